@@ -18,6 +18,16 @@ export function printableName(text: string, lengthMax: number): string {
   return cutText(oneLine(storableText(text).replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ')), lengthMax);
 }
 
+const unseenMarks = /[\u00ad\u2060\ufeff]|(?<![\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}\p{M}])\u200b/gu;
+
+/**
+ * Without marks of no width that say where a word may be divided, and would divide it for a search: soft hyphens, word joiners, and spaces of no width.
+ * Those spaces stay in scripts that have no others between words.
+ */
+export function withoutUnseenMarks(text: string): string {
+  return text.replace(unseenMarks, '');
+}
+
 /** Replaces every run of white space by one space and trims the ends. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

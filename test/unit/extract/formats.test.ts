@@ -135,6 +135,73 @@ describe('HTML', () => {
     const { text } = await extract('shop.html', page);
     expect(text).not.toMatch(/Home|About|script words|p\{\}|Hidden words|Footer words|base64/);
   });
+  const textOf = async (html: string) => (await extract('page.html', html)).text;
+  it('keeps words of different lines, cells and boxes apart', async () => {
+    const text = await textOf(
+      '<h1>Ferry<br>times</h1><table><tr><th>Day<th>Boats<tr><td>Monday<td>Kestrel<br>Plover<ul><li>Dunlin<li>Ruff</ul><tr><td>Tuesday<td><p>Curlew</p><p>Redshank</p><img alt="full" src=x></table>' +
+        '<details><summary>Are dogs taken?</summary>They are.</details><fieldset><legend>Fares</legend>Two crowns</fieldset><button>Show</button><button>Hide</button>' +
+        '<select><option>Paris<option selected>Rome</select>',
+    );
+    expect(text).toBe(
+      '# Ferry times\n\n| Day | Boats |\n| --- | --- |\n| Monday | Kestrel Plover Dunlin Ruff |\n| Tuesday | Curlew Redshank full |\n\nAre dogs taken?\n\nThey are.\n\nFares\n\nTwo crowns\n\nShow\n\nHide\n\nRome',
+    );
+  });
+  it.each([
+    ['br elements', '<pre><code><span>npm install<br></span><span>npm start<br></span></code></pre>'],
+    ['blocks', '<pre class="language-sh"><code><div>npm install</div><div>npm start</div></code></pre>'],
+    ['line ends', '<pre>\n<code>npm install\nnpm start\n</code></pre>'],
+    ['a table with numbers', '<table><tr><td><pre>1\n2</pre><td><pre><code>npm install\nnpm start</code></pre></table>'],
+  ])('keeps the lines of code that %s make', async (_what, html) => {
+    expect(await textOf(html)).toMatch(/```(?:sh)?\nnpm install\nnpm start\n```$/);
+  });
+  it('keeps every value of a table under its own head, also where cells span', async () => {
+    const text = await textOf(
+      '<table><thead><tr><th rowspan=2>Day<th colspan=2>Fare<tr><th>Adult<th>Child</thead>' +
+        '<tr><td rowspan="2">Monday<td>4<td>2<tr><td>5<td>3<tr><td>Tuesday<td colspan=2>free<tr><td>Friday<td>6<td>4</table>',
+    );
+    expect(text).toBe(
+      '| Day | Fare Adult | Fare Child |\n| --- | --- | --- |\n| Monday | 4 | 2 |\n| Monday | 5 | 3 |\n| Tuesday | free |  |\n| Friday | 6 | 4 |',
+    );
+  });
+  it('does not let spans make a small table large', async () => {
+    const text = await textOf(`<table>${'<tr><td rowspan=60000 colspan=1000>x<td>y'.repeat(500)}</table>`);
+    expect(text.length).toBeLessThan(2_000_000);
+  });
+  it('loses nothing that is written as text: threads, asides, quotes, forms, shadow roots', async () => {
+    const article = `<article><h2>Story</h2>${`<p>${'A long story about the harbour and its boats. '.repeat(30)}</p>`.repeat(4)}</article>`;
+    const text = await textOf(
+      `<html><head><title>Harbour</title><body><nav><a href=/>Home</a></nav><div class="sidebar-menu"><ul><li><a href=/a>Alpha</a><li><a href=/b>Beta</a><li><a href=/c>Gamma</a></ul></div>
+      <aside>Closed on Mondays.</aside>${article}<div class="comment">First answer.</div><blockquote>To be.<footer>Hamlet</footer></blockquote>
+      <form id=aspnet><p>Inside the form.</p></form><main><p>Short main.</p></main>
+      <my-card><template shadowrootmode="open"><p>Shadow words <slot></slot>, <slot name="end">nothing</slot></p></template>light words<b slot="end">the end</b></my-card>
+      <footer>Imprint</footer></body></html>`,
+    );
+    for (const words of ['Closed on Mondays.', 'First answer.', 'Hamlet', 'Inside the form.', 'Short main.', 'A long story'])
+      expect(text).toContain(words);
+    expect(text).toContain('Shadow words light words, **the end**');
+    expect(text).not.toMatch(/Home|Alpha|Imprint|nothing/);
+  });
+  it('shows nothing that the page hides, and counts it', async () => {
+    const { text, omissions } = await extract(
+      'short.html',
+      '<p>Shown.</p><p hidden>one</p><div style="color:red; DISPLAY : none !important">two</div><p style="visibility:hidden">three</p><dialog>four</dialog><p style="display:none;display:block">Also shown.</p><p hidden="until-found">Found.</p><dialog open>Open.</dialog><p hidden> </p>',
+    );
+    expect(text).toBe('Shown.\n\nAlso shown.\n\nFound.\n\nOpen.');
+    expect(omissions).toEqual([{ kind: 'HIDDEN_PARTS', count: 4, total: null }]);
+  });
+  it('with its head left open is read', async () => {
+    expect(await textOf('<html><head><title>Harbour</title><h1>Hours</h1><p>Open at nine.')).toBe('# Hours\n\nOpen at nine.');
+  });
+  it.each([
+    ['a page', 'a.html', '<p>Schiff&shy;fahrts&ZeroWidthSpace;amt</p>'],
+    ['plain text', 'a.txt', 'Schiff\u00adfahrts\u200bamt'],
+    ['CSV', 'a.csv', 'office\nSchiff\u00adfahrts\u2060amt\n'],
+  ])('marks that divide words are left out of %s', async (_what, name, content) => {
+    expect((await extract(name, content)).text).toMatch(/Schifffahrtsamt$/);
+  });
+  it('spaces of no width stay in scripts without other spaces', async () => {
+    expect((await extract('a.txt', 'ភាសា\u200bខ្មែរ')).text).toBe('ភាសា\u200bខ្មែរ');
+  });
   it('is known without a name, and read as a fragment', async () => {
     expect(await extract('download', '<!DOCTYPE html><p>Hello <i>you</i></p>')).toMatchObject({
       mimeType: 'text/html',

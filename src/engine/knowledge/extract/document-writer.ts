@@ -1,5 +1,5 @@
 import type { Omission, OmissionKind } from '../../../entities/knowledge/omission.ts';
-import { oneLine } from '../../../lib/text.ts';
+import { oneLine, withoutUnseenMarks } from '../../../lib/text.ts';
 import type { Block, BlockKind, ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
 
@@ -114,10 +114,11 @@ export function tooMuchText(textMaxChars: number): ExtractError {
   return new ExtractError('TOO_LARGE', `The document holds more than ${limit} characters of text; split it into smaller ones.`);
 }
 
-/** Text that PostgreSQL can store, without NUL, lone surrogates and pictures that are written as text, with `\n` as its line end. */
+/** Text that PostgreSQL can store, without NUL, lone surrogates, marks that divide words, and pictures that are written as text, with `\n` as its line end. */
 export function cleanText(text: string): string {
   let clean = withoutDataAddresses(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
   if (clean.includes('\0')) clean = clean.replaceAll('\0', ' ');
+  clean = withoutUnseenMarks(clean);
   return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 

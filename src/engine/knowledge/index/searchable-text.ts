@@ -1,3 +1,5 @@
+import { withoutUnseenMarks } from '../../../lib/text.ts';
+
 /** Scripts that write without spaces between words. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
@@ -11,10 +13,12 @@ const joined = /(?<=\p{L}{2})[._/\\:@=#&+|]+(?=\p{L}{2})/gu;
  * word. Passages and questions both go through this function, so their words match.
  */
 export function searchableText(text: string): string {
-  return text.replace(joined, ' ').replace(unspaced, (run) => {
-    const characters = [...run];
-    if (characters.length < 2) return ` ${run} `;
-    const pairs = characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
-    return ` ${pairs.join(' ')} `;
-  });
+  return withoutUnseenMarks(text)
+    .replace(joined, ' ')
+    .replace(unspaced, (run) => {
+      const characters = [...run];
+      if (characters.length < 2) return ` ${run} `;
+      const pairs = characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
+      return ` ${pairs.join(' ')} `;
+    });
 }

@@ -3,8 +3,8 @@ import { oneLine } from '../../../../lib/text.ts';
 import type { DocumentBytes, ExtractedDocument } from '../document.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged, ExtractError } from '../error.ts';
-import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
-import { markdownOfBody } from './html.ts';
+import { plainBlocks } from '../markdown-blocks.ts';
+import { textOfBody, writeHtml } from './html.ts';
 
 /** Attachments of one mail that are read. */
 const attachmentsMax = 100;
@@ -23,8 +23,7 @@ export async function readEml(bytes: Uint8Array, writer: DocumentWriter, readPar
   writer.heading(1, subject);
   writer.block('paragraph', headLines(mail));
   if (mail.html !== undefined && mail.html.trim() !== '') {
-    const { text, isMarkdown } = markdownOfBody(mail.html);
-    writer.text(text, isMarkdown ? markdownBlocks : plainBlocks);
+    writeHtml(textOfBody(mail.html), writer);
   } else writer.text(mail.text ?? '', plainBlocks);
   // Pictures inside the body are not documents.
   const attachments = mail.attachments.filter(({ related, mimeType }) => related !== true || !mimeType.startsWith('image/'));

@@ -4,8 +4,7 @@ import type { Archive } from '../archive.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged, ExtractError } from '../error.ts';
-import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
-import { markdownOfBody } from './html.ts';
+import { textOfBody, writeHtml } from './html.ts';
 
 /** Ways to make fonts unreadable outside the book; its text stays readable. */
 const fontAlgorithms = /^http:\/\/(?:www\.idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC)$/;
@@ -33,10 +32,10 @@ export async function readEpub(archive: Archive, writer: DocumentWriter): Promis
       writer.omit('CHAPTERS');
       continue;
     }
-    const { text, isMarkdown } = markdownOfBody(closedElements(decodeText(bytes)));
-    const hasHeading = isMarkdown && /^#{1,6} /m.test(text);
-    if (!hasHeading && text.trim() !== '') writer.heading(1, names.get(chapter) ?? '');
-    writer.text(text, isMarkdown ? markdownBlocks : plainBlocks);
+    const read = textOfBody(closedElements(decodeText(bytes)));
+    const hasHeading = read.isMarkdown && /^#{1,6} /m.test(read.text);
+    if (!hasHeading && read.text.trim() !== '') writer.heading(1, names.get(chapter) ?? '');
+    writeHtml(read, writer);
   }
   writer.title = oneLine(book.title);
 }

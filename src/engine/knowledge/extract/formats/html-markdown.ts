@@ -1,44 +1,73 @@
 import Turndown from 'turndown/lib/turndown.browser.es.js';
-import { oneLine } from '../../../../lib/text.ts';
+import { checkboxText, codeOf, dividesWords, isCheckbox, isDeleted, wordsOf } from './html-text.ts';
 import { markdownLink } from './markdown-link.ts';
 import { markdownTable } from './markdown-table.ts';
+import { type SpannedCell, spannedRows } from './spanned-rows.ts';
 
 /** Converts what is in an element to Markdown for search: no images, no scripts, tables with or without a head. Changes its white space. */
 export function markdownOf(element: Node): string {
-  const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-', emDelimiter: '*' });
+  const turndown = new Turndown({
+    headingStyle: 'atx',
+    codeBlockStyle: 'fenced',
+    bulletListMarker: '-',
+    emDelimiter: '*',
+    defaultReplacement: (content, node) => (dividesWords(node.nodeName) ? `\n\n${content}\n\n` : content),
+  });
   // The Markdown is not rendered, so marks in the text need no escapes, which would only split words.
   turndown.escape = (text) => text;
-  turndown.addRule('deleted', {
-    filter: ({ nodeName }) => ['DEL', 'S', 'STRIKE'].includes(nodeName),
-    replacement: (content) => `~${content}~`,
-  });
-  turndown.addRule('task', {
-    filter: (node) => node.getAttribute('type') === 'checkbox' && node.parentNode?.nodeName === 'LI',
-    replacement: (_content, node) => (node.hasAttribute('checked') ? '[x] ' : '[ ] '),
-  });
+  turndown.addRule('deleted', { filter: isDeleted, replacement: (content) => `~${content}~` });
+  turndown.addRule('task', { filter: isTask, replacement: (_content, node) => checkboxText(node as HTMLElement) });
   turndown.remove(['script', 'style', 'noscript', 'template', 'iframe', 'object']);
   turndown.addRule('image', { filter: 'img', replacement: (_content, node) => node.getAttribute('alt')?.trim() ?? '' });
   turndown.addRule('link', {
     filter: 'a',
     replacement: (content, node) => markdownLink(content, node.getAttribute('href') ?? ''),
   });
-  turndown.addRule('table', { filter: 'table', replacement: (content, node) => tableText(content, node) });
+  turndown.addRule('heading', { filter: ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'], replacement: headingText });
+  turndown.addRule('code block', { filter: 'pre', replacement: (_content, node) => codeBlock(node as HTMLElement) });
+  turndown.addRule('table', { filter: 'table', replacement: (content, node) => tableText(content, node as HTMLElement) });
   // Turndown would copy all nodes first, which takes longer than the rest; these are used once.
   return turndown.turndown({ nodeType: element.nodeType, cloneNode: () => element } as HTMLElement);
 }
 
-/** The part of the DOM that the rule needs. */
-interface TableNode {
-  readonly textContent: string | null;
-  querySelectorAll(selector: string): ArrayLike<TableNode>;
+function isTask(node: HTMLElement): boolean {
+  return isCheckbox(node) && node.parentNode?.nodeName === 'LI';
 }
 
-/** A layout table (nested, or with one column) becomes its content; other tables get a head, the first row if none is marked. */
-function tableText(content: string, table: TableNode): string {
-  if (table.querySelectorAll('table').length > 0) return content;
-  const rows = Array.from(table.querySelectorAll('tr'), (row) =>
-    Array.from(row.querySelectorAll('th,td'), (cell) => oneLine(cell.textContent ?? '')),
-  ).filter((row) => row.some((cell) => cell !== ''));
-  const width = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
-  return rows.length === 0 || width < 2 ? content : `\n\n${markdownTable(rows)}\n\n`;
+/** A heading is one line, whatever divides it. */
+function headingText(content: string, { nodeName }: Pick<Node, 'nodeName'>): string {
+  return `\n\n${'#'.repeat(Number(nodeName.charAt(1)))} ${content.replace(/\s+/g, ' ').trim()}\n\n`;
+}
+
+/** Code is fenced; other preformatted text keeps its lines. */
+function codeBlock(pre: HTMLElement): string {
+  const text = codeOf(pre).replace(/^\n|\n$/g, '');
+  const code = pre.querySelector('code');
+  if (text.trim() === '') return '';
+  if (code === null) return `\n\n${text}\n\n`;
+  const language = /(?:^|\s)lang(?:uage)?-([\w+#.-]{1,40})/.exec(
+    `${code.getAttribute('class') ?? ''} ${pre.getAttribute('class') ?? ''}`,
+  )?.[1];
+  const longest = (text.match(/`{3,}/g) ?? []).reduce((most, marks) => Math.max(most, marks.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `\n\n${fence}${language ?? ''}\n${text}\n${fence}\n\n`;
+}
+
+/** A layout table (with blocks of its own in its cells, or with one column) becomes its content; other tables get a head, the first row if none is marked. */
+function tableText(content: string, table: HTMLElement): string {
+  if (table.querySelectorAll('table,pre').length > 0) return content;
+  const rows = spannedRows(Array.from(table.querySelectorAll('tr'), (row) => Array.from(row.querySelectorAll('th,td'), cellOf)));
+  const isTable = rows.some((row) => row.length > 1);
+  if (!isTable) return content;
+  const caption = wordsOf(table.querySelector('caption'));
+  return `\n\n${caption}\n\n${markdownTable(rows)}\n\n`;
+}
+
+function cellOf(cell: Element): SpannedCell {
+  return {
+    text: wordsOf(cell),
+    rows: cell.getAttribute('rowspan') ?? undefined,
+    columns: cell.getAttribute('colspan') ?? undefined,
+    isHead: cell.nodeName === 'TH' || cell.parentNode?.parentNode?.nodeName === 'THEAD',
+  };
 }

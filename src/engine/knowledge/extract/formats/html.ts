@@ -1,78 +1,58 @@
-import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { oneLine } from '../../../../lib/text.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { markdownOf } from './html-markdown.ts';
+import { removeMenus } from './html-menus.ts';
+import { wordsOf } from './html-text.ts';
+import { type HtmlDocument, openShadowRoots, removeUnseen } from './html-visible.ts';
 
-/** Larger pages are manuals, not articles among menus; finding an article in them would take seconds. */
-const articleMaxChars = 4_000_000;
-/** An article with less than this share of the page's text is not the whole content. */
-const articleShareMin = 0.5;
 const depthMax = 250;
 /** Constants of the DOM's NodeFilter. */
 const showElements = 1;
 const showText = 4;
-const neverText = 'script,style,noscript,template,svg,canvas,iframe,object,embed,head,[hidden],[aria-hidden=true]';
-const aroundText = 'nav,footer,aside,form,[role=navigation],[role=banner],[role=contentinfo],[role=search]';
 
-type HtmlDocument = ReturnType<typeof parseHTML>['document'];
+/** What was read of a page, chapter or mail. */
+export interface HtmlText {
+  readonly text: string;
+  /** False: plain text, because its elements are nested too deep. */
+  readonly isMarkdown: boolean;
+  /** Parts with words that it hides from its readers. */
+  readonly hiddenParts: number;
+}
 
-/** HTML to Markdown: the article if the page has one, else the body without menus, else the whole body. */
+/** HTML to Markdown: what its readers see, without menus; else the whole body. */
 export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
-  const html = decodeText(bytes, declaredCharset(bytes)).replaceAll('\0', '');
-  const document = parse(html);
-  if (isTooDeep(document)) {
-    writer.text(bareText(document), plainBlocks);
-    return;
-  }
-  const title = textOf(document.querySelector('title')) || textOf(document.querySelector('h1,h2'));
-  writer.text(markdownOf(mainElement(document, html)), markdownBlocks);
-  writer.title = title;
+  const document = parse(decodeText(bytes, declaredCharset(bytes)));
+  const title = wordsOf(document.querySelector('title'));
+  writeHtml(textOf(document, removeMenus), writer);
+  writer.title = title || wordsOf(document.querySelector('h1,h2'));
 }
 
-/** A chapter or mail: its whole body as Markdown, or as plain text when its elements are nested too deep. */
-export function markdownOfBody(html: string): { readonly text: string; readonly isMarkdown: boolean } {
-  const document = parse(html.replaceAll('\0', ''));
-  if (isTooDeep(document)) return { text: bareText(document), isMarkdown: false };
-  remove(document, neverText);
-  for (const element of document.querySelectorAll('[style]')) {
-    if (/display\s*:\s*none/i.test(element.getAttribute('style') ?? '')) element.remove();
-  }
-  return { text: markdownOf(bodyOf(document)), isMarkdown: true };
+/** A chapter or mail: its whole body as Markdown. */
+export function textOfBody(html: string): HtmlText {
+  return textOf(parse(html));
 }
 
-function parse(html: string): HtmlDocument {
+export function writeHtml({ text, isMarkdown, hiddenParts }: HtmlText, writer: DocumentWriter): void {
+  writer.text(text, isMarkdown ? markdownBlocks : plainBlocks);
+  writer.omit('HIDDEN_PARTS', hiddenParts);
+}
+
+function parse(given: string): HtmlDocument {
+  const html = given.replaceAll('\0', '');
   return parseHTML(isWholePage(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`).document;
 }
 
-/**
- * Changes the document; call it last. Copies of nodes are made of text, and only when they are needed: making a node costs more than reading one.
- */
-function mainElement(document: HtmlDocument, html: string): Node {
-  remove(document, `${neverText},${aroundText}`);
-  const inner = bodyOf(document);
-  const innerChars = textOf(inner).length;
-  if (innerChars === 0) return wholeBody(html);
-  if (html.length > articleMaxChars) return inner;
-  const innerHtml = String(inner.innerHTML);
-  const article = articleOf(document);
-  return article !== undefined && textOf(article).length >= innerChars * articleShareMin ? article : bodyOf(parse(innerHtml));
-}
-
-function wholeBody(html: string): Node {
-  const document = parse(html);
-  remove(document, neverText);
-  return bodyOf(document);
-}
-
-function bodyOf(document: HtmlDocument): HTMLElement {
-  return document.querySelector('body') ?? document.documentElement;
-}
-
-function articleOf(document: HtmlDocument): Node | undefined {
-  return new Readability(document, { charThreshold: 200, serializer: (node) => node }).parse()?.content ?? undefined;
+/** Changes the document; call it last. */
+function textOf(document: HtmlDocument, shorten: (document: HtmlDocument, body: Element) => void = () => undefined): HtmlText {
+  openShadowRoots(document);
+  if (isTooDeep(document)) return { text: bareText(document), isMarkdown: false, hiddenParts: 0 };
+  const hiddenParts = removeUnseen(document);
+  const body = document.querySelector('body') ?? document.documentElement;
+  shorten(document, body);
+  return { text: markdownOf(body), isMarkdown: true, hiddenParts };
 }
 
 /** Whether elements are nested deeper than any written page: the libraries take quadratic time for it. */
@@ -97,16 +77,8 @@ function bareText(document: HtmlDocument): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-function remove(document: HtmlDocument, selector: string): void {
-  for (const element of document.querySelectorAll(selector)) element.remove();
-}
-
 function isWholePage(html: string): boolean {
   return /<body[\s>]/i.test(html) && /<html[\s>]/i.test(html);
-}
-
-function textOf(element: { readonly textContent: string | null } | null): string {
-  return oneLine(element?.textContent ?? '');
 }
 
 /** From `<meta charset>` or `<meta http-equiv>`, which must be near the start. */

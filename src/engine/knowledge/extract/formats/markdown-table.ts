@@ -4,11 +4,12 @@ import type { DocumentWriter } from '../document-writer.ts';
 /** A table in Markdown; the first row is its head. Rows may be of different lengths; white space in a cell becomes one space. */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   const width = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
+  // Only the head is filled up: one wide row must not make a long table large.
   const cell = (text: string) => oneLine(text).replaceAll('|', '\\|');
-  const line = (row: readonly string[]) =>
-    `| ${Array.from({ length: width }, (_, index) => cell(row[index] ?? '')).join(' | ')} |`;
+  const line = (row: readonly string[]) => `| ${row.map(cell).join(' | ')} |`;
   const [head = [], ...body] = rows;
-  return [line(head), line(Array.from({ length: width }, () => '---')), ...body.map(line)].join('\n');
+  const filled = Array.from({ length: width }, (_, index) => head[index] ?? '');
+  return [line(filled), line(filled.map(() => '---')), ...body.map(line)].join('\n');
 }
 
 /** Writes a table of a document. A table with a single row or column is a frame around text: its cells become paragraphs. */

@@ -1,5 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { oneLine } from '../../../../../lib/text.ts';
+import { footed, isHidden } from '../../../extract/formats/html-parts.ts';
+import { dividesWords } from '../../../extract/formats/html-text.ts';
 import { readAddress } from '../address/address.ts';
 import { bothDirectives, type RobotsDirectives, readRobotsDirectives } from '../site/robots-directives.ts';
 import { TextHash } from './text-hash.ts';
@@ -12,7 +14,7 @@ const sliceChars = 64 * 1024;
 const titleMax = 1_000;
 /** As the extractor leaves it out. The head is not here, because pages may leave its end out. */
 const neverText = new Set(['script', 'style', 'noscript', 'template', 'svg', 'canvas', 'iframe', 'object', 'embed', 'title']);
-const aroundText = new Set(['nav', 'footer', 'aside', 'form']);
+const aroundText = new Set(['nav', 'search', 'aside']);
 const aroundRoles = new Set(['navigation', 'banner', 'contentinfo', 'search']);
 const linkTags: Readonly<Record<string, string>> = { a: 'href', area: 'href', frame: 'src', iframe: 'src' };
 
@@ -27,7 +29,7 @@ export interface Page {
   /** Where the page sends its visitors at once. */
   readonly refresh: string | undefined;
   readonly directives: RobotsDirectives;
-  /** Equal for pages with the same visible text outside menus and forms, and the same title. Undefined for a page without text. */
+  /** Equal for pages with the same visible text outside menus, and the same title. Undefined for a page without text. */
   readonly textHash: string | undefined;
 }
 
@@ -61,6 +63,7 @@ class PageReader {
   #title: string | undefined;
   #heading: string | undefined;
   #open: 'title' | 'heading' | undefined;
+  #footedDepth = 0;
   /** How many open elements are inside one whose text does not count, that one included. */
   #hiddenDepth = 0;
   #aroundDepth = 0;
@@ -102,9 +105,10 @@ class PageReader {
       this.parser.pause();
       return;
     }
-    if (this.#hiddenDepth > 0 || isHidden(name, attributes)) this.#hiddenDepth += 1;
-    if (this.#aroundDepth > 0 || aroundText.has(name) || aroundRoles.has(attributes.role ?? '')) this.#aroundDepth += 1;
-    this.#text.addBreak();
+    if (this.#hiddenDepth > 0 || isUnseen(name, attributes)) this.#hiddenDepth += 1;
+    if (this.#aroundDepth > 0 || this.#isAround(name, attributes)) this.#aroundDepth += 1;
+    if (this.#footedDepth > 0 || footed.has(name)) this.#footedDepth += 1;
+    this.#breakText(name);
     if (name === 'title' && this.#title === undefined) {
       this.#title = '';
       this.#open = 'title';
@@ -123,8 +127,19 @@ class PageReader {
     this.#openCount -= 1;
     if (this.#hiddenDepth > 0) this.#hiddenDepth -= 1;
     if (this.#aroundDepth > 0) this.#aroundDepth -= 1;
+    if (this.#footedDepth > 0) this.#footedDepth -= 1;
     if (name === 'title' || name === 'h1') this.#open = undefined;
+    this.#breakText(name);
+  }
+
+  /** As the extractor tells menus from text. */
+  #isAround(name: string, { role = '' }: Attributes): boolean {
+    return aroundText.has(name) || aroundRoles.has(role) || (name === 'footer' && this.#footedDepth === 0);
+  }
+
+  #breakText(name: string): void {
     this.#text.addBreak();
+    if (this.#open === 'heading' && dividesWords(name)) this.#heading = `${this.#heading ?? ''} `;
   }
 
   #takeText(text: string): void {
@@ -165,6 +180,6 @@ class PageReader {
   }
 }
 
-function isHidden(name: string, attributes: Attributes): boolean {
-  return neverText.has(name) || attributes.hidden !== undefined || attributes['aria-hidden'] === 'true';
+function isUnseen(name: string, attributes: Attributes): boolean {
+  return neverText.has(name) || attributes['aria-hidden'] === 'true' || isHidden(name, attributes);
 }

@@ -7,7 +7,7 @@ export class TextHash {
   readonly #whole = new EvenText();
   readonly #main = new EvenText();
 
-  /** @param isAround  whether it belongs to a menu, footer or form. */
+  /** @param isAround  whether it belongs to a menu or footer. */
   add(text: string, isAround: boolean): void {
     this.#whole.add(text);
     if (!isAround) this.#main.add(text);
@@ -54,7 +54,7 @@ class EvenText {
     if (!this.#isAfterBreak) this.addBreak();
     this.#flush();
     // The number changes when other text is hashed.
-    return `text1-${this.#hash.update(`\n${title}`).digest('base64url')}`;
+    return `text2-${this.#hash.update(`\n${title}`).digest('base64url')}`;
   }
 
   #flush(): void {

@@ -1,0 +1,77 @@
+import type { parseHTML } from 'linkedom';
+import { isHidden } from './html-parts.ts';
+
+export type HtmlDocument = ReturnType<typeof parseHTML>['document'];
+
+/** Elements that no reader sees as text of the page. */
+const neverText = 'script,style,noscript,template,svg,canvas,iframe,object,embed,title,meta,link,base';
+/** Elements that hold sentences. */
+const writtenText = 'h1,h2,h3,h4,h5,h6,p,li,td';
+/** Shadow roots within shadow roots. */
+const shadowDepthMax = 20;
+
+/** Puts the trees that a page declares for its elements where their readers see them. */
+export function openShadowRoots(document: HtmlDocument): void {
+  for (let depth = 0; depth < shadowDepthMax; depth += 1) {
+    const templates = document.querySelectorAll('template[shadowrootmode]');
+    if (templates.length === 0) return;
+    for (const template of templates) openShadowRoot(template);
+  }
+}
+
+/** The content of the template takes the place of the element's own children, which appear where the content has slots for them. */
+function openShadowRoot(template: Element): void {
+  const host = template.parentNode as Element | null;
+  const own = Array.from(host?.childNodes ?? []).filter((node) => node !== template);
+  const content = Array.from(template.childNodes);
+  template.remove();
+  for (const node of own) host?.removeChild(node);
+  host?.append(...content);
+  for (const slot of host?.querySelectorAll('slot') ?? []) {
+    const name = slot.getAttribute('name') ?? '';
+    const assigned = own.filter((node) => slotOf(node) === name);
+    if (assigned.some((node) => (node.textContent ?? '').trim() !== '')) slot.replaceWith(...assigned);
+  }
+}
+
+function slotOf(node: Node): string | undefined {
+  if (node.nodeType === 3) return '';
+  return node.nodeType === 1 ? ((node as Element).getAttribute('slot') ?? '') : undefined;
+}
+
+/**
+ * Removes what readers do not see: parts that the page hides by an attribute or a style, choices that are not chosen, scripts. What is found by
+ * searching in a page (`hidden="until-found"`, closed `details`) is seen.
+ *
+ * @returns how many hidden parts had words.
+ */
+export function removeUnseen(document: HtmlDocument): number {
+  for (const element of document.querySelectorAll(neverText)) element.remove();
+  for (const element of document.querySelectorAll('[aria-hidden=true]')) if (isOrnament(element)) element.remove();
+  for (const select of document.querySelectorAll('select')) keepChosen(select);
+  let hiddenParts = 0;
+  for (const element of document.querySelectorAll('[hidden],[style],dialog')) {
+    if (!element.isConnected || !isHidden(element.nodeName, attributesOf(element))) continue;
+    if (/[\p{L}\p{N}]/u.test(element.textContent ?? '')) hiddenParts += 1;
+    element.remove();
+  }
+  return hiddenParts;
+}
+
+/** What is hidden from screen readers is a picture made of letters, or says once more what stands beside it. Text of its own stays. */
+function isOrnament(element: Element): boolean {
+  return !element.matches(writtenText) && element.querySelector(writtenText) === null;
+}
+
+/** A closed list shows one of its choices. */
+function keepChosen(select: Element): void {
+  if (select.hasAttribute('multiple') || Number(select.getAttribute('size') ?? 1) > 1) return;
+  const options = Array.from(select.querySelectorAll('option'));
+  const chosen = options.find((option) => option.hasAttribute('selected')) ?? options[0];
+  for (const option of options) if (option !== chosen) option.remove();
+}
+
+function attributesOf(element: Element): Readonly<Record<string, string | undefined>> {
+  const value = (name: string) => element.getAttribute(name) ?? undefined;
+  return { hidden: value('hidden'), style: value('style'), open: value('open') };
+}
