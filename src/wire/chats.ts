@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../engine/runs/events/transcript.ts';
 import { flowStepStatuses } from '../entities/agents/flow.ts';
 import { flowStepTypes } from '../entities/agents/part.ts';
+import type { ToolCall } from '../entities/chats/chat.ts';
 import { DomainError, errorBody, publicError } from '../entities/errors.ts';
 import { timeOfId } from '../entities/ids.ts';
 import {
@@ -386,7 +387,7 @@ export const chatMessageReply: WireReply = {
 
 function replyOf(run: RunSnapshot): Sent<typeof chatReply> {
   const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
-  const calls = message?.toolCalls ?? undefined;
+  const calls = unlessEmpty(message?.toolCalls?.map(publicCall) ?? []);
   return {
     runId: run.runId,
     status: run.status,
@@ -402,6 +403,11 @@ function replyOf(run: RunSnapshot): Sent<typeof chatReply> {
     selection: run.selection,
     warnings: unlessEmpty(run.warnings ?? []),
   };
+}
+
+/** Without what is for the service only. */
+function publicCall({ origin: _origin, ...call }: ToolCall): Omit<ToolCall, 'origin'> {
+  return call;
 }
 
 function messageOf({ id, createdAt, role, content, parts: shown }: ReturnType<typeof messagesOf>[number]) {

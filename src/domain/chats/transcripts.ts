@@ -89,7 +89,7 @@ export function jsonOf(chat: Chat, messages: readonly Said[]): string {
     role: message.role,
     content: message.content,
     ...(message.parts === null ? {} : { parts: message.parts }),
-    ...(message.toolCalls === null ? {} : { toolCalls: message.toolCalls }),
+    ...(message.toolCalls === null ? {} : { toolCalls: message.toolCalls.map(({ origin: _origin, ...call }) => call) }),
     ...(message.toolCallId === null ? {} : { toolCallId: message.toolCallId, toolStatus: message.toolStatus }),
     ...(message.citations === null ? {} : { citations: message.citations }),
     ...(message.failure === null ? {} : { error: message.failure, runId: message.runId }),

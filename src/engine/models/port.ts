@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../entities/errors.ts';
 import type { TokenLogprob } from '../../entities/runs/event.ts';
+import type { CallOrigin, OpaquePart, Thought } from '../../entities/runs/thought.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { ProviderRouting } from './routing.ts';
 
@@ -65,8 +66,17 @@ export type ResponseFormat =
 export type ModelMessage =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user'; readonly content: string | readonly ModelPart[] }
-  | { readonly role: 'assistant'; readonly content: string | null; readonly toolCalls?: readonly ModelToolCall[] }
+  | AssistantMessage
   | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
+
+/** Its thoughts come before its text, and its text before its calls. An answer in another order is several messages in a row. */
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly content: string | null;
+  readonly toolCalls?: readonly ModelToolCall[];
+  /** A provider gets its own thoughts only: the router leaves out the others. */
+  readonly thoughts?: readonly Thought[];
+}
 
 export type ModelPart =
   | { readonly type: 'text'; readonly text: string }
@@ -78,6 +88,8 @@ export interface ModelToolCall {
   readonly name: string;
   /** JSON text; never empty. */
   readonly arguments: string;
+  /** Absent where nobody knows. Providers do not get it. */
+  readonly origin?: CallOrigin;
 }
 
 export interface ModelTool {
@@ -97,6 +109,11 @@ export type ModelDelta =
   /** The model's words when it declines to answer. */
   | { readonly type: 'refusal'; readonly json: string }
   | { readonly type: 'reasoning'; readonly json: string }
+  /**
+   * Ends the thought before with what its provider demands to see again; a thought of its own where none is open. With `callIndex` it belongs to
+   * that call of the answer, which begins next.
+   */
+  | { readonly type: 'thought'; readonly opaque: OpaquePart; readonly callIndex?: number }
   | { readonly type: 'tool.start'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: 'tool.arguments'; readonly index: number; readonly json: string }
   /** Log probabilities of the text before. */

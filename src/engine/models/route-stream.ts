@@ -4,6 +4,7 @@ import { type Catalog, splitModelId } from './catalog.ts';
 import type { Circuit } from './circuit.ts';
 import { type ModelDelta, ModelError, type ModelRequest } from './port.ts';
 import type { Provider } from './providers/provider.ts';
+import { messagesFor } from './thoughts.ts';
 
 /** How a request was routed. Filled while the stream runs; complete at its end. */
 export interface Selection {
@@ -188,7 +189,8 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
 
   #open(provider: Provider, model: string): AsyncIterator<Batch> {
     const { request, signal } = this.#route;
-    this.#answering = provider.model.stream({ ...request, model }, signal)[Symbol.asyncIterator]();
+    const messages = messagesFor(provider.id, request.messages);
+    this.#answering = provider.model.stream({ ...request, model, messages }, signal)[Symbol.asyncIterator]();
     return this.#answering;
   }
 }

@@ -1,5 +1,6 @@
 import type { UserInputValues } from '../agents/part.ts';
 import type { Citation } from '../knowledge/citation.ts';
+import type { CallOrigin } from '../runs/thought.ts';
 
 export const messageRoles = ['user', 'assistant', 'system', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
@@ -61,6 +62,8 @@ export interface ToolCall {
   readonly arguments: string;
   /** The tool runs in the service: the output approves or refuses its call. */
   readonly approval?: true;
+  /** For the service only. */
+  readonly origin?: CallOrigin;
 }
 
 export interface ChatMessage {

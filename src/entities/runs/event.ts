@@ -7,6 +7,7 @@ import type { SearchedQuestion } from '../knowledge/searched-question.ts';
 import type { Warning } from '../warning.ts';
 import type { ResponseHead } from './response.ts';
 import type { RunStep } from './step.ts';
+import type { CallOrigin, ThoughtOrigin } from './thought.ts';
 import type { CallForm, ListedTool, OutputFile } from './tool.ts';
 import type { Usage } from './usage.ts';
 
@@ -132,8 +133,17 @@ export type RunItem =
       readonly approval?: true;
       /** The form of the call once it is made. */
       readonly form?: CallForm;
+      /** Absent in old logs. */
+      readonly origin?: CallOrigin;
     }
-  | { readonly type: 'reasoning'; readonly id: string; readonly status: ItemStatus; readonly text: string }
+  | {
+      readonly type: 'reasoning';
+      readonly id: string;
+      readonly status: ItemStatus;
+      readonly text: string;
+      /** Absent in old logs, and while the item is open. */
+      readonly origin?: ThoughtOrigin;
+    }
   | {
       readonly type: 'server_tool_call';
       readonly id: string;
@@ -146,6 +156,8 @@ export type RunItem =
       readonly result?: CallResult;
       /** A person approved the call, which has the id of the call that asked. */
       readonly isApproved?: true;
+      /** Absent in old logs. */
+      readonly origin?: CallOrigin;
     }
   | ({
       readonly type: 'server_tool_call_output';

@@ -122,7 +122,11 @@ describe('a run', () => {
     const events = await runPlan(plan, loopDeps(model, { tools: registryOf(new Map([['clock', clock]])), ledger }));
     expectWellFormed(events);
     expect(model.requests[1]?.messages.slice(1)).toEqual([
-      { role: 'assistant', content: 'One moment.', toolCalls: [{ id: 'call_a', name: 'clock', arguments: '{}' }] },
+      {
+        role: 'assistant',
+        content: 'One moment.',
+        toolCalls: [{ id: 'call_a', name: 'clock', arguments: '{}', origin: { answer: 'run_1:0', index: 0 } }],
+      },
       { role: 'tool', toolCallId: 'call_a', content: 'noon' },
     ]);
     expect(said(outcome(events).output)).toMatchObject([

@@ -1,5 +1,6 @@
 import type { Warning } from '../../../entities/warning.ts';
 import type { ModelRequest } from '../port.ts';
+import { lacksThoughts } from '../thoughts.ts';
 import type { FittedRequest } from './prompt.ts';
 
 /** What decides how a model of Anthropic is asked to think. */
@@ -37,7 +38,12 @@ function withJson(request: ModelRequest): ModelRequest {
  */
 function withThinking(request: ModelRequest, { isAdaptive, outputTokensMax }: ThinkingModel): FittedRequest {
   const { maxTokens, reasoningEffort: effort, ...parameters } = request.parameters;
-  if (isAdaptive || maxTokens === undefined || effort === undefined || effort === 'none') return { request, warnings: [] };
+  if (isAdaptive || effort === undefined || effort === 'none') return { request, warnings: [] };
+  if (lacksThoughts(request.messages)) {
+    const unthinking = { ...parameters, ...(maxTokens === undefined ? {} : { maxTokens }) };
+    return { request: { ...request, parameters: unthinking }, warnings: [withoutThoughts] };
+  }
+  if (maxTokens === undefined) return { request, warnings: [] };
   const cap = Math.min(maxTokens, outputTokensMax ?? maxTokens);
   if (cap < budgetTokensMin + answerTokensMin) {
     return { request: { ...request, parameters: { ...parameters, maxTokens } }, warnings: [tooSmall(cap)] };
@@ -50,6 +56,14 @@ function withThinking(request: ModelRequest, { isAdaptive, outputTokensMax }: Th
     warnings: [],
   };
 }
+
+/** A model with a budget thinks on only where it is given back what it thought before the calls. */
+const withoutThoughts: Warning = {
+  code: 'option_not_supported',
+  message:
+    'reasoning_effort has no effect until the next message of the user: the tool calls come without the thoughts of this model, which it demands to think on',
+  param: 'reasoning_effort',
+};
 
 function tooSmall(cap: number): Warning {
   const least = budgetTokensMin + answerTokensMin;

@@ -1,10 +1,16 @@
-import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
 import type { Warning } from '../../../entities/warning.ts';
 import { membersOf, stringOf } from '../../../lib/json.ts';
 import { malformed } from '../openai/errors.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { warningOf } from './warnings.ts';
 
+type CallBeginning = Pick<Extract<LanguageModelV4StreamPart, { readonly type: 'tool-call' }>, 'toolName' | 'providerMetadata'>;
 type Finish = Extract<LanguageModelV4StreamPart, { readonly type: 'finish' }>;
 
 /** Said for a model whose provider gives no words of its own. */
@@ -13,6 +19,8 @@ const declined = 'The model declined to answer this.';
 /** Turns the parts of a stream of the AI SDK into deltas. */
 export class PartReader {
   isOver = false;
+  /** Of the thought that is open. */
+  #sealed: SharedV4ProviderMetadata | undefined;
   readonly #calls = new Map<string, { readonly index: number; hasArguments: boolean }>();
   /** Not told yet: they come with the first delta, because another model may be asked until then. */
   #warnings: readonly Warning[];
@@ -41,11 +49,20 @@ export class PartReader {
         this.#hasText = true;
         out.push({ type: 'text', json: JSON.stringify(part.delta) });
         break;
+      case 'reasoning-start':
+        this.#seal(part.providerMetadata);
+        break;
       case 'reasoning-delta':
+        this.#seal(part.providerMetadata);
         if (part.delta !== '') out.push({ type: 'reasoning', json: JSON.stringify(part.delta) });
         break;
+      case 'reasoning-end':
+        this.#seal(part.providerMetadata);
+        if (this.#sealed !== undefined) out.push({ type: 'thought', opaque: this.#sealed });
+        this.#sealed = undefined;
+        break;
       case 'tool-input-start':
-        if (part.providerExecuted !== true) this.#begin(part.id, part.toolName, out);
+        if (part.providerExecuted !== true) this.#begin(part, part.id, out);
         break;
       case 'tool-input-delta':
         this.#addArguments(part.id, part.delta, out);
@@ -53,7 +70,7 @@ export class PartReader {
       case 'tool-call':
         if (part.providerExecuted === true) break;
         // Some providers send a whole call at once, without its deltas.
-        if (!this.#calls.has(part.toolCallId)) this.#begin(part.toolCallId, part.toolName, out);
+        if (!this.#calls.has(part.toolCallId)) this.#begin(part, part.toolCallId, out);
         if (this.#calls.get(part.toolCallId)?.hasArguments === false) {
           this.#addArguments(part.toolCallId, part.input.trim() === '' ? '{}' : part.input, out);
         }
@@ -80,9 +97,15 @@ export class PartReader {
     out.push({ type: 'finish', reason: isRefusal ? 'stop' : finishOf(unified, this.#calls.size > 0) });
   }
 
-  #begin(id: string, name: string, out: ModelDelta[]): void {
+  /** What a provider says about a thought anywhere in it is given back with it. */
+  #seal(metadata: SharedV4ProviderMetadata | undefined): void {
+    if (metadata !== undefined) this.#sealed = { ...this.#sealed, ...metadata };
+  }
+
+  #begin({ toolName: name, providerMetadata }: CallBeginning, id: string, out: ModelDelta[]): void {
     const index = this.#calls.size;
     this.#calls.set(id, { index, hasArguments: false });
+    if (providerMetadata !== undefined) out.push({ type: 'thought', opaque: providerMetadata, callIndex: index });
     out.push({ type: 'tool.start', index, id, name });
   }
 

@@ -6,10 +6,11 @@ import type {
 } from '@ai-sdk/provider';
 import type { Warning } from '../../../entities/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
-import type { ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
+import type { AssistantMessage, ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type Metadata = NonNullable<AssistantPart['providerOptions']>;
 
 /** A request, changed to what a provider takes. */
 export interface FittedRequest {
@@ -83,7 +84,10 @@ function promptOf(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
     else if (message.role === 'assistant') {
       for (const call of message.toolCalls ?? []) names.set(call.id, call.name);
       const content = assistantParts(message);
-      if (content.length > 0) prompt.push({ role: 'assistant', content });
+      const last = prompt.at(-1);
+      // Thoughts must come back in the message with the calls that follow them.
+      if (last?.role === 'assistant') last.content.push(...content);
+      else if (content.length > 0) prompt.push({ role: 'assistant', content });
     } else {
       const part: LanguageModelV4ToolResultPart = {
         type: 'tool-result',
@@ -110,14 +114,19 @@ function userParts(content: string | readonly ModelPart[]): UserPart[] {
   });
 }
 
-function assistantParts(message: Extract<ModelMessage, { role: 'assistant' }>): AssistantPart[] {
-  const calls = (message.toolCalls ?? []).map((call) => ({
-    type: 'tool-call' as const,
-    toolCallId: call.id,
-    toolName: call.name,
-    input: inputOf(call.arguments),
-  }));
-  return message.content === null || message.content === '' ? calls : [{ type: 'text', text: message.content }, ...calls];
+function assistantParts({ content, toolCalls = [], thoughts = [] }: AssistantMessage): AssistantPart[] {
+  const own = thoughts.flatMap(({ text, opaque, callIndex }): AssistantPart[] =>
+    opaque === undefined || callIndex !== undefined ? [] : [{ type: 'reasoning', text, providerOptions: opaque as Metadata }],
+  );
+  const calls = toolCalls.map((call, index): AssistantPart => {
+    const place = call.origin?.index ?? index;
+    const { opaque } = thoughts.find(({ callIndex }) => callIndex === place) ?? {};
+    return {
+      ...{ type: 'tool-call', toolCallId: call.id, toolName: call.name, input: inputOf(call.arguments) },
+      ...given('providerOptions', opaque as Metadata | undefined),
+    };
+  });
+  return [...own, ...(content === null || content === '' ? [] : [{ type: 'text' as const, text: content }]), ...calls];
 }
 
 function inputOf(json: string): unknown {

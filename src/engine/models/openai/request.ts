@@ -10,7 +10,7 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
   const isOpenAi = dialect === 'openai';
   return JSON.stringify({
     model: request.model,
-    messages: request.messages.map(messageOf),
+    messages: messagesOf(request.messages, isOpenAi),
     stream: request.isStreaming,
     stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: isOpenAi ? false : undefined } : undefined,
     temperature: parameters.temperature,
@@ -35,6 +35,28 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
     tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
     tool_choice: tools.length === 0 ? undefined : choiceOf(toolChoice),
     parallel_tool_calls: tools.length === 0 ? undefined : request.parallelToolCalls,
+  });
+}
+
+/**
+ * Servers that tell their thoughts demand them back with the tool calls of the same turn, also in later turns. Without calls they take none or
+ * refuse them. OpenAI tells none, and refuses members that it does not know.
+ */
+function messagesOf(messages: readonly ModelMessage[], isOpenAi: boolean): readonly object[] {
+  if (isOpenAi || !messages.some((message) => message.role === 'assistant' && message.thoughts !== undefined)) {
+    return messages.map(messageOf);
+  }
+  let turn = 0;
+  // A user message behind an output shows its images.
+  const turns = messages.map(({ role }, index) => {
+    if (role === 'user' && messages[index - 1]?.role !== 'tool') turn += 1;
+    return turn;
+  });
+  const turnsWithCalls = new Set(turns.filter((_turn, index) => messages[index]?.role === 'tool'));
+  return messages.map((message, index) => {
+    const isWanted = message.role === 'assistant' && turnsWithCalls.has(turns[index] ?? 0);
+    const said = isWanted ? (message.thoughts ?? []).map(({ text }) => text).join('\n') : '';
+    return said === '' ? messageOf(message) : { ...messageOf(message), reasoning_content: said };
   });
 }
 

@@ -7,6 +7,7 @@ import type {
   SubagentRecord,
   SubagentUpdate,
 } from '../../../entities/runs/event.ts';
+import type { CallOrigin } from '../../../entities/runs/thought.ts';
 import type { CallForm } from '../../../entities/runs/tool.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
 import { stoppedSummary } from '../events/subagent-records.ts';
@@ -23,6 +24,8 @@ export interface WholeCall {
   readonly arguments: string;
   /** A person approved it. */
   readonly isApproved?: true;
+  /** Absent for a call that no model asked for just now. */
+  readonly origin?: CallOrigin;
 }
 
 /** How a call ended. */
@@ -72,12 +75,13 @@ export class OpenCall {
 
   /** A call that is not in the log yet. @param earlier  calls of the same answer that are prepared already. */
   static prepare(output: RunOutput, call: WholeCall, tool: ServerTool | undefined, earlier: readonly OpenCall[]): OpenCall {
-    const { callId, name, arguments: args, isApproved } = call;
+    const { callId, name, arguments: args, isApproved, origin } = call;
     const form = tool?.form?.(args);
     const item: ServerCallItem = {
       ...{ type: 'server_tool_call', id: output.itemId(idKindOf(form)), status: 'in_progress', callId, name, arguments: args },
       ...(form === undefined ? {} : { form }),
       ...(isApproved === true ? { isApproved } : {}),
+      ...(origin === undefined ? {} : { origin }),
     };
     return new OpenCall(output, item, 'waiting', [...output.items, ...earlier.map((other) => other.item)]);
   }

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../../entities/runs/event.ts';
-import type { ModelMessage } from '../../models/port.ts';
+import type { AssistantMessage, ModelMessage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunFiles } from '../../tools/tool-kind.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
@@ -45,28 +45,34 @@ export class RunCalls {
   /**
    * Makes the calls of one answer, one after the other.
    *
-   * @param said  the text of the answer before its calls; null for none.
+   * @param said  what the answer thought and said before its calls.
    * @param mustAnswer  the model may call no tool: its calls are skipped.
    */
-  async *make(calls: readonly WholeCall[], said: string | null, mustAnswer: boolean, signal: AbortSignal): CallEvents {
+  async *make(
+    calls: readonly WholeCall[],
+    said: readonly AssistantMessage[],
+    mustAnswer: boolean,
+    signal: AbortSignal,
+  ): CallEvents {
     return yield* this.#follow(runServerCalls(calls, this.#context(said, mustAnswer), signal));
   }
 
   /** Makes calls that a person approved: they are in the conversation already, as calls that waited. @returns the messages with their results, and those with images. */
   async *makeApproved(calls: readonly WholeCall[], signal: AbortSignal): CallEvents {
-    const told = yield* this.#follow(runServerCalls(calls, this.#context(null, false), signal));
+    const told = yield* this.#follow(runServerCalls(calls, this.#context([], false), signal));
     return told.filter(({ role }) => role !== 'assistant');
   }
 
   /** Makes the call of a dead process again, unless its tool was changed to one that must not be called twice. */
   async *again(call: OpenCall, signal: AbortSignal): CallEvents {
-    const { callId, name, arguments: args } = call.item;
+    const { callId, name, arguments: args, origin } = call.item;
     if (this.#parts.tools.all.get(name)?.ifLost === 'unknown') {
       call.close({ output: '', error: unknownOutcome });
       throw unknownOutcomeOf(name);
     }
-    const answers = yield* this.#follow(answerCall(call, args, this.#context(null, false), signal));
-    return [{ role: 'assistant', content: null, toolCalls: [{ id: callId, name, arguments: args }] }, ...answers];
+    const answers = yield* this.#follow(answerCall(call, args, this.#context([], false), signal));
+    const made = { id: callId, name, arguments: args, ...(origin === undefined ? {} : { origin }) };
+    return [{ role: 'assistant', content: null, toolCalls: [made] }, ...answers];
   }
 
   async *#follow(calls: AsyncIterable<readonly ModelMessage[]>): CallEvents {
@@ -82,7 +88,7 @@ export class RunCalls {
     return [...told.filter(({ role }) => role !== 'user'), ...told.filter(({ role }) => role === 'user')];
   }
 
-  #context(said: string | null, mustAnswer: boolean): ServerCallContext {
+  #context(said: readonly AssistantMessage[], mustAnswer: boolean): ServerCallContext {
     const { plan, start, deps, budget, output, tools, files, trace, recorder } = this.#parts;
     const { control, secrets, runId, hold = soleHold, keyPrefix = runId } = start;
     const mayStart = () => {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ModelMessage, ModelTool } from '../../models/port.ts';
+import type { AssistantMessage, ModelMessage, ModelTool } from '../../models/port.ts';
 import type { RunMask } from '../../tools/masking.ts';
 import type { CallPass, ServerTool, ServerTools, Tell } from '../../tools/server-tool.ts';
 import type { RunFiles } from '../../tools/tool-kind.ts';
@@ -13,8 +13,8 @@ import { type CallEnd, type CallError, OpenCall, type WholeCall } from './open-c
 
 export interface ServerCallContext {
   readonly output: RunOutput;
-  /** The text of the same answer before its calls. */
-  readonly said: string | null;
+  /** What the same answer thought and said before its calls. */
+  readonly said: readonly AssistantMessage[];
   readonly tools: ServerTools;
   readonly secrets: Readonly<Record<string, string>>;
   readonly logger: Logger;
@@ -66,8 +66,11 @@ export async function* runServerCalls(
   const { output, tools, said } = context;
   const mask = (text: string) => context.mask?.text(text) ?? text;
   const shown = calls.map((call) => ({ ...call, arguments: mask(call.arguments) }));
-  const toolCalls = shown.map(({ callId, name, arguments: args }) => ({ id: callId, name, arguments: args }));
-  yield [{ role: 'assistant', content: said, toolCalls }];
+  const toolCalls = shown.map(({ callId, name, arguments: args, origin }) => {
+    const call = { id: callId, name, arguments: args };
+    return origin === undefined ? call : { ...call, origin };
+  });
+  yield [...said.slice(0, -1), { role: 'assistant', content: null, ...said.at(-1), toolCalls }];
   for (const group of groupsOf(calls, tools)) {
     const prepared: OpenCall[] = [];
     const asked: Promise<void>[] = [];
@@ -134,10 +137,11 @@ function groupsOf(calls: readonly WholeCall[], tools: ServerTools): readonly (re
  *
  * @returns that id.
  */
-function askApproval(output: RunOutput, { name, arguments: args }: WholeCall, tool: ServerTool): string {
+function askApproval(output: RunOutput, { name, arguments: args, origin }: WholeCall, tool: ServerTool): string {
   const form = tool.form?.(args);
   const id = output.itemId('mcpApproval');
-  const call = { type: 'function_call', id, callId: id, name, approval: true, ...(form === undefined ? {} : { form }) } as const;
+  const more = { ...(form === undefined ? {} : { form }), ...(origin === undefined ? {} : { origin }) };
+  const call = { type: 'function_call', id, callId: id, name, approval: true, ...more } as const;
   const outputIndex = output.addItem({ ...call, status: 'in_progress', arguments: '' });
   output.emit({ type: 'response.function_call_arguments.delta', outputIndex, itemId: id, json: JSON.stringify(args) });
   output.emit({ type: 'response.function_call_arguments.done', outputIndex, itemId: id, name, arguments: args });

@@ -4,6 +4,7 @@ import { isObject } from '../../../lib/json.ts';
 import { isInline } from '../../models/inline-images.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
 import { earlierTurns } from '../../models/prompts/summary.ts';
+import { approvedSuffix } from './transcript.ts';
 
 /** Parts that a model sees as an image: as bytes, or as a reference to a file. */
 const imageParts: readonly string[] = ['image', 'chat-file', 'tool-image'];
@@ -26,8 +27,36 @@ export function historyOf(transcript: readonly ChatMessage[], tokensMax: number 
     turns.at(-1)?.push(...modelMessages(message, transcript, place));
   }
   const kept = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
-  const said = kept.flat().map(withoutImageAddresses);
+  const said = withApprovedOutputs(kept.flat()).map(withoutImageAddresses);
   return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
+}
+
+/**
+ * The outputs of calls that a person approved, in the place of the approval: a run that made such a call tells of it once more. The call itself
+ * stands with what the model thought and said before it.
+ */
+function withApprovedOutputs(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const outputs = new Map(
+    messages.flatMap((message) =>
+      message.role === 'tool' && message.toolCallId.endsWith(approvedSuffix)
+        ? [[message.toolCallId, message.content] as const]
+        : [],
+    ),
+  );
+  if (outputs.size === 0) return messages;
+  const asked = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])));
+  const isTold = (id: string) => outputs.has(id) && asked.has(id.slice(0, -approvedSuffix.length));
+  return messages.flatMap((message): readonly ModelMessage[] => {
+    if (message.role === 'tool') {
+      if (isTold(message.toolCallId)) return [];
+      const content = outputs.get(message.toolCallId + approvedSuffix);
+      return [content === undefined ? message : { ...message, content }];
+    }
+    if (message.role !== 'assistant' || message.toolCalls?.some(({ id }) => isTold(id)) !== true) return [message];
+    const { toolCalls, ...rest } = message;
+    const left = toolCalls.filter(({ id }) => !isTold(id));
+    return left.length > 0 ? [{ ...rest, toolCalls: left }] : rest.content === null && rest.thoughts === undefined ? [] : [rest];
+  });
 }
 
 /** Older versions stored images by address. A model gets no address to fetch, and these images are not fetched again. */

@@ -1,8 +1,9 @@
 import { type NewMessage, newMessageDefaults, type PromptPart, type ToolCall } from '../../../entities/chats/chat.ts';
 import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
 import type { CallResult, RunItem, RunSnapshot, ServerCallItem } from '../../../entities/runs/event.ts';
+import type { CallOrigin, Thought } from '../../../entities/runs/thought.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
-import type { ModelMessage } from '../../models/port.ts';
+import type { AssistantMessage, ModelMessage, ModelToolCall } from '../../models/port.ts';
 import { keptToolImages } from './tool-images.ts';
 
 /** The part of a run's output that becomes messages, with the messages that others added meanwhile. */
@@ -12,6 +13,9 @@ export interface TranscriptSpan {
   readonly inputs: readonly { readonly at: number; readonly messages: readonly NewMessage[] }[];
 }
 const wholeRun: TranscriptSpan = { from: 0, inputs: [] };
+
+/** Behind the id of the call that asked for approval, in the call that was made. */
+export const approvedSuffix = '_approved';
 
 const unmade = 'Cancelled: this call was not carried out.';
 
@@ -31,7 +35,9 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
     const context = contextOf(unsaid);
     const images = imagePartsOf(unsaid);
     unsaid = [];
-    if (first === undefined || context.length === 0) return;
+    // Thoughts alone stay while a run goes on: its next answer belongs to them.
+    const isWanted = run.status === 'in_progress' || context.some(({ role }) => role === 'tool');
+    if (first === undefined || context.length === 0 || !isWanted) return;
     const base = { ...assistantMessage(run, messageIdFor(first.id)), context };
     messages.push(images.length === 0 ? { ...base, isHidden: true } : { ...base, parts: images });
   };
@@ -47,9 +53,11 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
       const parts = visibleParts(item.text, unsaid);
       unsaid = [];
       messages.push({ ...textMessage(run, item), parts, context: context.length === 0 ? null : context });
-    } else if (item.type !== 'message' && !(item.type === 'function_call' && index >= turnStart)) unsaid.push(item);
+    } else if (item.type !== 'message' && !(item.type === 'function_call' && index >= turnStart) && isGivenBack(item, run)) {
+      unsaid.push(item);
+    }
   }
-  const toolCalls = awaitedCalls(run, turnStart);
+  const toolCalls = awaitedItems(run, turnStart).map((item) => withOrigin(awaitedCall(item), item.origin));
   if (toolCalls.length > 0) addCalls(run, turnStart, messages, toolCalls, contextOf(unsaid));
   else flush();
   for (const input of inputs) if (input.at >= run.output.length) messages.push(...input.messages);
@@ -88,36 +96,92 @@ function imagePartsOf(items: readonly RunItem[]): readonly PromptPart[] {
   return imagesOf(items).map(({ fileId, url }) => (fileId === null ? { type: 'url', url } : { type: 'id', id: fileId }));
 }
 
-/** The items of a run as messages for its model: texts, and each call with its output and its images. */
+/**
+ * The items of a run as messages for its model: thoughts, texts, and each call with its output and its images. The calls of one answer stand in one
+ * message, with what the answer thought and said before them; images stand behind all its outputs.
+ */
 export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
-  return items.flatMap((item): ModelMessage[] => {
-    if (item.type === 'message') return item.text === '' ? [] : [{ role: 'assistant', content: item.text }];
-    if (item.type !== 'server_tool_call' && !(item.type === 'function_call' && item.status === 'completed')) return [];
-    const { callId, name, arguments: args } = item;
-    // The call that asked for approval has the same id, and stands in the conversation already.
-    const id = item.type === 'server_tool_call' && item.isApproved === true ? `${callId}_approved` : callId;
+  const messages: ModelMessage[] = [];
+  let thoughts: Thought[] = [];
+  /** Where the message with the newest calls is, and the images that its calls gave. */
+  let asking = -1;
+  let images: readonly ModelMessage[] = [];
+  const show = () => {
+    messages.push(...images);
+    images = [];
+  };
+  const taken = () => {
+    const own = thoughts;
+    thoughts = [];
+    return own.length === 0 ? {} : { thoughts: own };
+  };
+  for (const item of items) {
+    if (item.type === 'reasoning' && item.origin !== undefined) thoughts.push({ text: item.text, ...item.origin });
+    else if (item.type === 'message' && item.text !== '') {
+      show();
+      messages.push({ role: 'assistant', content: item.text, ...taken() });
+    }
+    if (item.type !== 'server_tool_call' && !(item.type === 'function_call' && item.status === 'completed')) continue;
+    const call = toolCallOf(item);
+    const asked = messages[asking];
+    const last = messages.at(-1);
+    const answer = item.origin?.answer;
+    if (answer !== undefined && asked?.role === 'assistant' && asked.toolCalls?.[0]?.origin?.answer === answer) {
+      messages[asking] = { ...asked, toolCalls: [...asked.toolCalls, call] };
+    } else if (answer !== undefined && thoughts.length === 0 && last?.role === 'assistant' && last.toolCalls === undefined) {
+      asking = messages.length - 1;
+      messages[asking] = { ...last, toolCalls: [call] };
+    } else {
+      show();
+      asking = messages.push({ role: 'assistant', content: null, toolCalls: [call], ...taken() }) - 1;
+    }
     const result = item.type === 'server_tool_call' ? resultOf(item, items) : undefined;
-    return [
-      { role: 'assistant', content: null, toolCalls: [{ id, name, arguments: args === '' ? '{}' : args }] },
-      { role: 'tool', toolCallId: id, content: outputText(result) },
-      ...keptToolImages(id, result?.files),
-    ];
-  });
+    messages.push({ role: 'tool', toolCallId: call.id, content: outputText(result) });
+    images = [...images, ...keptToolImages(call.id, result?.files)];
+  }
+  show();
+  return thoughts.length === 0 ? messages : [...messages, { role: 'assistant', content: null, ...taken() }];
+}
+
+/** What an answer thought and said. */
+export function saidIn(items: readonly RunItem[]): readonly AssistantMessage[] {
+  return contextOf(items.filter(({ type }) => type === 'reasoning' || type === 'message')).filter(isAssistant);
+}
+
+function isAssistant(message: ModelMessage): message is AssistantMessage {
+  return message.role === 'assistant';
+}
+
+function toolCallOf(item: ServerCallItem | FunctionCall): ModelToolCall {
+  const { callId, name, arguments: args, origin } = item;
+  // The call that asked for approval has the same id, and stands in the conversation already.
+  const id = item.type === 'server_tool_call' && item.isApproved === true ? callId + approvedSuffix : callId;
+  return withOrigin({ id, name, arguments: args === '' ? '{}' : args }, origin);
 }
 
 /** The calls that the caller is asked to answer; none unless the run completed. */
-export function awaitedCalls(run: RunSnapshot, from = 0): readonly ToolCall[] {
-  if (run.status !== 'completed') return [];
-  return run.output.slice(from).flatMap((item) => (item.type === 'function_call' ? [awaitedCall(item)] : []));
+export function awaitedCalls(run: RunSnapshot): readonly ToolCall[] {
+  return awaitedItems(run, 0).map(awaitedCall);
+}
+
+type FunctionCall = Extract<RunItem, { readonly type: 'function_call' }>;
+
+function awaitedItems(run: RunSnapshot, from: number): readonly FunctionCall[] {
+  return run.status === 'completed' ? run.output.slice(from).filter((item) => item.type === 'function_call') : [];
+}
+
+function withOrigin<Call extends ModelToolCall>(call: Call, origin: CallOrigin | undefined): Call {
+  return origin === undefined ? call : { ...call, origin };
+}
+
+/** A thought that its provider did not mark is given back with calls only. */
+function isGivenBack(item: RunItem, { status, output }: RunSnapshot): boolean {
+  if (item.type !== 'reasoning' || item.origin?.opaque !== undefined || status !== 'completed') return true;
+  return output.some(({ type }) => type === 'server_tool_call' || type === 'function_call');
 }
 
 /** A call that the caller is asked to answer. */
-export function awaitedCall({
-  callId: id,
-  name,
-  arguments: args,
-  approval,
-}: Extract<RunItem, { readonly type: 'function_call' }>): ToolCall {
+export function awaitedCall({ callId: id, name, arguments: args, approval }: FunctionCall): ToolCall {
   return { id, name, arguments: args, ...(approval === true ? { approval } : {}) };
 }
 

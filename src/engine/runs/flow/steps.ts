@@ -108,7 +108,7 @@ export class FlowSteps {
           `A person must approve calls of ${name}: a flow answers within one turn and cannot wait for that`,
         );
       if (budget.mustAnswer) return undefined;
-      yield* calls.make([{ callId, name, arguments: args }], null, false, signal);
+      yield* calls.make([{ callId, name, arguments: args }], [], false, signal);
     }
     const made = this.#result(callId);
     if (made === undefined) throw new Error('a call of a flow has no result');

@@ -10,8 +10,8 @@ import { needOf, within } from '../../usage/token-need.ts';
 import { approvedCalls, withResults } from '../calls/approvals.ts';
 import type { RunControl } from '../control/control.ts';
 import { type LoopDeps, type LoopStart, withMask } from '../control/loop-deps.ts';
-import { asStored, historyOf, textOf } from '../events/history.ts';
-import { contextOf } from '../events/transcript.ts';
+import { asStored, historyOf } from '../events/history.ts';
+import { contextOf, saidIn } from '../events/transcript.ts';
 import { runFlow } from '../flow/flow-run.ts';
 import { type AnswerGate, gateOf } from '../model/gate.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
@@ -185,7 +185,7 @@ class Run {
 
   /** @returns a promise only when the organization has a token limit. @throws DomainError INSUFFICIENT_QUOTA, thrown or rejected. */
   #openRound(): Round | Promise<Round> {
-    const { plan, budget, tools, deps, trace, output } = this.#run;
+    const { plan, start, budget, tools, deps, trace, output } = this.#run;
     this.#turnFrom = output.items.length;
     budget.beginRound();
     const hasCalled = this.#hasCalled;
@@ -195,7 +195,8 @@ class Run {
     const request = mustAnswer && !budget.mustAnswer ? requestFor(true) : asked;
     const share = shareOf(request, budget.tokens);
     const open = (hold: TokenHold): Round => {
-      const call = new ModelCall(within(request, least(hold.outputMax, share?.outputMax)), plan.toolChoice !== 'none');
+      const answer = `${start.runId}:${this.#turnFrom}`;
+      const call = new ModelCall(within(request, least(hold.outputMax, share?.outputMax)), plan.toolChoice !== 'none', answer);
       this.#lastCall = call;
       this.#gate?.open(call, budget.roundsLeft > 0);
       return { call, hold, share, mustAnswer, startedMs: performance.now(), trace: trace?.modelCall(request.model) };
@@ -240,7 +241,7 @@ class Run {
   /** Makes the calls that the answer asks for. @returns whether the model is asked again in this turn. */
   async *#makeCalls({ call, mustAnswer }: Round, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], boolean> {
     const { citable, output, calls } = this.#run;
-    const said = textOf(citable.asWritten(output.items.slice(this.#turnFrom)));
+    const said = saidIn(citable.asWritten(output.items.slice(this.#turnFrom)));
     const answers = yield* calls.make(call.wholeCalls, said, mustAnswer, signal);
     this.#awaitsClient = this.#hasClientCalls();
     // The client answers its own calls first; the results of the service's calls are in the run's items.

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../entities/errors.ts';
+import type { CallOrigin } from '../../../entities/runs/thought.ts';
 import type { Warning } from '../../../entities/warning.ts';
 import { storableText } from '../../../lib/text.ts';
 import { type FinishReason, type ModelDelta, ModelError, type ModelRequest, type TokenUsage } from '../../models/port.ts';
@@ -39,15 +40,20 @@ export class ModelCall {
   /** Whether the model called a tool although the request takes no call. */
   hasCalledInVain = false;
   readonly #takesCalls: boolean;
+  readonly #answer: string | undefined;
   #hasRefused = false;
 
   /** Why it gave no whole answer. */
   errorCode: ErrorCode = 'UPSTREAM_ERROR';
 
-  /** @param takesCalls  false for `tool_choice: "none"`: every call is left out. */
-  constructor(request: ModelRequest, takesCalls = true) {
+  /**
+   * @param takesCalls  false for `tool_choice: "none"`: every call is left out.
+   * @param answer  names the answer, for calls that belong together.
+   */
+  constructor(request: ModelRequest, takesCalls = true, answer?: string) {
     this.request = request;
     this.#takesCalls = takesCalls;
+    this.#answer = answer;
   }
 
   /**
@@ -78,7 +84,9 @@ export class ModelCall {
       } else if (delta.type === 'reasoning') {
         if (delta.json.length === 2) continue;
         this.#outputLength += delta.json.length - 2;
-        output.reasoning(delta.json);
+        output.reasoning(delta.json, this.selection?.provider);
+      } else if (delta.type === 'thought') {
+        output.thought(delta, this.selection?.provider);
       } else if (delta.type === 'tool.arguments') {
         this.#outputLength += delta.json.length - 2;
         const serverCall = this.serverCalls.get(delta.index);
@@ -98,7 +106,7 @@ export class ModelCall {
         this.hasCalled = true;
         if (tools.has(delta.name))
           this.serverCalls.set(delta.index, { callId: storableText(delta.id), name: delta.name, literal: '' });
-        else output.callStart(delta.index, delta.id, delta.name);
+        else output.callStart(delta.index, delta.id, delta.name, this.#originOf(delta.index));
       } else if (delta.type === 'refusal') {
         this.#outputLength += delta.json.length - 2;
         this.#hasRefused = true;
@@ -140,11 +148,15 @@ export class ModelCall {
 
   /** The calls of tools that run in this service, in the order they began. */
   get wholeCalls(): readonly WholeCall[] {
-    return [...this.serverCalls.values()].map(({ callId, name, literal }) => ({
-      callId,
-      name,
-      arguments: literal === '' ? '{}' : decodeLiteral(literal),
-    }));
+    return [...this.serverCalls].map(([index, { callId, name, literal }]) => {
+      const call = { callId, name, arguments: literal === '' ? '{}' : decodeLiteral(literal) };
+      const origin = this.#originOf(index);
+      return origin === undefined ? call : { ...call, origin };
+    });
+  }
+
+  #originOf(index: number): CallOrigin | undefined {
+    return this.#answer === undefined ? undefined : { answer: this.#answer, index };
   }
 
   /** Takes what ended the call before its answer was whole. */

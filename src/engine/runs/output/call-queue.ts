@@ -1,4 +1,5 @@
 import type { ItemStatus, RunEventBody, RunItem } from '../../../entities/runs/event.ts';
+import type { CallOrigin } from '../../../entities/runs/thought.ts';
 import { decodeLiteral } from './literal.ts';
 
 /** Receives the calls as items and events. */
@@ -12,6 +13,7 @@ interface CallOutput {
 interface PendingCall {
   readonly callId: string;
   readonly name: string;
+  readonly origin: CallOrigin | undefined;
   /** Arguments so far, as the inside of a JSON string literal. */
   literal: string;
   /** Set once the item is open, which it is for the first call of the queue only. */
@@ -31,8 +33,8 @@ export class CallQueue {
     this.#output = output;
   }
 
-  start(index: number, callId: string, name: string): void {
-    const call: PendingCall = { callId, name, literal: '', opened: undefined };
+  start(index: number, callId: string, name: string, origin: CallOrigin | undefined): void {
+    const call: PendingCall = { callId, name, origin, literal: '', opened: undefined };
     this.#byIndex.set(index, call);
     this.#queue.push(call);
     this.#advance();
@@ -80,7 +82,7 @@ export class CallQueue {
     this.#queue.shift();
     if (call.opened === undefined) return;
     const { id, outputIndex } = call.opened;
-    const { callId, name } = call;
+    const { callId, name, origin } = call;
     // A tool without parameters: clients parse the arguments, and '' is not JSON.
     if (call.literal === '' && status === 'completed') {
       call.literal = '{}';
@@ -88,7 +90,8 @@ export class CallQueue {
     }
     const args = decodeLiteral(call.literal);
     this.#output.emit({ type: 'response.function_call_arguments.done', outputIndex, itemId: id, name, arguments: args });
-    this.#output.finishItem({ type: 'function_call', id, status, callId, name, arguments: args });
+    const more = origin === undefined ? {} : { origin };
+    this.#output.finishItem({ type: 'function_call', id, status, callId, name, arguments: args, ...more });
   }
 
   #delta({ id, outputIndex }: { readonly id: string; readonly outputIndex: number }, inside: string): void {

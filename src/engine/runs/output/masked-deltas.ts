@@ -19,6 +19,11 @@ export class MaskedDeltas {
     this.#said = mask.stream();
   }
 
+  /** Secrets masked in what was said so far. */
+  get maskedCount(): number {
+    return this.#said.maskedCount;
+  }
+
   /** What is said now; undefined: nothing. */
   get kind(): SaidKind | undefined {
     return this.#kind;

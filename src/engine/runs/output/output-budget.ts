@@ -37,7 +37,9 @@ export class OutputBudget {
 }
 
 function lengthOf(item: RunItem): number {
-  if (item.type === 'message' || item.type === 'reasoning') return item.text.length;
+  if (item.type === 'message') return item.text.length;
+  if (item.type === 'reasoning')
+    return item.text.length + (item.origin?.opaque === undefined ? 0 : JSON.stringify(item.origin.opaque).length);
   if (item.type === 'server_tool_call_output') return item.output.length;
   if (item.type === 'mcp_list_tools') return 0;
   return item.arguments.length + (item.type === 'server_tool_call' ? (item.result?.output.length ?? 0) : 0);

@@ -1,7 +1,8 @@
 import type { IdKind } from '../../../entities/ids.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
 import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '../../../entities/runs/event.ts';
-import { storableText } from '../../../lib/text.ts';
+import type { CallOrigin, OpaquePart, ThoughtOrigin } from '../../../entities/runs/thought.ts';
+import { storableJson, storableText } from '../../../lib/text.ts';
 import type { RunMask } from '../../tools/masking.ts';
 import { CallQueue } from './call-queue.ts';
 import { decodeLiteral, SaidText } from './literal.ts';
@@ -17,9 +18,18 @@ interface OpenText {
   readonly literal: SaidText;
   readonly citations: Citation[];
   readonly isRefusal: boolean;
+  /** Of a thought that its provider marked. */
+  seal: Omit<ThoughtOrigin, 'provider'>;
+  /** Secrets masked in the run before it. */
+  readonly maskedBefore: number;
   logprobs: TokenLogprob[] | undefined;
   /** How many of `logprobs` have left with a delta. */
   logprobsTold: number;
+}
+
+interface Seal {
+  readonly opaque: OpaquePart;
+  readonly callIndex?: number;
 }
 
 export interface OutputMark {
@@ -48,6 +58,8 @@ export class RunOutput {
   #hasAdded: boolean;
   #keepsText = true;
   readonly #budget: OutputBudget;
+  /** The provider of the thought that is open. */
+  #thinking: string | undefined;
   /** Undefined for a request without secrets. */
   readonly #mask: RunMask | undefined;
   readonly #deltas: MaskedDeltas | undefined;
@@ -165,16 +177,36 @@ export class RunOutput {
     open.logprobsTold = open.logprobs.length;
   }
 
-  reasoning(said: string): void {
+  /** @param provider  its id. */
+  reasoning(said: string, provider?: string): void {
+    this.#thinking = provider;
     if (this.#deltas === undefined) this.#sayReasoning(said);
     else this.#sayMasked(this.#deltas, 'reasoning', said);
   }
 
+  /** Closes the open thought, or adds one without text, with what its provider demands to see again. */
+  thought({ opaque, callIndex }: Seal, provider?: string): void {
+    this.#thinking = provider;
+    this.#sayHeld();
+    const open = this.#open?.type === 'reasoning' ? this.#open : this.#openText('reasoning');
+    if (this.#keepsWhole(opaque)) open.seal = callIndex === undefined ? { opaque } : { opaque, callIndex };
+    this.#closeText('completed');
+  }
+
+  /** Whether an opaque part can be kept as it is: a changed one is of no use to its provider. */
+  #keepsWhole(opaque: OpaquePart): boolean {
+    const json = JSON.stringify(opaque);
+    const literal = JSON.stringify(json);
+    const isSame = JSON.stringify(storableJson(this.#mask?.value(opaque) ?? opaque)) === json;
+    return isSame && this.#budget.take(literal) === literal;
+  }
+
   #sayReasoning(said: string): void {
-    const json = this.#kept(said);
+    const json = this.#budget.take(said);
     if (json === undefined) return;
     const open = this.#open?.type === 'reasoning' ? this.#open : this.#openText('reasoning');
-    if (this.#keepsText) open.literal.add(json.slice(1, -1));
+    // Also where text is forgotten: a provider checks that its thoughts come back as they were.
+    open.literal.add(json.slice(1, -1));
     this.#batch.push({
       sequence: this.#nextSequence(),
       type: 'response.reasoning_text.delta',
@@ -184,10 +216,10 @@ export class RunOutput {
     });
   }
 
-  callStart(index: number, callId: string, name: string): void {
+  callStart(index: number, callId: string, name: string, origin?: CallOrigin): void {
     this.#sayHeld();
     this.#closeText('completed');
-    this.#calls.start(index, storableText(callId), storableText(name));
+    this.#calls.start(index, storableText(callId), storableText(name), origin);
   }
 
   callArguments(index: number, json: string): void {
@@ -335,9 +367,20 @@ export class RunOutput {
       this.#marking = isRefusal ? undefined : this.#markers?.();
     }
     const literal = new SaidText();
-    const open: OpenText = { type, id, outputIndex, literal, citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 };
+    const open: OpenText = {
+      ...{ type, id, outputIndex, literal, citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 },
+      ...{ seal: {}, maskedBefore: this.#deltas?.maskedCount ?? 0 },
+    };
     this.#open = open;
     return open;
+  }
+
+  /** A thought in which a secret was masked cannot be given back: it is not what the provider marked any more. */
+  #finishThought(item: Extract<RunItem, { readonly type: 'reasoning' }>, { seal, maskedBefore }: OpenText): void {
+    const isMasked = (this.#deltas?.maskedCount ?? 0) > maskedBefore;
+    const provider = this.#thinking === undefined ? {} : { provider: this.#thinking };
+    const hasOrigin = this.#thinking !== undefined || seal.opaque !== undefined;
+    this.finishItem(isMasked || !hasOrigin ? item : { ...item, origin: { ...provider, ...seal } });
   }
 
   #closeText(status: ItemStatus): void {
@@ -363,7 +406,7 @@ export class RunOutput {
         ...(open.isRefusal ? { isRefusal: true } : {}),
       });
     } else {
-      this.finishItem({ type: 'reasoning', id, status, text });
+      this.#finishThought({ type: 'reasoning', id, status, text }, open);
     }
   }
 }

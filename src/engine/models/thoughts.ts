@@ -1,0 +1,84 @@
+import type { AssistantMessage, ModelMessage } from './port.ts';
+
+/**
+ * The conversation for one provider: each answer is one message, and thoughts of other providers are left out.
+ *
+ * Stored conversations keep the thoughts of an answer before its text, and its calls by who makes them. Providers check that all of it comes back
+ * together: the thoughts, then the calls of the same answer beside each other.
+ */
+export function messagesFor(provider: string, messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  if (!messages.some((message) => message.role === 'assistant' && isMarked(message))) return messages;
+  const joined: ModelMessage[] = [];
+  /** Where the last message with calls is, while only outputs and their images follow it. */
+  let asking = -1;
+  for (const given of messages) {
+    if (given.role === 'tool') {
+      // Images of outputs stand behind all outputs of an answer.
+      const outputs = joined.findLastIndex(({ role }) => role === 'tool');
+      joined.splice(outputs > asking && asking >= 0 ? outputs + 1 : joined.length, 0, given);
+    } else if (given.role !== 'assistant') {
+      if (joined.at(-1)?.role === 'assistant' || given.role === 'system') asking = -1;
+      joined.push(given);
+    } else {
+      const message = ofProvider(provider, given);
+      const last = joined.at(-1);
+      const asked = joined[asking];
+      if (last?.role === 'assistant' && isBeginningOf(last, message)) joined[joined.length - 1] = together(last, message);
+      else if (asked?.role === 'assistant' && isSameAnswer(asked, message)) joined[asking] = together(asked, message);
+      else joined.push(message);
+      if (joined.at(-1)?.role === 'assistant') asking = message.toolCalls === undefined ? -1 : joined.length - 1;
+    }
+  }
+  return joined.filter((message) => message.role !== 'assistant' || message.content !== null || message.toolCalls !== undefined);
+}
+
+/** Whether the last tool calls wait for the model to go on, and the provider thought nothing that it could be given back with them. */
+export function lacksThoughts(messages: readonly ModelMessage[]): boolean {
+  const asking = messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = messages[asking];
+  if (last?.role !== 'assistant' || last.toolCalls === undefined || messages[asking + 1]?.role !== 'tool') return false;
+  let begin = asking;
+  // Images of outputs stand in a user message behind the outputs.
+  while (begin > 0 && !(messages[begin - 1]?.role === 'user' && messages[begin - 2]?.role !== 'tool')) begin -= 1;
+  const turn = messages.slice(begin, asking + 1);
+  return !turn.some((message) => message.role === 'assistant' && message.thoughts?.some(({ opaque }) => opaque !== undefined));
+}
+
+function isMarked({ thoughts, toolCalls }: AssistantMessage): boolean {
+  return thoughts !== undefined || toolCalls?.[0]?.origin !== undefined;
+}
+
+function isFrom(provider: string, thought: NonNullable<AssistantMessage['thoughts']>[number]): boolean {
+  return thought.provider === undefined || thought.provider === provider;
+}
+
+function ofProvider(provider: string, { thoughts, ...message }: AssistantMessage): AssistantMessage {
+  const own = thoughts?.filter((thought) => isFrom(provider, thought)) ?? [];
+  return own.length === 0 ? message : { ...message, thoughts: own };
+}
+
+/** Whether two messages in a row are the thoughts of an answer and the rest of it, or its text and its calls. */
+function isBeginningOf(first: AssistantMessage, second: AssistantMessage): boolean {
+  if (first.toolCalls !== undefined) return false;
+  return first.content === null || (first.thoughts !== undefined && second.thoughts === undefined && second.content === null);
+}
+
+function isSameAnswer(first: AssistantMessage, second: AssistantMessage): boolean {
+  const answer = first.toolCalls?.[0]?.origin?.answer;
+  return answer !== undefined && answer === second.toolCalls?.[0]?.origin?.answer;
+}
+
+function together(first: AssistantMessage, second: AssistantMessage): AssistantMessage {
+  const thoughts = [...(first.thoughts ?? []), ...(second.thoughts ?? [])];
+  const calls = [...(first.toolCalls ?? []), ...(second.toolCalls ?? [])];
+  return {
+    role: 'assistant',
+    content: first.content ?? second.content,
+    ...(calls.length === 0 ? {} : { toolCalls: calls.sort((one, other) => placeOf(one) - placeOf(other)) }),
+    ...(thoughts.length === 0 ? {} : { thoughts }),
+  };
+}
+
+function placeOf({ origin }: NonNullable<AssistantMessage['toolCalls']>[number]): number {
+  return origin?.index ?? 0;
+}
