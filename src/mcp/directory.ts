@@ -30,7 +30,7 @@ const members: ReadonlySet<'id' | 'createdAt' | 'orgId' | 'name' | 'description'
  * @param only  the id of the one agent that the address names.
  * @throws DomainError NOT_FOUND for an `only` that the caller may not use.
  *
- * Cost: two statements; one more for agents of other organizations, three more when an agent is new or renamed.
+ * Cost: two statements; one more for agents of other organizations, four more when an agent is new or renamed.
  */
 export async function listedAgents(deps: Deps, caller: Caller, only?: string): Promise<readonly ListedAgent[]> {
   const agents = only === undefined ? await agentsOf(deps, caller) : [await agentForRun(deps, caller, only)];

@@ -231,11 +231,7 @@ async function search(
   const atHome = agents.length === 1 ? agents : agents.filter(({ orgId }) => orgId === context.caller.orgId);
   const among = named === undefined ? atHome : [named];
   const passages = await searchKnowledge(context, among, query, limit);
-  const texts = passages.map(({ title, url, text }, index) => `[${index + 1}] ${title}\n${url}\n${text}`);
-  return {
-    content: [{ type: 'text', text: texts.length === 0 ? 'Nothing was found.' : texts.join('\n\n') }],
-    structuredContent: { passages: passages.map(({ title, url, page, text, score }) => ({ title, url, page, text, score })) },
-  };
+  return structured({ passages: passages.map(({ title, url, page, text, score }) => ({ title, url, page, text, score })) });
 }
 
 function readQuestion(args: Readonly<Record<string, unknown>>) {
@@ -253,17 +249,16 @@ function textIn(args: Readonly<Record<string, unknown>>, member: string, lengthM
   return text;
 }
 
-/** Many clients show a model the texts only, so the chat and the sources are a text too. */
 function resultOf({ text, chatId, runId, citations }: Answer): CallToolResult {
-  const sources = citations.map(({ index, title, url }) => `[${index}] ${title} ${url}`);
-  const about = [...(sources.length === 0 ? [] : ['Sources:', ...sources]), `chat_id: ${chatId}`].join('\n');
-  return {
-    content: [
-      { type: 'text', text },
-      { type: 'text', text: about },
-    ],
-    structuredContent: { answer: text, chat_id: chatId, run_id: runId, citations },
-  };
+  return structured({ answer: text, chat_id: chatId, run_id: runId, citations });
+}
+
+/**
+ * Some clients show a model the texts, some the structured content, some both. So the text is the structured content as JSON, as the protocol
+ * asks for: whoever shows both can see that they are the same.
+ */
+function structured(content: Record<string, unknown>): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
 }
 
 /** A failure of a tool is a result that the model reads; a tool that is missing is an error of the protocol. */

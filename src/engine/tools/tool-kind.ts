@@ -94,7 +94,7 @@ export interface ToolRun {
 
 /** What the tools of MCP servers need of a run. A call of one tool outside a run has it too. */
 export interface McpRun extends Pick<ToolRun, 'secrets' | 'signal' | 'files'> {
-  readonly plan: Pick<RunPlan, 'charge' | 'askedBy'>;
+  readonly plan: Pick<RunPlan, 'charge' | 'askedBy'> & Partial<Pick<RunPlan, 'messages'>>;
 }
 
 /** The files of the run's chat. A stateless run has those of its own calls only, in memory. */

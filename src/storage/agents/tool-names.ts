@@ -9,10 +9,10 @@ export interface WantedToolName {
 export interface ToolNameStore {
   /**
    * The names of agents of one organization for MCP clients. An agent without a name gets its slug, or the slug with a piece of its id when another
-   * agent has it. The name stays until the agent is renamed.
+   * agent has it. The name stays until the agent is renamed or deleted.
    *
    * @param wanted  the agents, those first that go first when two of them have one slug.
-   * @returns by the id of the agent. Cost: one statement, and three when an agent is new or renamed.
+   * @returns by the id of the agent. Cost: one statement, and four when an agent is new or renamed.
    */
   assign(orgId: string, wanted: readonly WantedToolName[]): Promise<ReadonlyMap<string, string>>;
 }
@@ -39,6 +39,9 @@ export function createToolNameStore(db: Database): ToolNameStore {
       }
       const isNew = ({ agentId }: WantedToolName) => !known.has(agentId);
       if (wanted.some(isNew)) {
+        // A deleted agent stays as a row, and so would its name.
+        const slugs = wanted.filter(isNew).map(({ slug }) => slug);
+        await db.prisma.agentToolName.deleteMany({ where: { orgId, slug: { in: slugs }, agent: { isDeleted: true } } });
         await add(orgId, wanted.filter(isNew), ({ slug }) => slug);
         known = await find(ids);
         await add(orgId, wanted.filter(isNew), withPiece);

@@ -37,6 +37,15 @@ const both = { accept: 'application/json, text/event-stream' };
 const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 7, method, params });
 
 describe('agents', () => {
+  it('that are deleted leave their names to others', async () => {
+    const ann = await make.person();
+    const { id } = await make.agent({ owner: ann, modelId: model, name: 'Helper' });
+    expect(await asks(ann)).toEqual(['ask_helper']);
+    expect((await ann.call('DELETE', `/api/v1/ais/${id}`)).status).toBeLessThan(300);
+    await make.agent({ owner: ann, modelId: model, name: 'Helper' });
+    expect(await asks(ann)).toEqual(['ask_helper']);
+  });
+
   it('of other organizations are not listed, also public ones, and take no name away', async () => {
     const ann = await make.person();
     expect(await asks(ann)).toEqual([]);
@@ -51,7 +60,7 @@ describe('agents', () => {
     upstream.next({ text: 'Here.' });
     const { client } = await connect(ann, `/mcp/agents/${publicId}`);
     expect(await client.callTool({ name, arguments: { question: 'Where?' } })).toMatchObject({
-      content: [{ text: 'Here.' }, {}],
+      structuredContent: { answer: 'Here.' },
     });
     const hidden = await make.agent({ owner: eve, modelId: model, name: 'Hidden' });
     const refused = await ann.post(`/mcp/agents/${hidden.id}`, rpc('tools/list'), both);

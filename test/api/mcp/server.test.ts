@@ -84,11 +84,13 @@ describe('/mcp', () => {
     const client = await connect(ann);
     upstream.next({ text: 'Moby Dick.' }, { text: 'Melville.' });
     const first = await ask(client, { question: 'Which book?' });
-    expect(first.content[0]?.text).toBe('Moby Dick.');
+    expect(first.structuredContent?.answer).toBe('Moby Dick.');
+    // A client that shows texts and structured content sees that they are the same.
+    expect(JSON.parse(first.content[0]?.text ?? '')).toEqual(first.structuredContent);
+    expect(first.content).toHaveLength(1);
     const chatId = String(first.structuredContent?.chat_id);
-    expect(first.content[1]?.text).toContain(chatId);
     const second = await ask(client, { question: 'Who wrote it?', chat_id: chatId });
-    expect(second.content[0]?.text).toBe('Melville.');
+    expect(second.structuredContent?.answer).toBe('Melville.');
     expect(second.structuredContent?.chat_id).toBe(chatId);
     const { body } = await ann.get(`/api/v1/chats/${chatId}`);
     expect(body.id).toBe(chatId);
@@ -120,7 +122,7 @@ describe('/mcp', () => {
     );
     await eventually(() => expect(told.join('')).toContain('Thinking'));
     held.goOn();
-    expect(((await asked) as unknown as Result).content[0]?.text).toBe('Call me Ishmael.');
+    expect(((await asked) as unknown as Result).structuredContent?.answer).toBe('Call me Ishmael.');
   });
 
   it('ends the run when the client cancels', async () => {
@@ -142,7 +144,7 @@ describe('/mcp', () => {
     await upstream.until(({ openStreams }) => openStreams === 1);
     for (const requestId of [0, 1, 2, 3]) await two.notification({ method: 'notifications/cancelled', params: { requestId } });
     held.goOn();
-    expect((await asked).content[0]?.text).toBe('One two');
+    expect((await asked).structuredContent?.answer).toBe('One two');
   });
 
   it('searches the knowledge of the agents', async () => {
@@ -160,7 +162,7 @@ describe('/mcp', () => {
     expect(found.structuredContent?.passages).toHaveLength(1);
     const other = await connect(ann);
     const nothing = (await other.callTool({ name: 'search_knowledge', arguments: { query: 'whale' } })) as unknown as Result;
-    expect(nothing.content[0]?.text).toBe('Nothing was found.');
+    expect(nothing.content[0]?.text).toBe('{"passages":[]}');
     const foreign = (await other.callTool({
       name: 'search_knowledge',
       arguments: { query: 'whale', agent: agent.id },

@@ -55,7 +55,7 @@ describe('a request without a session', () => {
     );
     await eventually(() => expect(progress.join('')).toContain('Thinking'));
     held.goOn();
-    expect((await asked).content[0]).toMatchObject({ text: 'Call me Ishmael.' });
+    expect((await asked).structuredContent).toMatchObject({ answer: 'Call me Ishmael.' });
   });
 
   it('gets lists as JSON, and the answer of an agent as a stream from its begin', async () => {

@@ -4,12 +4,17 @@ import { type ArgumentsReader, compileArguments } from '../json-schema/arguments
 import { SchemaError } from '../json-schema/read-schema.ts';
 import { masker } from '../masking.ts';
 import { freeFunctionName, mcpFunctionName } from '../names.ts';
-import type { ServerTool } from '../server-tool.ts';
+import type { CallPass, ServerTool } from '../server-tool.ts';
 import type { McpRun } from '../tool-kind.ts';
 import { type McpEndpoint, secretsOf } from './endpoint.ts';
-import { readResult } from './result.ts';
+import type { McpTools } from './listing.ts';
+import { linkCharsMax, linkStart, readResult } from './result.ts';
 import type { McpServers } from './servers.ts';
+import type { RawResult } from './sessions/session.ts';
 import { type AllowedTools, hasHint, isAllowed } from './tool-filter.ts';
+
+/** Links of one run that are remembered. */
+const linksMax = 1_000;
 
 export interface FunctionsOptions {
   readonly servers: McpServers;
@@ -25,20 +30,59 @@ export interface FunctionsOptions {
   form?(tool: ListedTool): CallForm;
 }
 
-/** Makes the allowed tools of a server callable for one run. */
-export function functionsOf(tools: readonly ListedTool[], options: FunctionsOptions): readonly ServerTool[] {
+/**
+ * Makes the allowed tools of a server callable for one run; of a server with resources, also the reading of those that its results link.
+ */
+export function functionsOf(found: McpTools, options: FunctionsOptions): readonly ServerTool[] {
   const taken = new Set<string>();
-  const { endpoint, allowed } = options;
-  return tools
+  const { endpoint, allowed, servers, run } = options;
+  /** Linked by results of this run. */
+  const links = new Set<string>();
+  const made = (tool: ListedTool, call: CallOf): ServerTool => {
+    const name = freeFunctionName(mcpFunctionName(endpoint.name, tool.name), taken);
+    taken.add(name);
+    return functionOf(tool, name, options, links, call);
+  };
+  const functions = found.tools
     .filter((tool) => isAllowed(tool, allowed))
-    .map((tool) => {
-      const name = freeFunctionName(mcpFunctionName(endpoint.name, tool.name), taken);
-      taken.add(name);
-      return functionOf(tool, name, options);
-    });
+    .map((tool) =>
+      made(tool, (args, { key }, signal) => servers.call(endpoint, run.plan.charge, { tool: tool.name, args, key, signal })),
+    );
+  if (allowed.isReadOnly === false || functions.length === 0) return functions;
+  if (found.hasResources !== true && !hasLink(run)) return functions;
+  const read = made(resourceReader, ({ uri }, _pass, signal) => {
+    const known = String(uri).replaceAll(/\s+/g, ' ').slice(0, linkCharsMax);
+    if (!links.has(known) && !hasLink(run, known)) {
+      throw new DomainError('INVALID_VALUE', 'uri must be the address of a resource that a result of this server links');
+    }
+    return servers.read(endpoint, run.plan.charge, String(uri), signal);
+  });
+  return [...functions, read];
 }
 
-function functionOf(tool: ListedTool, name: string, options: FunctionsOptions): ServerTool {
+/** Makes one call at the server. */
+type CallOf = (args: Readonly<Record<string, unknown>>, pass: CallPass, signal: AbortSignal) => Promise<RawResult>;
+
+/** Reads what a result only links, such as a file. */
+const resourceReader: ListedTool = {
+  name: 'read_resource',
+  description: 'Reads a resource that a result of this server links, by its address.',
+  inputSchema: {
+    type: 'object',
+    properties: { uri: { type: 'string', description: 'The address, as the result has it.' } },
+    required: ['uri'],
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true, idempotentHint: true },
+};
+
+/** Whether an earlier result of the conversation links a resource. @param uri  default: any. */
+function hasLink({ plan: { messages = [] } }: McpRun, uri?: string): boolean {
+  const link = uri === undefined ? linkStart('').trimEnd() : linkStart(uri);
+  return messages.some(({ role, content }) => role === 'tool' && content.includes(link));
+}
+
+function functionOf(tool: ListedTool, name: string, options: FunctionsOptions, links: Set<string>, call: CallOf): ServerTool {
   const { servers, endpoint, run, form } = options;
   // Compiled by the first call: a server has many tools, and a run calls few.
   let read: ArgumentsReader | undefined;
@@ -56,10 +100,11 @@ function functionOf(tool: ListedTool, name: string, options: FunctionsOptions): 
       await pass.renew();
       const mask = masker(secretsOf(endpoint));
       try {
-        const raw = await servers.call(endpoint, run.plan.charge, { tool: tool.name, args: args.value, key: pass.key, signal });
+        const raw = await call(args.value, pass, signal);
         const charsMax = servers.resultCharsMax;
         const context = { server: endpoint.name, tool: tool.name, key: pass.key, files: run.files, charsMax, signal };
-        const { text, files } = await readResult(raw, context);
+        const { text, files, links: linked } = await readResult(raw, context);
+        for (const uri of linked.slice(0, linksMax - links.size)) links.add(uri);
         return { text: mask(text), ...(files.length === 0 ? {} : { files }) };
       } catch (error) {
         if (error instanceof DomainError) throw new DomainError(error.code, mask(error.message), error.detail);

@@ -15,6 +15,8 @@ export interface McpTools {
   readonly tools: readonly ListedTool[];
   /** How many more the server has than are offered. */
   readonly leftOut: number;
+  /** Whether the server has resources to read. */
+  readonly hasResources?: boolean;
 }
 
 /** Reads what a server says of its tools. Everything in it is foreign: what is too large or no tool is left out. */

@@ -32,7 +32,7 @@ export async function openServer(options: OpenOptions): Promise<OpenedServer> {
   try {
     // A caller's list is as foreign as a server's.
     const found = listed === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal, isAnew) : readTools(listed);
-    const functions = functionsOf(found.tools, options);
+    const functions = functionsOf(found, options);
     const notes = [
       ...(typeof serverDescription === 'string' && serverDescription.trim() !== ''
         ? [`What the MCP server ${endpoint.name} is for: ${serverDescription.trim().slice(0, descriptionCharsMax)}`]

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../../entities/errors.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
 import { imageTypeOf, inlineImageTypes } from '../../../lib/image-type.ts';
@@ -20,10 +21,14 @@ export interface ResultContext {
 export interface ReadResult {
   readonly text: string;
   readonly files: readonly OutputFile[];
+  /** Addresses of resources that it links. */
+  readonly links: readonly string[];
 }
 
 const partsMax = 200;
 const filesMax = 8;
+/** Most characters of an address, and of what is said about it. */
+export const linkCharsMax = 500;
 
 /**
  * Reads the result of a call: texts, images and sounds (which become files), embedded resources, structured content.
@@ -37,11 +42,12 @@ export async function readResult(raw: RawResult, context: ResultContext): Promis
   reader.addStructured(raw.structuredContent);
   const text = reader.text();
   if (raw.isError === true) throw new DomainError('UPSTREAM_ERROR', text);
-  return { text, files: reader.files };
+  return { text, files: reader.files, links: reader.links };
 }
 
 class ResultReader {
   readonly files: OutputFile[] = [];
+  readonly links: string[] = [];
   readonly #context: ResultContext;
   readonly #texts: string[] = [];
   #length = 0;
@@ -56,17 +62,14 @@ class ResultReader {
     const { type, text, data, resource } = part;
     if (type === 'text' && typeof text === 'string') this.#add(text);
     else if ((type === 'image' || type === 'audio') && typeof data === 'string') await this.#save(data, part.mimeType, type);
-    else if (type === 'resource_link') this.#add(`[resource ${line(part.uri)} ${line(part.name)}]`);
+    else if (type === 'resource_link') this.#link(part);
     else if (type === 'resource' && isObject(resource)) await this.#resource(resource);
     else this.#add(`[a part of the type ${line(type)}, which is not read]`);
   }
 
-  /** Servers repeat it as a text, which is not shown twice. */
+  /** Servers repeat it in texts, which is not shown twice. */
   addStructured(content: unknown): void {
-    if (!isObject(content)) return;
-    const json = JSON.stringify(content);
-    const isRepeated = this.#texts.some((text) => isSameJson(text, json));
-    if (!isRepeated) this.#add(json);
+    if (isObject(content) && !isRepeated(content, this.#texts)) this.#add(JSON.stringify(content));
   }
 
   text(): string {
@@ -75,6 +78,12 @@ class ResultReader {
     const cut = this.#length - charsMax;
     const text = cut > 0 ? `${whole.slice(0, charsMax).toWellFormed()}\n[cut: ${cut} more characters]` : whole;
     return marked(text, server, tool);
+  }
+
+  #link({ uri, name, title, description, mimeType, size }: Readonly<Record<string, unknown>>): void {
+    const about = [line(title ?? name), line(description), line(mimeType), typeof size === 'number' ? `${size} bytes` : ''];
+    this.#add(`${linkStart(line(uri))}${about.filter((text) => text !== '').join(' · ')}]`);
+    this.links.push(line(uri));
   }
 
   #add(text: string): void {
@@ -126,16 +135,37 @@ function endingOf(mimeType: string): string {
 }
 
 function line(value: unknown): string {
-  return (stringOf(value) ?? '').replaceAll(/\s+/g, ' ').slice(0, 500);
+  return (stringOf(value) ?? '').replaceAll(/\s+/g, ' ').slice(0, linkCharsMax);
 }
 
-/** @param json  as `JSON.stringify` writes it. */
-function isSameJson(text: string, json: string): boolean {
-  // A shorter text holds less: it is not read.
-  if (text.length < json.length || !text.trimStart().startsWith('{')) return false;
+/** How a link begins in a result. */
+export function linkStart(uri: string): string {
+  return `[resource ${uri} `;
+}
+
+/**
+ * Whether texts say the same as structured content, compared by value: as JSON in any order and spacing, or what a server wraps as `{"result": …}`
+ * because it is no object: a text, a value, or a list whose members are texts of their own.
+ */
+function isRepeated(content: Readonly<Record<string, unknown>>, texts: readonly string[]): boolean {
+  if (texts.some((text) => isSame(content, text))) return true;
+  const { result, ...others } = content;
+  if (result === undefined || Object.keys(others).length > 0) return false;
+  if (isSame(result, texts.join('\n')) || texts.some((text) => isSame(result, text))) return true;
+  return Array.isArray(result) && result.length > 0 && isSameList(result, texts);
+}
+
+function isSameList(values: readonly unknown[], texts: readonly string[]): boolean {
+  return values.length === texts.length && values.every((value, index) => isSame(value, texts[index] ?? ''));
+}
+
+/** Whether a text is a value, or its JSON. */
+function isSame(value: unknown, text: string): boolean {
+  if (value === text) return true;
   try {
-    return JSON.stringify(JSON.parse(text)) === json;
+    return isDeepStrictEqual(JSON.parse(text), value);
   } catch {
+    // No JSON, or nested too deep to be compared.
     return false;
   }
 }

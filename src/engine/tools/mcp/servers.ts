@@ -67,8 +67,11 @@ export class McpServers {
     const isFresh = !isAnew && known !== undefined && nowMs - known.atMs < this.#options.toolsTtlMs;
     if (isFresh) return unlessAborted(known.tools, signal);
     // Others may wait for the same list, so it is not this caller's signal that ends the work, but its time limit.
-    const listed = this.#sessions.use(endpoint, owner, new AbortController().signal, (session) => session.list());
-    const entry: Known = { atMs: nowMs, tools: listed.then(readTools) };
+    const listed = this.#sessions.use(endpoint, owner, new AbortController().signal, async (session) => {
+      const tools = readTools(await session.list());
+      return { ...tools, hasResources: session.hasResources };
+    });
+    const entry: Known = { atMs: nowMs, tools: listed };
     this.#lists.set(key, entry);
     entry.tools.catch(() => {
       if (this.#lists.get(key) === entry) this.#lists.delete(key);
@@ -80,6 +83,13 @@ export class McpServers {
   call(endpoint: McpEndpoint, owner: SessionOwner, { tool, args, key, signal }: McpCall): Promise<RawResult> {
     const timeoutMs = this.#options.callTimeoutMs;
     return this.#sessions.use(endpoint, owner, signal, (session) => session.call(tool, args, { key, timeoutMs, signal }));
+  }
+
+  /** Reads a resource of a server, in the form of a call's result. @throws like `McpSessions.use`. */
+  async read(endpoint: McpEndpoint, owner: SessionOwner, uri: string, signal: AbortSignal): Promise<RawResult> {
+    const options = { timeoutMs: this.#options.callTimeoutMs, signal };
+    const parts = await this.#sessions.use(endpoint, owner, signal, (session) => session.read(uri, options));
+    return { content: parts.map((resource) => ({ type: 'resource', resource })) };
   }
 
   /** Ends all sessions and programs. */

@@ -16,6 +16,8 @@ const store = `${stores}/{vectorStoreId}`;
 const files = `${store}/files`;
 const file = `${files}/{fileId}`;
 const batches = `${store}/file_batches`;
+/** Stock clients that wait for an index ask again after so many milliseconds; without it, after five seconds. */
+const pollAgain = { 'openai-poll-after-ms': '500' };
 const batch = `${batches}/{batchId}`;
 
 const page = {
@@ -133,6 +135,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     description: 'How far one file is indexed, and why it failed where it did.',
     document: 'query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(vectorStoreId: $vectorStoreId, id: $fileId) { id } }',
     reply: storeFileReply,
+    headers: pollAgain,
   },
   {
     operationId: 'updateVectorStoreFile',
@@ -184,6 +187,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     document:
       'query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(vectorStoreId: $vectorStoreId, id: $batchId) { id } }',
     reply: fileBatchReply,
+    headers: pollAgain,
   },
   {
     operationId: 'cancelVectorStoreFileBatch',

@@ -6,6 +6,7 @@ import {
   type Transport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
+import { mendedResponse } from './mended-result.ts';
 
 /** A server's messages: so many at once, and so many a second for longer. A tool that tells its progress needs a few each second. */
 const messages = { burst: 2_000, perSecond: 50 };
@@ -21,7 +22,8 @@ const connectionClosed = -32_000;
 
 /**
  * A transport of the SDK, with what it leaves open. A server that sends too much ends the session: what waits in it fails, and no further answers
- * are sent. A request whose answer ends without a response fails at once. A cancelled request closes its connection.
+ * are sent. A request whose answer ends without a response fails at once. A cancelled request closes its connection. A response gets the members
+ * that the server left out.
  */
 export class BoundedTransport implements Transport {
   onclose?: () => void;
@@ -31,7 +33,7 @@ export class BoundedTransport implements Transport {
   readonly #messages = new Allowance(messages);
   readonly #requests = new Allowance(requests);
   /** Requests that wait for their responses, by id. */
-  readonly #sent = new Map<RequestId, AbortController>();
+  readonly #sent = new Map<RequestId, SentRequest>();
   #pending = 0;
   #excess: string | undefined;
   #brokenBy = '';
@@ -79,9 +81,12 @@ export class BoundedTransport implements Transport {
     await this.#inner.close();
   }
 
-  async #request(message: JSONRPCMessage & { readonly id: RequestId }, options: TransportSendOptions = {}): Promise<void> {
+  async #request(
+    message: JSONRPCMessage & { readonly id: RequestId; readonly method: string },
+    options: TransportSendOptions = {},
+  ): Promise<void> {
     const ending = new AbortController();
-    this.#sent.set(message.id, ending);
+    this.#sent.set(message.id, { method: message.method, ending });
     const { requestSignal } = options;
     const onRequestStreamEnd = () => {
       options.onRequestStreamEnd?.();
@@ -98,7 +103,7 @@ export class BoundedTransport implements Transport {
 
   async #notify(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const cancelled = cancelledBy(message);
-    const ending = cancelled === undefined ? undefined : this.#sent.get(cancelled);
+    const ending = cancelled === undefined ? undefined : this.#sent.get(cancelled)?.ending;
     if (cancelled === undefined || ending === undefined) return this.#inner.send(message, options);
     this.#sent.delete(cancelled);
     // The connection of the request closes even if the server does not take the notification.
@@ -119,8 +124,10 @@ export class BoundedTransport implements Transport {
     if (this.#excess !== undefined) return;
     this.#excess = this.#excessOf(message);
     if (this.#excess !== undefined) return void this.#inner.close();
-    if (!('method' in message) && message.id !== undefined) this.#sent.delete(message.id);
-    this.onmessage?.(message);
+    const id = 'method' in message ? undefined : message.id;
+    const sent = id === undefined ? undefined : this.#sent.get(id);
+    if (id !== undefined) this.#sent.delete(id);
+    this.onmessage?.(mendedResponse(message, sent?.method));
   }
 
   #excessOf(message: JSONRPCMessage): string | undefined {
@@ -132,6 +139,12 @@ export class BoundedTransport implements Transport {
       ? `it sent more than ${pendingMax} requests of its own without taking the answers`
       : undefined;
   }
+}
+
+interface SentRequest {
+  readonly method: string;
+  /** Closes its connection. */
+  readonly ending: AbortController;
 }
 
 /** How the SDK's transport reports a stream that broke, just before it ends the stream. */

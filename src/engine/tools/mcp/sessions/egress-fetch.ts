@@ -1,5 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { ShareOwner } from '../../../../lib/fair-share.ts';
+import { isObject } from '../../../../lib/json.ts';
 import type { Egress, EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import type { EgressRequest } from '../../../egress/request.ts';
@@ -56,6 +57,7 @@ function responseTo(egress: Egress, request: EgressRequest, signal: AbortSignal)
   const take = async (head: EgressHead, content: AsyncIterable<Uint8Array>) => {
     const { status } = head;
     if (status < 200 || status > statusMax) throw new EgressError('BAD_REPLY', `the answer has the status ${status}`);
+    if (status === 202 && isCall(request.body)) throw new EgressError('BAD_REPLY', 'it took the request and gives no answer');
     if (withoutBody.includes(status)) return resolve(new Response(null, { status, headers: head.headers }));
     const over = Promise.withResolvers<void>();
     const isEvents = head.headers['content-type']?.includes('text/event-stream') === true;
@@ -68,6 +70,12 @@ function responseTo(egress: Egress, request: EgressRequest, signal: AbortSignal)
   };
   egress.receive(request, signal, take).catch(reject);
   return promise;
+}
+
+/** Whether a body is a request, which must be answered, and no notification or answer. */
+function isCall(body: EgressRequest['body']): boolean {
+  const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
+  return isObject(message) && 'method' in message && 'id' in message;
 }
 
 function bodyOf(content: AsyncIterable<Uint8Array>, lines: EventLines | undefined, end: () => void): ReadableStream<Uint8Array> {

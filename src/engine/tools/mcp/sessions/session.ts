@@ -22,6 +22,8 @@ const idempotencyMember = 'idempotency-key';
 const anyPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const anyResult = z.looseObject({ content: z.array(z.unknown()).optional(), isError: z.boolean().optional() });
 
+const anyContents = z.looseObject({ contents: z.array(z.unknown()) });
+
 export type RawResult = z.infer<typeof anyResult>;
 
 export interface SessionOptions {
@@ -127,10 +129,27 @@ export class McpSession {
   /** @throws McpFailure; the reason of the signal. */
   async call(name: string, args: Readonly<Record<string, unknown>>, { key, timeoutMs, signal }: CallOptions): Promise<RawResult> {
     const params = { name, arguments: { ...args }, _meta: { [idempotencyMember]: key } };
-    const options = { timeout: timeoutMs, signal, headers: { [idempotencyMember]: key } };
+    // A server may ask to be asked again: all of it together is one call.
+    const options = { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, headers: { [idempotencyMember]: key } };
     try {
       if (this.#isModern) return anyResult.parse(await this.#client.callTool(params, options));
       return await this.#client.request({ method: 'tools/call', params }, anyResult, options);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#failureOf(error);
+    }
+  }
+
+  /** Whether the server says that it has resources to read. */
+  get hasResources(): boolean {
+    return this.#client.getServerCapabilities()?.resources !== undefined;
+  }
+
+  /** The parts of a resource, unchecked. @throws like `call`. */
+  async read(uri: string, { timeoutMs, signal }: Omit<CallOptions, 'key'>): Promise<readonly unknown[]> {
+    try {
+      const options = { timeout: timeoutMs, signal };
+      return (await this.#client.request({ method: 'resources/read', params: { uri } }, anyContents, options)).contents;
     } catch (error) {
       signal.throwIfAborted();
       throw this.#failureOf(error);
@@ -195,6 +214,15 @@ function failureOf(error: unknown): McpFailure {
 function sdkFailure({ code, message, cause }: SdkError): McpFailure {
   if (code === SdkErrorCode.RequestTimeout) return new McpFailure('UPSTREAM_TIMEOUT', 'it did not answer in time');
   if (code === SdkErrorCode.InvalidResult) return notTheProtocol();
+  if (code === SdkErrorCode.CapabilityNotSupported) {
+    return new McpFailure(
+      'UPSTREAM_ERROR',
+      'it asks a person or a model something in the middle of the call, which is not served here',
+    );
+  }
+  if (code === SdkErrorCode.InputRequiredRoundsExceeded) {
+    return new McpFailure('UPSTREAM_ERROR', 'it was asked again and again, and came to no result');
+  }
   // The first request of all: what became of it is the cause.
   return cause instanceof Error ? failureOf(cause) : new McpFailure('UPSTREAM_ERROR', shown(message));
 }
