@@ -22,6 +22,7 @@ import { TestClient } from '../client.ts';
 import { testSettings } from '../settings.ts';
 import { testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
+import { noDatabase } from '../storage/no-database.ts';
 import { callerWith } from './rest-frame.ts';
 
 /** A small schema, so that the transport is tested without Parley's features. */
@@ -66,7 +67,10 @@ export async function startGraphqlFrame(
   const logs: string[] = [];
   const watchers = new Set<() => void>();
   const logger = pino({ level: 'error' }, { write: (line: string) => void logs.push(line) });
-  const deps = { settings, logger, audit: forgetfulAudit(settings), now: () => new Date(), rates: testRates() } as Deps;
+  const deps = {
+    ...{ settings, logger, storage: noDatabase, audit: forgetfulAudit(settings) },
+    ...{ now: () => new Date(), rates: testRates() },
+  } as Deps;
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,

@@ -24,6 +24,7 @@ import type { StreamEncoderFactory, WireReply } from '../../../src/wire/encoder.
 import { testSettings } from '../settings.ts';
 import { testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
+import { noDatabase } from '../storage/no-database.ts';
 
 /** A small schema, so that the transport is tested without Parley's features. */
 export const frameSdl = `
@@ -285,7 +286,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
   const deps = {
     settings,
     audit: forgetfulAudit(settings),
-    storage: options.storage,
+    storage: options.storage ?? noDatabase,
     logger: options.logger ?? pino({ level: 'silent' }),
     now: () => new Date(),
     newId: (kind) => makeId(kind, Date.now()),
