@@ -39,15 +39,16 @@ export class RateBucket {
     return this.#tokens;
   }
 
-  /** Whether one request is allowed. */
-  hasOne(nowMs: number): boolean {
-    if (this.left(nowMs) < 1) return false;
+  /** Whether so many requests are allowed together; more than the limit are as many as the limit. */
+  has(count: number, nowMs: number): boolean {
+    if (this.left(nowMs) < Math.min(count, this.perMinute)) return false;
     return this.#isKnown || this.unreported < Math.ceil(this.perMinute * unknownPart);
   }
 
-  take(): void {
-    this.#tokens -= 1;
-    this.unreported += 1;
+  take(count: number): void {
+    const taken = Math.min(count, this.perMinute);
+    this.#tokens -= taken;
+    this.unreported += taken;
   }
 
   /**

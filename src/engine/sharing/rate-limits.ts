@@ -67,22 +67,27 @@ export class RateLimits {
     this.#options = options;
   }
 
-  /** Counts one request. @param nowMs  of `performance.now()`. @returns undefined when there is no limit. */
-  take({ keyId, orgId }: RateSubject, nowMs: number): RateVerdict | undefined {
+  /**
+   * Counts a request, or several that are allowed together. More than a limit has count as all of it, so that they may be made at all.
+   *
+   * @param nowMs  of `performance.now()`.
+   * @returns undefined when there is no limit.
+   */
+  take({ keyId, orgId }: RateSubject, nowMs: number, count = 1): RateVerdict | undefined {
     const { keyPerMinute, organizationPerMinute } = this.#options;
     const ofKey = keyPerMinute === 0 ? undefined : this.#bucket(this.#keys, keyId, keyPerMinute, nowMs);
     const ofOrganization =
       organizationPerMinute === 0 ? undefined : this.#bucket(this.#organizations, orgId, organizationPerMinute, nowMs);
     const keyLeft = ofKey?.left(nowMs) ?? Number.POSITIVE_INFINITY;
     const organizationLeft = ofOrganization?.left(nowMs) ?? Number.POSITIVE_INFINITY;
-    const isAllowed = ofKey?.hasOne(nowMs) !== false && ofOrganization?.hasOne(nowMs) !== false;
+    const isAllowed = ofKey?.has(count, nowMs) !== false && ofOrganization?.has(count, nowMs) !== false;
     if (isAllowed) {
-      if (ofKey !== undefined) this.#count(`key ${keyId}`, ofKey);
-      if (ofOrganization !== undefined) this.#count(`org ${orgId}`, ofOrganization);
+      if (ofKey !== undefined) this.#count(`key ${keyId}`, ofKey, count);
+      if (ofOrganization !== undefined) this.#count(`org ${orgId}`, ofOrganization, count);
     }
     const isOfKey = keyLeft <= organizationLeft;
     const bucket = isOfKey ? ofKey : ofOrganization;
-    return bucket === undefined ? undefined : verdictOf(bucket, isOfKey ? 'key' : 'organization', isAllowed, nowMs);
+    return bucket === undefined ? undefined : verdictOf(bucket, isOfKey ? 'key' : 'organization', isAllowed, nowMs, count);
   }
 
   /** What is left of both limits, without counting a request. A limit of 0 is none. */
@@ -117,8 +122,8 @@ export class RateLimits {
     return bucket;
   }
 
-  #count(id: string, bucket: RateBucket): void {
-    bucket.take();
+  #count(id: string, bucket: RateBucket, count: number): void {
+    bucket.take(count);
     if (this.#options.store === undefined || bucket.isReporting || bucket.unreported < bucket.reportsAt) return;
     this.#due.set(id, bucket);
     this.#timer ??= setTimeout(() => this.#send(), this.#waitMs()).unref();
@@ -152,7 +157,13 @@ export class RateLimits {
   }
 }
 
-function verdictOf(bucket: RateBucket, owner: RateVerdict['owner'], isAllowed: boolean, nowMs: number): RateVerdict {
+function verdictOf(
+  bucket: RateBucket,
+  owner: RateVerdict['owner'],
+  isAllowed: boolean,
+  nowMs: number,
+  count: number,
+): RateVerdict {
   const { perMinute } = bucket;
   const left = bucket.left(nowMs);
   const secondsFor = (requests: number) => Math.max(0, Math.ceil((requests * 60) / perMinute));
@@ -162,6 +173,6 @@ function verdictOf(bucket: RateBucket, owner: RateVerdict['owner'], isAllowed: b
     limit: perMinute,
     remaining: Math.max(0, Math.floor(left)),
     resetSeconds: secondsFor(perMinute - left),
-    retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(1 - left)),
+    retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(Math.min(count, perMinute) - left)),
   };
 }

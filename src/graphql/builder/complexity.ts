@@ -16,15 +16,49 @@ export interface ComplexityContext {
   readonly listMax: number;
 }
 
+/**
+ * Cost of a field that asks the database, besides what it makes: a root field, and each page of a list. Around it stand as many as the lists that
+ * contain it.
+ */
+const askingCost = 40;
+/** Fields that ask more than once; a statement is one part of a turn, so their cost is that of as many. */
+const statementsOf: ReadonlyMap<string, number> = new Map([
+  ['Query.agentBundle', 8],
+  ['Query.chatExport', 5],
+  ['Query.search', 4],
+]);
+const rootTypes: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
+
+/** Things that are named by their ids are read by kind, at most ten of which are read by one statement. */
+const idsPerStatement = 10;
+
+/** The statements that a field asks for, as far as its definition tells: an extension that the plugin `operations` adds to it. */
+export function statementsOfField(parentType: string, name: string, argumentNames: readonly string[]): number {
+  const isAsking = rootTypes.has(parentType) || argumentNames.includes('first');
+  return statementsOf.get(`${parentType}.${name}`) ?? (isAsking ? 1 : 0);
+}
+
 /** What one field may add to the cost of an operation, for Pothos' complexity: the values that it makes, at the cost of each. */
 export function fieldComplexity(
   args: Readonly<Record<string, unknown>>,
   { listMax }: ComplexityContext,
-  { name, type, args: definitions }: { name: string; type: GraphQLOutputType; args: readonly { readonly name: string }[] },
+  { name, type, args: definitions, extensions }: PricedField,
 ): FieldComplexityValue {
   const isPage = definitions.some((argument) => argument.name === 'first');
   const multiplier = isPage ? pageSize(args, listMax) : isListType(getNullableType(type)) ? listSize(name, args) : 1;
-  return { field: multiplier * ownCost(type), multiplier };
+  const statements = (extensions.statements ?? 0) * Math.ceil(idCount(args) / idsPerStatement);
+  return { field: multiplier * ownCost(type) + statements * askingCost, multiplier };
+}
+
+interface PricedField {
+  readonly name: string;
+  readonly type: GraphQLOutputType;
+  readonly args: readonly { readonly name: string }[];
+  readonly extensions: { readonly statements?: number };
+}
+
+function idCount({ ids }: Readonly<Record<string, unknown>>): number {
+  return Array.isArray(ids) ? Math.max(1, ids.length) : 1;
 }
 
 /** A size outside the range, or two of them, are refused by the resolver; here they must only not make the operation look cheap. */
@@ -36,8 +70,8 @@ function pageSize({ first, last }: Readonly<Record<string, unknown>>, listMax: n
 }
 
 /** A list of things that the request names has as many. */
-function listSize(name: string, { ids }: Readonly<Record<string, unknown>>): number {
-  if (Array.isArray(ids)) return Math.max(1, ids.length);
+function listSize(name: string, args: Readonly<Record<string, unknown>>): number {
+  if (Array.isArray(args.ids)) return idCount(args);
   return listsOfPages.has(name) ? 1 : boundedListSize;
 }
 

@@ -5,6 +5,7 @@ import { notedRefusal } from '../../domain/audit/operation.ts';
 import { DomainError, errorCodes } from '../../entities/errors.ts';
 import { takesFlatInputs } from '../../lib/flat-inputs.ts';
 import { audited, idReader } from '../audit/audited.ts';
+import { statementsOfField } from './complexity.ts';
 import type { GraphContext } from './context.ts';
 import { inFieldTurn } from './field-turns.ts';
 import { flattener } from './flat-inputs.ts';
@@ -77,6 +78,12 @@ class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
  * for what does not exist.
  */
 class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
+  /** For the cost of an operation. */
+  override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const statements = statementsOfField(config.parentType, config.name, Object.keys(config.args));
+    return statements === 0 ? config : { ...config, extensions: { ...config.extensions, statements } };
+  }
+
   override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
     const parts = once((field) => ({
       checkInput: inputCheck(`${parentType}.${name}`, field),

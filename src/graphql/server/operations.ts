@@ -19,6 +19,7 @@ import { requirePreflightHeader } from '../../http/authenticate/session-cookie.t
 import { CallContext } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
+import { countFurther } from '../../http/reply/rate-headers.ts';
 import { fieldsOf, fragmentsOf } from '../../lib/selections.ts';
 import type { ComplexityContext } from '../builder/complexity.ts';
 import type { GraphContext } from '../builder/context.ts';
@@ -28,6 +29,9 @@ import { type Call, callerOf, type ServerContext, type WatchKey } from './call.t
 import { documentError } from './document-limits.ts';
 import { resultsOf } from './results.ts';
 import { requireVariables } from './variables.ts';
+
+/** An operation counts as one request of the rate limits for each such part of its cost: most pages of a front end are one, the largest three. */
+const costOfRequest = 2_500;
 
 /** One result, or a stream of them. */
 type Results = ExecutionResult | AsyncIterable<ExecutionResult>;
@@ -132,7 +136,8 @@ export class Operations {
     const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
     const run = { ...document, definitions: [node, ...fragments] };
     requireVariables(schema, run, variableDefinitions, variables);
-    this.#requireCheap(run, schema, variables);
+    const cost = this.#requireCheap(run, schema, variables);
+    countFurther(this.#deps.rates, callerOf(call), call.res, Math.ceil(cost / costOfRequest) - 1);
     const type = schema.getRootType(operation);
     const places = type === undefined || type === null ? [] : [{ selectionSet, type }];
     call.rootFields = [...new Set(fieldsOf(schema, fragmentsOf(document), places).map((field) => field.node.name.value))];
@@ -142,8 +147,8 @@ export class Operations {
     return { call, context, holdsRun: call.rootFields.some((name) => runOperations.has(`${type?.name}.${name}`)) };
   }
 
-  /** Pothos calls the number of fields, fragments unfolded, the breadth. @throws GraphQLError */
-  #requireCheap(operation: DocumentNode, schema: ExecutionArgs['schema'], variables: Record<string, unknown>): void {
+  /** Pothos calls the number of fields, fragments unfolded, the breadth. @returns the cost. @throws GraphQLError */
+  #requireCheap(operation: DocumentNode, schema: ExecutionArgs['schema'], variables: Record<string, unknown>): number {
     const { GRAPHQL_FIELDS_MAX: fieldsMax, GRAPHQL_COST_MAX: costMax, LIST_MAX: listMax } = this.#deps.settings;
     const ctx: ComplexityContext = { listMax };
     const { complexity, breadth } = costOf(operation, { schema, variables, ctx });
@@ -152,7 +157,7 @@ export class Operations {
       throw documentError('GRAPHQL_TOO_MANY_FIELDS', message);
     }
     const cost = Math.ceil(complexity);
-    if (cost <= costMax) return;
+    if (cost <= costMax) return cost;
     const message = `The operation may make a reply of cost ${cost}; at most ${costMax} is allowed. Ask for shorter lists, or for fewer fields`;
     throw documentError('GRAPHQL_TOO_COSTLY', message);
   }

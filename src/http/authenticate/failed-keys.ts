@@ -34,7 +34,7 @@ export class FailedKeys {
   /** Whether the address has too many refusals. */
   isExhausted(req: IncomingMessage): boolean {
     if (this.#byNetwork.size === 0) return false;
-    return this.#byNetwork.get(this.#networkOf(req))?.hasOne(performance.now()) === false;
+    return this.#byNetwork.get(this.#networkOf(req))?.has(1, performance.now()) === false;
   }
 
   refusal(): DomainError {
@@ -50,7 +50,7 @@ export class FailedKeys {
     const nowMs = performance.now();
     const bucket = this.#byNetwork.get(network) ?? new RateBucket(perMinute, nowMs, false);
     bucket.left(nowMs);
-    bucket.take();
+    bucket.take(1);
     // Set again, so that it moves to the end of the map: the address with the latest refusal is dropped last.
     this.#byNetwork.set(network, bucket);
   }

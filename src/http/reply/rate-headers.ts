@@ -20,6 +20,21 @@ export function countRequest(rates: RateLimits, subject: RateSubject, res: Serve
   if (!verdict.isAllowed) throw rateLimitError(verdict);
 }
 
+/**
+ * Counts an operation as so many further requests, before it runs. The reply says what is left then.
+ *
+ * @throws DomainError RATE_LIMIT_EXCEEDED with the seconds to wait.
+ */
+export function countFurther(rates: RateLimits, subject: RateSubject, res: ServerResponse, count: number): void {
+  if (count <= 0) return;
+  const verdict = rates.take(subject, performance.now(), count);
+  if (verdict === undefined) return;
+  (res as LimitedReply)[headersOfReply] = headersFor(verdict);
+  if (verdict.isAllowed) return;
+  const { message, detail } = rateLimitError(verdict);
+  throw new DomainError('RATE_LIMIT_EXCEEDED', `${message}: the operation counts as ${count + 1} requests by its cost`, detail);
+}
+
 export function rateLimitError({ owner, limit, retryAfterSeconds }: RateVerdict): DomainError {
   const whose = owner === 'key' ? 'This key' : 'This organization';
   return new DomainError('RATE_LIMIT_EXCEEDED', `${whose} may make ${limit} requests a minute; wait ${retryAfterSeconds} s`, {

@@ -71,6 +71,36 @@ describe('a key', () => {
     expect(JSON.stringify(refused.body)).toContain('This key may make 30 requests a minute');
   });
 
+  it('pays for an operation of GraphQL by its cost, so that fifty searches are not one request', async () => {
+    const leftAfter = async (query: string) => {
+      const { status, headers } = await ann.post('/graphql', { query });
+      expect(status).toBe(200);
+      return Number(headers.get('x-ratelimit-remaining'));
+    };
+    const fifty = (field: string) => `{ ${Array.from({ length: 50 }, (_, index) => `a${index}: ${field}`).join(' ')} }`;
+    const startedMs = performance.now();
+    const left = [
+      await leftAfter('{ agents(first: 20) { nodes { id name } } }'),
+      await leftAfter(fifty('agents(first: 20) { nodes { id name } }')),
+      await leftAfter(fifty('search(query: "store") { __typename }')),
+      await leftAfter(fifty('nodes(ids: ["ai_1", "ds_1", "chat_1"]) { id }')),
+    ];
+    const grown = grownSince(startedMs, ofKey);
+    for (const [index, paid] of [29, 27, 23, 22].entries()) {
+      expect(left[index]).toBeGreaterThanOrEqual(paid);
+      expect(left[index]).toBeLessThanOrEqual(paid + grown);
+    }
+  });
+
+  it('is refused an operation that costs more than what is left, before it runs', async () => {
+    await eventually(async () => {
+      await exhaust(() => rest(ann), ofKey);
+      const mutation = Array.from({ length: 50 }, (_, index) => `a${index}: updateViewer(input: { name: "Late" }) { id }`);
+      const reply = await ann.post('/graphql', { query: `mutation { ${mutation.join(' ')} }` });
+      expect(reply).toMatchObject({ status: 429 });
+    });
+  });
+
   it('is refused before its body is read', async () => {
     // A busy machine may take the two seconds after which one more request is allowed: then once more.
     await eventually(async () => {
