@@ -150,6 +150,8 @@ function createBusboy(contentType: string, limits: FormLimits): InstanceType<typ
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
+      // `safeFilename` knows paths from names with a backslash.
+      preservePath: true,
       isPartAFile: (name, _type, filename) => filename !== undefined || limits.isFile?.(name ?? '') === true,
       limits: {
         fieldNameSize: 200,
@@ -166,10 +168,14 @@ function createBusboy(contentType: string, limits: FormLimits): InstanceType<typ
   }
 }
 
-/** The last segment of the given path, without characters that harm a header, a log or a file system. */
+/**
+ * The name of a file as its owner sees it, without the folders that some clients send, and without characters that harm a header, a log or a file
+ * system. A backslash is part of a name, except in the path of a Windows file. Browsers write `"` and line ends as %22, %0D and %0A.
+ */
 export function safeFilename(given: string | undefined): string {
-  const last = (given ?? '').split(/[/\\]/).at(-1) ?? '';
-  const plain = last
+  const decoded = (given ?? '').replaceAll('%22', '"').replace(/%0[AD]/gi, '');
+  const path = /^(?:[a-z]:\\|\\\\)/i.test(decoded) ? decoded.replaceAll('\\', '/') : decoded;
+  const plain = (path.split('/').at(-1) ?? '')
     .toWellFormed()
     .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
     .trim();

@@ -79,7 +79,7 @@ export function tableName(model: Model): string {
   if (irregular !== undefined) return irregular;
   const words = model.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).toLowerCase();
   if (/[^aeiou]y$/.test(words)) return `${words.slice(0, -1)}ies`;
-  return /(?:s|h)$/.test(words) ? `${words}es` : `${words}s`;
+  return /(?:s|x|sh|ch)$/.test(words) ? `${words}es` : `${words}s`;
 }
 
 /** What Prisma does with the rows of any table. */

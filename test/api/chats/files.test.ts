@@ -46,6 +46,21 @@ const keyOf = async (id: string): Promise<string> =>
   (await service.deps.storage.db.pool.query('select "blobKey" from chat_files where id = $1', [id])).rows[0].blobKey;
 
 describe('POST /api/v1/chats/:chatId/files', () => {
+  it.each([
+    ['a quote, which clients write as %22', 'the "best" plan.txt', 'the "best" plan.txt'],
+    ['a backslash', 'AC\\DC live.txt', 'AC\\DC live.txt'],
+    ['the path of a Windows file', 'C:\\Users\\ann\\plan.txt', 'plan.txt'],
+    ['folders', 'plans/2026/plan.txt', 'plan.txt'],
+    ['a percent sign', '100% sure %41.txt', '100% sure %41.txt'],
+  ])('keeps a name with %s', async (_case, given, kept) => {
+    const chat = await newChat();
+    const file = await upload(ann, chat, 'x', given);
+    expect(file.filename).toBe(kept);
+    const reply = await fetch(file.url);
+    const named = decodeURIComponent(/filename\*=UTF-8''(\S+)/.exec(reply.headers.get('content-disposition') ?? '')?.[1] ?? '');
+    expect([reply.status, named]).toEqual([200, kept]);
+  });
+
   it('answers with exactly the members of the contract, and the file is listed', async () => {
     const chat = await newChat();
     const file = await upload(ann, chat);

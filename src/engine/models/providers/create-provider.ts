@@ -1,5 +1,5 @@
 import { withUserAgent } from '../../../lib/product.ts';
-import { createProxyFetch } from '../../egress/dispatchers.ts';
+import { createFetch } from '../../egress/dispatchers.ts';
 import type { Proxies } from '../../egress/proxies.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { type AiSdkModel, createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
@@ -44,10 +44,9 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
     const client = createOpenAiClient({ provider: id, baseUrl, apiKey, headers, dialect, ...limits });
     return { id, model: client, embed: client.embed, makeImages: client.makeImages, list, close: () => client.close() };
   }
-  const fetch = proxyFetch(limits.proxies, new URL(baseUrl));
   const common = {
     ...{ baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } },
-    ...(fetch === undefined ? {} : { fetch }),
+    fetch: sdkFetch(limits.proxies, new URL(baseUrl)),
   };
   // Loaded by the first call: most installations never make one.
   let sdk: Promise<Sdk> | undefined;
@@ -74,13 +73,12 @@ interface CommonOptions {
   readonly baseURL: string;
   readonly apiKey: string;
   readonly headers: Record<string, string>;
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch: typeof globalThis.fetch;
 }
 
 /** The SDK does not say which host failed. */
-function proxyFetch(proxies: Proxies, url: URL): typeof globalThis.fetch | undefined {
-  const fetch = createProxyFetch(proxies, url);
-  if (fetch === undefined) return undefined;
+function sdkFetch(proxies: Proxies, url: URL): typeof globalThis.fetch {
+  const fetch = createFetch(proxies, url);
   return async (input, init) => {
     try {
       return await fetch(input, init);
@@ -96,7 +94,7 @@ async function loadAnthropic(options: CommonOptions): Promise<Sdk> {
     import('@ai-sdk/anthropic'),
     import('@ai-sdk/anthropic/internal'),
   ]);
-  const anthropic = createAnthropic({ ...options, fetch: knownEventsOnly(options.fetch ?? fetch) });
+  const anthropic = createAnthropic({ ...options, fetch: knownEventsOnly(options.fetch) });
   return (name) => {
     const { supportsAdaptiveThinking: isAdaptive, isKnownModel, maxOutputTokens } = getModelCapabilities(name);
     const model = { isAdaptive, outputTokensMax: isKnownModel ? maxOutputTokens : undefined };

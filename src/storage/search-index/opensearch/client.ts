@@ -28,6 +28,8 @@ const connectTimeoutMs = 3_000;
 export function createOpenSearchClient({ origin, authorization }: SearchIndexAddress): OpenSearchClient {
   const agent = new Agent({
     connections: connectionsMax,
+    // Over HTTP/2 a stream that the server cancels would look like the end of its answer.
+    allowH2: false,
     connect: { timeout: connectTimeoutMs },
     maxResponseSize: answerMaxBytes,
   });
