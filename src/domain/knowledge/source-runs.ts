@@ -80,4 +80,7 @@ export async function findProgressOfRuns(
   });
 }
 
-const noItems = { initialized: 0, queued: 0, active: 0, indexed: 0, skipped: 0, failed: 0, answering: 0, percentSum: 0 };
+const noItems = {
+  ...{ initialized: 0, queued: 0, active: 0, indexed: 0, skipped: 0 },
+  ...{ failed: 0, answering: 0, cancelledAnswering: 0, percentSum: 0 },
+};

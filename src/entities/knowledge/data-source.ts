@@ -154,6 +154,8 @@ export interface ItemCounts {
   readonly failed: number;
   /** Of those that failed: the ones that go on answering with what they held before. */
   readonly answering: number;
+  /** Of `answering`: the cancelled ones. */
+  readonly cancelledAnswering: number;
   /** Sum of the percentages of items that are neither done nor failed. */
   readonly percentSum: number;
 }
@@ -167,12 +169,12 @@ export interface IndexingStatistics {
   readonly totalCount: number;
 }
 
-/** A failed refresh takes nothing away: an item that goes on answering is done. */
+/** An item that is FAILED counts as failed also while its earlier content answers; a cancelled one with content is done. */
 export function indexingStatistics(counts: ItemCounts): IndexingStatistics {
-  const { initialized, queued, active, indexed, skipped, failed, answering } = counts;
+  const { initialized, queued, active, indexed, skipped, failed, cancelledAnswering } = counts;
   return {
-    doneCount: indexed + skipped + answering,
-    failedCount: failed - answering,
+    doneCount: indexed + skipped + cancelledAnswering,
+    failedCount: failed - cancelledAnswering,
     pendingCount: initialized + queued,
     indexingCount: active,
     totalCount: initialized + queued + active + indexed + skipped + failed,

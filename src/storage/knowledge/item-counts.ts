@@ -74,6 +74,7 @@ export function itemCountsOf(counts: readonly StateCount[]): ItemCounts {
     skipped: countIn(counts, 'SKIPPED'),
     failed: countIn(counts, ...failed),
     answering: sumIn(counts, failed, ({ answeringCount }) => answeringCount),
+    cancelledAnswering: sumIn(counts, ['CANCELLED'], ({ answeringCount }) => answeringCount),
     percentSum: sumIn(counts, active, ({ percentSum }) => percentSum),
   };
 }

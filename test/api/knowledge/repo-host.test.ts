@@ -232,6 +232,26 @@ describe('a source at a repository host', () => {
     expect((await itemsOf(id)).length).toBe(1);
   });
 
+  it('reads a changed file that could not be read once it may be read again, though the tree is as it was', async () => {
+    const repository = host.add(15, 'acme/locked', { 'a.md': 'The gate is red.', 'b.md': 'The fence is low.' });
+    const id = await added({ mode: 'repos', repos: ['acme/locked'] });
+    await run(id, 1);
+    repository.files.set('a.md', 'The gate is blue.');
+    host.faults.add({ match: /\/git\/blobs\//, status: 403 });
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ changedCount: 1, failedCount: 1 });
+    const { data } = await ann.graphql(
+      'query ($id: ID!) { dataSource(id: $id) { indexStatus statistics { doneCount failedCount totalCount } } }',
+      { id },
+    );
+    expect(data.dataSource).toEqual({ indexStatus: 'INDEXED', statistics: { doneCount: 1, failedCount: 1, totalCount: 2 } });
+    await refresh(id);
+    expect(await run(id, 3)).toMatchObject({ status: 'COMPLETED', failedCount: 0 });
+    expect((await itemsOf(id)).map(({ indexStatus }) => indexStatus)).toEqual(['INDEXED', 'INDEXED']);
+    const body = { model: aiId, messages: [{ role: 'user', content: 'Which color has the gate?' }] };
+    expect(JSON.stringify((await ann.post('/api/v1/chat/completions', body)).body)).toContain('The gate is blue');
+  });
+
   it('tells a suspended App from every other refusal, in the words of the host', async () => {
     host.add(16, 'acme/closed', { 'a.md': 'Alpha.' });
     const id = await added({ mode: 'repos', repos: ['acme/closed'] });

@@ -122,7 +122,7 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
           },
         });
         await remove(tx, removed);
-        await index(tx, isComplete ? [] : await requeueUnread(tx, lease));
+        await index(tx, await requeueUnread(tx, lease));
       });
       announce(dataSourceId);
     },
@@ -390,8 +390,8 @@ async function removeMissing(
 }
 
 /**
- * Queues the items that an earlier run listed and that were not read: after a failure of the moment or of rights, or a cancellation. A listing of changes names them
- * only when they change again.
+ * Queues the items that an earlier run queued and that were not read: after a failure of the moment or of rights, or a cancellation. A listing of
+ * changes names them only when they change again, and one that finds a folder or a repository unchanged does not name what it holds.
  */
 async function requeueUnread(tx: Transaction, { id: runId, source, orgId, tenantId }: SyncLease): Promise<readonly OwnedId[]> {
   const { knowledgeItem } = tx.prisma;
@@ -408,7 +408,8 @@ async function requeueUnread(tx: Transaction, { id: runId, source, orgId, tenant
     where: {
       dataSourceId: source.id,
       missedRuns: 0,
-      AND: [{ OR: [{ seenRunId: null }, { seenRunId: { not: runId } }] }, { OR: isUnread }],
+      // What this run queued has had its turn.
+      AND: [{ OR: [{ queuedRunId: null }, { queuedRunId: { not: runId } }] }, { OR: isUnread }],
     },
     data: { updatedAt: new Date(), indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0, queuedRunId: runId },
     select: { id: true },

@@ -87,17 +87,19 @@ describe('a project', () => {
     expect(calls(/\/rest\/api\/3\/search$/)).toBe(0);
   });
 
-  it('keeps what a search does not name about which Jira itself warns', async () => {
+  it.each([
+    ['warns', { warningMessages: ['The search was stopped because it took too long; results may be incomplete.'] }],
+    ['says that it is not the last page, without naming the next one', { isLast: false, nextPageToken: undefined }],
+  ])('keeps what a search does not name about which Jira %s', async (_how, members) => {
     const { jira } = cloud;
     const key = project();
     for (const name of ['Hinge', 'Latch', 'Bolt', 'Screw']) jira.issue(key, name);
     const id = await source(key);
     await run(ann, id, 1);
-    const warning = 'The search was stopped because it took too long; results may be incomplete.';
     const alter = withMembers((body) => ({
       ...body,
       issues: (body.issues as readonly object[]).slice(1),
-      warningMessages: [warning],
+      ...members,
     }));
     cloud.fail({ match: /search\/jql/, alter, times: 1 });
     await refresh(ann, id, true);

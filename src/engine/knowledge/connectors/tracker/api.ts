@@ -15,7 +15,7 @@ export interface Issue {
 export interface IssuePage {
   readonly issues: readonly Issue[];
   readonly nextPageToken: string | undefined;
-  /** Jira warns about the search, such as that it was cut: issues that are there may be missing. */
+  /** Jira warns about the search, or gives no next page of one that is not done: issues that are there may be missing. */
   readonly isCut: boolean;
 }
 
@@ -69,10 +69,12 @@ export function createTrackerApi(
       const { status, body: bytes } = await vendors.send(request, signal);
       const reply = membersOf(parsed(bytes));
       if (status === 400) throw refusedQuery(reply);
-      // It says neither how many issues there are nor always whether it is done: a page without a token is the last.
+      // It says neither how many issues there are nor always whether it is done: a page without a token is the last one, and where Jira says that
+      // it is not, the search was cut.
       const issues = listOf(reply.issues).map(readIssue);
-      const isCut = itemsOf(reply.warningMessages).length > 0;
-      return { issues, isCut, nextPageToken: trail.follow(jql, nextPageToken, stringOf(reply.nextPageToken)) };
+      const next = trail.follow(jql, nextPageToken, stringOf(reply.nextPageToken));
+      const isCut = itemsOf(reply.warningMessages).length > 0 || (reply.isLast === false && next === undefined);
+      return { issues, isCut, nextPageToken: next };
     },
     issue: async (id, fields) => readIssue(await get(`/issue/${encodeURIComponent(id)}`, { fields: fields.join(',') })),
     async comments(issueId, startAt) {

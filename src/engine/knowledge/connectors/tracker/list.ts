@@ -23,7 +23,7 @@ interface Place {
   readonly begunAt: string;
   /** Changes of these days are listed; undefined: everything. */
   readonly days?: number;
-  /** Jira warned about one of the searches: issues that are there may be missing from them. */
+  /** Jira cut one of the searches: issues that are there may be missing from them. */
   readonly isCut?: true;
 }
 
