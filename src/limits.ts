@@ -148,6 +148,8 @@ export const defaultLimits = {
    * answer 429.
    */
   SUBSCRIPTIONS_PER_ORGANIZATION_MAX: 300,
+  /** Those that one person may have open of them, by all keys and browsers together; more answer 429. */
+  SUBSCRIPTIONS_PER_PERSON_MAX: 100,
   /** WebSockets of the responses API that are open at this process; more answer 503. */
   SOCKETS_MAX: 5_000,
   /** Requests that may wait on one connection behind the active one; one more closes the connection. */

@@ -9,6 +9,8 @@ const waitingMax = 1_000;
 const waitTimeoutMs = 15_000;
 /** WebSockets of the responses API that one organization may have open at this process; more answer 429. */
 const organizationSocketsMax = 400;
+/** Those that one person may have open of them, by all keys together. */
+const personSocketsMax = 200;
 
 /** What requests share in this process, whichever API they use. */
 export interface Admissions {
@@ -32,11 +34,13 @@ export function createAdmissions(pools: Pools, settings: Settings): Admissions {
       max: settings.SUBSCRIPTIONS_MAX,
       what: 'open subscriptions',
       organizationMax: settings.SUBSCRIPTIONS_PER_ORGANIZATION_MAX,
+      personMax: settings.SUBSCRIPTIONS_PER_PERSON_MAX,
     }),
     sockets: pools.admission('sockets', {
       max: settings.SOCKETS_MAX,
       what: 'open WebSockets',
       organizationMax: organizationSocketsMax,
+      personMax: personSocketsMax,
     }),
     requests: new RequestTurns(pools.queue('requests', settings.REQUESTS_ACTIVE_MAX), {
       waitingMax,

@@ -4,6 +4,8 @@ import { BoundedMap } from './bounded-map.ts';
 export interface ShareOwner {
   readonly tenantId: string;
   readonly orgId: string;
+  /** The person of the organization, where places are counted for people too. */
+  readonly userId?: string;
 }
 
 /** Equal for the same organization. */
@@ -14,8 +16,8 @@ export function keyOfOwner({ tenantId, orgId }: ShareOwner): string {
 /** The owner of work that belongs to no organization; all of it counts as one tenant. */
 export const nobody: ShareOwner = { tenantId: '', orgId: '' };
 
-/** Why a place is refused: all are taken, or the owner's tenant or organization holds its share. */
-export type ShareRefusal = 'full' | 'tenant' | 'organization';
+/** Why a place is refused: all are taken, or the owner's tenant, organization or person holds its share. */
+export type ShareRefusal = 'full' | 'tenant' | 'organization' | 'person';
 
 export interface ShareOptions {
   /** Places in all. */
@@ -33,6 +35,8 @@ export interface ShareOptions {
   readonly contendedMax?: number;
   /** Milliseconds of a steady clock; for tests. */
   readonly nowMs?: () => number;
+  /** Most places of one person in an organization, whatever keys and sessions the person has; absent: no limit. */
+  readonly personMax?: number;
 }
 
 /** Most owners whose last turn is remembered. */
@@ -59,6 +63,8 @@ export class FairShare {
   readonly #nowMs: () => number;
   readonly #contenders = new Contenders();
   readonly #contendersOfTenants = new BoundedMap<string, Contenders>(turnsMax);
+  readonly #personMax: number;
+  readonly #people = new Map<string, number>();
   readonly #tenants = new Map<string, TenantPlaces>();
   readonly #tenantTurns = new BoundedMap<string, number>(turnsMax);
   readonly #organizationTurns = new BoundedMap<string, number>(turnsMax);
@@ -66,13 +72,14 @@ export class FairShare {
   #count = 0;
 
   constructor(options: ShareOptions) {
-    const { max, tenantPercent, organizationPercent, organizationMax, contendedMax, nowMs } = options;
+    const { max, tenantPercent, organizationPercent, organizationMax, personMax, contendedMax, nowMs } = options;
     this.#max = max;
     this.#contendedMax = contendedMax ?? Number.POSITIVE_INFINITY;
     this.#nowMs = nowMs ?? (() => performance.now());
     this.#tenantFactor = factorOf(tenantPercent);
     this.#organizationFactor = organizationPercent === undefined ? Number.POSITIVE_INFINITY : factorOf(organizationPercent);
     this.#organizationMax = organizationMax ?? Number.POSITIVE_INFINITY;
+    this.#personMax = personMax ?? Number.POSITIVE_INFINITY;
   }
 
   get max(): number {
@@ -88,7 +95,8 @@ export class FairShare {
   }
 
   /** Why this owner may not take a place; undefined when it may. */
-  refusal({ tenantId, orgId }: ShareOwner): ShareRefusal | undefined {
+  refusal(owner: ShareOwner): ShareRefusal | undefined {
+    const { tenantId, orgId } = owner;
     const free = this.#max - this.#count;
     if (free <= 0) return 'full';
     const tenant = this.#tenants.get(tenantId);
@@ -99,6 +107,7 @@ export class FairShare {
     if (own === undefined) return undefined;
     if (own >= this.#organizationMax) return 'organization';
     if (this.#isContended(this.#contendersOfTenants.get(tenantId), own, orgId)) return 'organization';
+    if (this.#ofPerson(owner) >= this.#personMax) return 'person';
     if (this.#organizationFactor === Number.POSITIVE_INFINITY) return undefined;
     // Places that the tenant may still take by its own rule.
     const freeOfTenant = (this.#tenantFactor * free - tenant.count) / (1 + this.#tenantFactor);
@@ -106,7 +115,8 @@ export class FairShare {
   }
 
   /** Takes a place even when none is free: some work must not be refused. */
-  take({ tenantId, orgId }: ShareOwner): void {
+  take(owner: ShareOwner): void {
+    const { tenantId, orgId } = owner;
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) {
       tenant = { count: 0, organizations: new Map() };
@@ -116,13 +126,16 @@ export class FairShare {
     tenant.organizations.set(orgId, (tenant.organizations.get(orgId) ?? 0) + 1);
     this.#count += 1;
     if (this.#contendedMax !== Number.POSITIVE_INFINITY && tenantId !== nobody.tenantId) this.#note(tenantId, orgId);
+    this.#countPerson(owner, 1);
   }
 
-  give({ tenantId, orgId }: ShareOwner): void {
+  give(owner: ShareOwner): void {
+    const { tenantId, orgId } = owner;
     const tenant = this.#tenants.get(tenantId);
     const own = tenant?.organizations.get(orgId);
     if (tenant === undefined || own === undefined) return;
     this.#count -= 1;
+    this.#countPerson(owner, -1);
     tenant.count -= 1;
     if (tenant.count === 0) this.#tenants.delete(tenantId);
     else if (own === 1) tenant.organizations.delete(orgId);
@@ -158,6 +171,19 @@ export class FairShare {
     const ofTenant = this.#contendersOfTenants.get(tenantId) ?? new Contenders();
     ofTenant.note(orgId, nowMs);
     this.#contendersOfTenants.set(tenantId, ofTenant);
+  }
+
+  #ofPerson({ orgId, userId }: ShareOwner): number {
+    return userId === undefined ? 0 : (this.#people.get(`${orgId} ${userId}`) ?? 0);
+  }
+
+  /** Only where people have a limit: other pools keep no count of them. */
+  #countPerson(owner: ShareOwner, by: 1 | -1): void {
+    if (this.#personMax === Number.POSITIVE_INFINITY || owner.userId === undefined) return;
+    const key = `${owner.orgId} ${owner.userId}`;
+    const count = this.#ofPerson(owner) + by;
+    if (count > 0) this.#people.set(key, count);
+    else this.#people.delete(key);
   }
 
   #rank({ tenantId, orgId }: ShareOwner): readonly number[] {

@@ -38,6 +38,11 @@ export function mayChange({ role }: Caller): boolean {
   return role !== 'AUDITOR';
 }
 
+/** Whether the caller is an identity provider. Its key keeps people and groups by SCIM, and reads nothing of the APIs, not even what any key may. */
+export function isDirectory({ scopes }: Caller): boolean {
+  return scopes.has('SCIM:WRITE');
+}
+
 /** Whether the caller administers (keys, users) an organization of a tenant: as `isAdministrator`, and TENANT keys in their tenant. */
 export function canAdminister(caller: Caller, organization: { readonly id: string; readonly tenantId: string }): boolean {
   if (isAdministrator(caller, organization.id)) return true;

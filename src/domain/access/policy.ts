@@ -1,6 +1,6 @@
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { mayChange } from './access.ts';
+import { isDirectory, mayChange } from './access.ts';
 import { operationScopes } from './operation-scopes.ts';
 
 /** What people do on pages of the service: the scope that the key needs with which they were called; null where the person needs none. */
@@ -39,7 +39,7 @@ export const runOperations: ReadonlySet<string> = new Set([
 /** Whether the caller's key has the scope of an operation: what a list of possible calls shows. */
 export function hasScope(caller: Caller, operation: string): boolean {
   const scope = scopeOf(operation);
-  return scope === null || (scope !== undefined && caller.scopes.has(scope));
+  return scope === null ? !isDirectory(caller) : scope !== undefined && caller.scopes.has(scope);
 }
 
 /** Mutations by which people keep their own way in safe: those of an AUDITOR too. */
@@ -69,10 +69,21 @@ export function requireChange(caller: Caller, operation: string): void {
 export function requireScope(caller: Caller, operation: string): void {
   if (!hasScope(caller, operation)) {
     const scope = scopeOf(operation);
-    const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
-    throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
+    throw insufficientScope(operation.split('.').at(-1) ?? operation, scope);
   }
   requireChange(caller, operation);
+}
+
+/** @param scope  what the operation needs; null: any scope but SCIM:WRITE. */
+export function insufficientScope(operation: string, scope: Scope | null | undefined): DomainError {
+  if (scope === null) {
+    return new DomainError(
+      'INSUFFICIENT_SCOPE',
+      `${operation} cannot be called with a key of SCIM:WRITE, which serves SCIM alone`,
+    );
+  }
+  const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
+  return new DomainError('INSUFFICIENT_SCOPE', `${operation} ${need}`);
 }
 
 function scopeOf(operation: string): Scope | null | undefined {

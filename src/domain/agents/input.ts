@@ -159,7 +159,21 @@ function readTexts(input: AgentInput, faults: Faults): AgentChanges {
     if (name === 'name') faults.requireName(name, text ?? '', lengthsMax.name);
     else faults.requireLength(name, text ?? '', lengthsMax[name as keyof typeof lengthsMax]);
   }
+  requirePicture('src', input.src, faults);
   return texts;
+}
+
+/** Browsers leave out control characters and blanks before an address, and tabs and ends of lines anywhere in it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out.
+const ignoredInAddress = /^[\u0000-\u0020]+|[\t\n\r]/g;
+const schemeOfAddress = /^[a-z][a-z0-9+.-]*:/i;
+const pictureSchemes = /^(?:https?:|data:(?:image|video)\/)/i;
+
+/** Notes an address that a page could show as a picture, but with a scheme that does something else: `javascript:` runs what follows. */
+function requirePicture(name: string, address: Optional<string>, faults: Faults): void {
+  const text = (address ?? '').replace(ignoredInAddress, '');
+  if (!schemeOfAddress.test(text) || pictureSchemes.test(text)) return;
+  faults.add(name, `${name} must be an http or https address, or a data URL of a picture or a video`);
 }
 
 function readFlags(input: AgentInput, faults: Faults): AgentChanges {
@@ -205,6 +219,8 @@ function readProfile(input: ProfileInput, faults: Faults): AgentProfile {
   for (const [name, value] of Object.entries(profile)) {
     if (typeof value === 'string') faults.requireLength(`profile.${name}`, value, profileTextMax);
   }
+  requirePicture('profile.socialImage', input.socialImage, faults);
+  requirePicture('profile.idleVideo', input.idleVideo, faults);
   faults.requireCount('profile.features', input.features ?? [], profileFeaturesMax);
   faults.requireCount('profile.conversations', input.conversations ?? [], profileConversationsMax);
   for (const [index, { title, description }] of (input.features ?? []).entries()) {

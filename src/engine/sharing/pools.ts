@@ -16,6 +16,8 @@ export interface AdmissionOptions {
   readonly what: string;
   /** Most places of one organization, even while others are free; absent: no limit. */
   readonly organizationMax?: number;
+  /** Most places of one person in it; absent: no limit. */
+  readonly personMax?: number;
 }
 
 /** `Retry-After` of a refusal. */
@@ -51,9 +53,8 @@ export class Pools {
   }
 
   /** A pool that refuses callers when it has no place for them. */
-  admission(name: string, { max, what, organizationMax }: AdmissionOptions): AdmissionPool {
-    const bound = organizationMax === undefined ? {} : { organizationMax };
-    const share = this.#added(name, new FairShare({ max, ...this.#percents, ...bound }));
+  admission(name: string, { what, ...bounds }: AdmissionOptions): AdmissionPool {
+    const share = this.#added(name, new FairShare({ ...this.#percents, ...bounds }));
     return new AdmissionPool(name, what, share, this.refused);
   }
 
@@ -102,7 +103,7 @@ export class AdmissionPool {
     return refusal;
   }
 
-  /** The error of a refusal: 503 when all places are taken, 429 when the organization or tenant holds its share. */
+  /** The error of a refusal: 503 when all places are taken, 429 when the person, organization or tenant holds its share. */
   errorOf(refusal: ShareRefusal): DomainError {
     const what = this.#what;
     switch (refusal) {
@@ -116,6 +117,10 @@ export class AdmissionPool {
           `The organizations of this tenant have their share of ${what}; let some end first`,
           { retryAfterSeconds },
         );
+      case 'person':
+        return new DomainError('RATE_LIMIT_EXCEEDED', `One person has as many ${what} here as it may; let some end first`, {
+          retryAfterSeconds,
+        });
       case 'organization':
         return new DomainError('RATE_LIMIT_EXCEEDED', `This organization has its share of ${what}; let some end first`, {
           retryAfterSeconds,

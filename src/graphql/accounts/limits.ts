@@ -94,6 +94,7 @@ const ViewerLimitsType = ViewerLimitsRef.implement({
       'SUBSCRIPTIONS_PER_ORGANIZATION_MAX',
       'Subscriptions without a run that the organization may have open at one process.',
     ),
+    personSubscriptionsMax: setting(t, 'SUBSCRIPTIONS_PER_PERSON_MAX', 'Those that one person may have open of them.'),
     documentTokensMax: setting(t, 'GRAPHQL_TOKENS_MAX', 'Tokens of one GraphQL document.'),
     documentDepthMax: setting(t, 'GRAPHQL_DEPTH_MAX', 'The depth of one GraphQL document.'),
     documentAliasesMax: setting(t, 'GRAPHQL_ALIASES_MAX', 'Aliases in one GraphQL document.'),

@@ -2,8 +2,9 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
+import { isDirectory } from '../../domain/access/access.ts';
+import { insufficientScope } from '../../domain/access/policy.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import { DomainError } from '../../entities/errors.ts';
 import { fieldComplexity } from './complexity.ts';
 import './operation.ts';
 import './reply-budget.ts';
@@ -37,7 +38,7 @@ export interface SchemaTypes {
 
 /**
  * The schema's builder; it defines no type. Every root field says in `authScopes` which scope the key of a call needs (`key`), or that any key
- * will do (`anyKey`); schema.ts refuses to build when one does not. domain/access/operation-scopes.ts is printed from them.
+ * but that of an identity provider will do (`anyKey`); schema.ts refuses to build when one does not. domain/access/operation-scopes.ts is printed from them.
  *
  * A relation of listed things is loadable, never resolved one by one, so that a list of 50 costs one query for each relation. The loader belongs to
  * the request and gets its context; it calls a domain function with the caller, and returns results in the order of the ids.
@@ -54,11 +55,10 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   plugins: ['flatInputs', 'refusals', ScopeAuthPlugin, 'operations', ComplexityPlugin, DataloaderPlugin, 'replyBudget'],
   scopeAuth: {
     authorizeOnSubscribe: true,
-    authScopes: ({ caller }) => ({ key: (scope) => caller.scopes.has(scope), anyKey: true }),
+    authScopes: ({ caller }) => ({ key: (scope) => caller.scopes.has(scope), anyKey: !isDirectory(caller) }),
     unauthorizedError: (_parent, _context, { parentType, fieldName }) => {
       const field = parentType.getFields()[fieldName];
-      const scope = field === undefined ? undefined : scopeOf(field);
-      return new DomainError('INSUFFICIENT_SCOPE', `${fieldName} needs a key with the scope ${scope}`);
+      return insufficientScope(fieldName, field === undefined ? undefined : scopeOf(field));
     },
   },
   // Checked by graphql/server/operations.ts, before the first resolver runs.

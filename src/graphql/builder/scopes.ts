@@ -9,7 +9,7 @@ type Field = GraphQLField<unknown, GraphContext>;
 export interface AuthScopes {
   /** The scope that the key of the call needs. */
   key: Scope;
-  /** A key of any scope will do. */
+  /** A key of any scope will do, but one of SCIM:WRITE. */
   anyKey: boolean;
 }
 

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
+import { isDirectory } from '../../domain/access/access.ts';
+import { insufficientScope } from '../../domain/access/policy.ts';
 import { notedRefusal } from '../../domain/audit/operation.ts';
 import { admitTicket } from '../../domain/knowledge/upload-tickets.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
@@ -93,12 +95,12 @@ export class Steps {
   }
 
   /** Refuses a key without the scope. The refusal is an entry of the audit log. */
-  #requireScope({ scope, row, main }: Route): Step | undefined {
-    if (scope === null) return undefined;
+  #requireScope({ scope, row, main }: Route): Step {
     return (req, { locals: { call } }, next) => {
       const { context } = call;
-      if (context.caller.scopes.has(scope)) return next();
-      const error = new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
+      const { caller } = context;
+      if (scope === null ? !isDirectory(caller) : caller.scopes.has(scope)) return next();
+      const error = insufficientScope(row.operationId, scope);
       throw notedRefusal(context, main.rootField.name, error, Object.values(req.params).flat());
     };
   }
@@ -111,7 +113,7 @@ export class Steps {
     if (route.source === undefined) return undefined;
     const { admissions, deps } = this.#options;
     const made = (refusal: ShareRefusal) => makeError(admissions.runs.errorOf(refusal), route.row.errorForm);
-    const refusals = { full: made('full'), tenant: made('tenant'), organization: made('organization') };
+    const refusals = { full: made('full'), tenant: made('tenant'), organization: made('organization'), person: made('person') };
     return (req, res, next) => {
       const { context } = res.locals.call;
       const refusal = req.headers['idempotency-key'] === undefined ? admissions.runs.refusal(context.caller) : undefined;

@@ -57,6 +57,18 @@ describe('a key of an identity provider', () => {
     expect((await provider.post('/api/v1/api-keys', { name: 'x', scopes: ['SCIM:WRITE'] })).status).toBe(403);
   });
 
+  it('reads nothing over GraphQL that any other key may, and is told why', async () => {
+    const { provider } = await directory();
+    for (const field of ['viewer { keyId role }', 'dataExports { totalCount }', 'node(id: "user_x") { id }']) {
+      const { errors, data } = await provider.graphql(`{ ${field} }`);
+      expect(Object.values(data ?? {}).every((value) => value === null)).toBe(true);
+      expect(errors?.[0]).toMatchObject({
+        message: expect.stringContaining('cannot be called with a key of SCIM:WRITE, which serves SCIM alone'),
+        extensions: { code: 'INSUFFICIENT_SCOPE' },
+      });
+    }
+  });
+
   it('is asked for: 401 without a key, 403 with another, or when its person is no ADMIN any more', async () => {
     const { organization, admin } = await directory();
     const none = await service.nobody.get(users);

@@ -89,6 +89,15 @@ describe('places that are shared', () => {
     expect([fill(share, owner('a')), share.refusal(owner('a'))]).toEqual([7, 'organization']);
   });
 
+  it('a person has no more than the bound of people, and leaves the rest of the organization to others', () => {
+    const share = new FairShare({ max: 1_000, ...percents, organizationMax: 7, personMax: 3 });
+    const ann = { ...owner('a'), userId: 'ann' };
+    const bob = { ...owner('a'), userId: 'bob' };
+    expect([fill(share, ann), share.refusal(ann), share.refusal(bob)]).toEqual([3, 'person', undefined]);
+    share.give(ann);
+    expect([share.refusal(ann), fill(share, bob), fill(share, ann), fill(share, bob)]).toEqual([undefined, 3, 1, 0]);
+  });
+
   it('places that come back are there again', () => {
     const share = new FairShare({ max: 10, ...percents });
     const taken = fill(share, owner('a'));
