@@ -12,7 +12,7 @@ import { readUserInputs } from '../agents/parts/user-input.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { admitSchedule, findPerson, type Obstacle, takesAnswers } from './rights.ts';
-import { checkTimes, cleanCron, nextTime } from './times.ts';
+import { checkTimes, cleanCron, nextTime, nextTimes } from './times.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -97,7 +97,7 @@ export async function pageRunsOfSchedules(
 export function nextTimesOf({ jobs, now }: Deps, { cron, timeZone, isEnabled }: Schedule, count: number): readonly Date[] {
   if (count < 1 || count > nextTimesMax)
     throw new DomainError('INVALID_VALUE', `first must be from 1 to ${nextTimesMax}`, { param: 'first' });
-  return isEnabled ? jobs.timesOf(cron, timeZone, now(), count) : [];
+  return isEnabled ? nextTimes(jobs, { cron, timeZone }, now(), count) : [];
 }
 
 /**

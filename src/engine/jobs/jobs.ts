@@ -54,11 +54,11 @@ export interface Jobs {
    */
   lead(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
   /**
-   * The next times of a cron expression after a moment.
+   * The next times of a cron expression after a moment, in UTC.
    *
-   * @throws Error for an expression or a time zone that cannot be read.
+   * @throws Error for an expression that cannot be read.
    */
-  timesOf(cron: string, timeZone: string, after: Date, count: number): readonly Date[];
+  timesOf(cron: string, after: Date, count: number): readonly Date[];
   /** The jobs of all processes, by name. pg-boss counts every ten seconds. @throws Error when the database does not answer. */
   queues(): Promise<readonly JobQueue[]>;
   /** The jobs that run in this process, by name and payload. */

@@ -166,8 +166,8 @@ class PgBossJobs implements Jobs {
     this.#led.push({ name, everyMs, task });
   }
 
-  timesOf(cron: string, timeZone: string, after: Date, count: number): readonly Date[] {
-    return this.#boss.previewSchedule(cron, { tz: timeZone, from: after, count });
+  timesOf(cron: string, after: Date, count: number): readonly Date[] {
+    return this.#boss.previewSchedule(cron, { tz: 'UTC', from: after, count });
   }
 
   async queues(): Promise<readonly JobQueue[]> {

@@ -1,7 +1,7 @@
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Faults } from '../../../src/domain/faults.ts';
-import { checkTimes } from '../../../src/domain/schedules/times.ts';
+import { checkTimes, nextTimes } from '../../../src/domain/schedules/times.ts';
 import { startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
@@ -292,7 +292,19 @@ describe('a schedule is refused with a sentence that names the member', () => {
     [{ cron: '@daily' }, five],
     [{ cron: '' }, five],
     [{ cron: 'H * * * *' }, five],
-    [{ cron: '0 9 31 2 *' }, five],
+    [{ cron: '0 9 31 2 *' }, 'input.cron names a day of the month that never comes: 31 in month 2'],
+    [{ cron: '0 9 31 4,JUN *' }, 'input.cron names a day of the month that never comes: 31 in month 4,JUN'],
+    [{ cron: '0 9 32 2 *' }, five],
+    [{ cron: '0 9 * * fri-mon' }, 'input.cron has a range that runs backwards, FRI-MON: write FRI-SAT,SUN-MON'],
+    [{ cron: '0 9 * * FRI-SUN' }, 'input.cron has a range that runs backwards, FRI-SUN: write FRI-SAT,SUN'],
+    [{ cron: '0 9 * * 1,5-1' }, 'input.cron has a range that runs backwards, 5-1: write 5-6,0-1'],
+    [{ cron: '0 22-2 * * *' }, 'input.cron has a range that runs backwards, 22-2: write 22-23,0-2'],
+    [{ cron: '0 9 1 NOV-FEB *' }, 'input.cron has a range that runs backwards, NOV-FEB: write NOV-DEC,JAN-FEB'],
+    [
+      { cron: '0 22-2/2 * * *' },
+      'input.cron has a range that runs backwards, 22-2: write two ranges, one to the end and one from the beginning',
+    ],
+    [{ cron: '0 9 * * FRI-XYZ' }, five],
     [{ cron: 'FREQ=DAILY;BYHOUR=9' }, five],
     [{ cron: `0 9 * * ${'1,'.repeat(100)}1` }, five],
     [{ cron: '* * * * *' }, 'input.cron must leave at least 5 minutes between two runs'],
@@ -329,8 +341,9 @@ describe('a schedule is refused with a sentence that names the member', () => {
 
 describe('the times of a schedule', () => {
   const { jobs } = service.deps;
-  const times = (cron: string, from: string, count = 3) =>
-    jobs.timesOf(cron, 'Europe/Berlin', new Date(from), count).map((at) => at.toISOString());
+  const times = (cron: string, from: string, count = 3, timeZone = 'Europe/Berlin') =>
+    nextTimes(jobs, { cron, timeZone }, new Date(from), count).map((at) => at.toISOString());
+  const lordHowe = 'Australia/Lord_Howe';
 
   it('come an hour later where the clock jumps over them', () =>
     expect(times('30 2 * * *', '2026-03-28T00:00:00Z')).toEqual([
@@ -338,18 +351,67 @@ describe('the times of a schedule', () => {
       '2026-03-29T01:30:00.000Z',
       '2026-03-30T00:30:00.000Z',
     ]));
+  it('come once where a time that is jumped over meets one that is not', () =>
+    expect(times('0,30 2,3 * * *', '2026-03-29T00:30:00Z')).toEqual([
+      '2026-03-29T01:00:00.000Z',
+      '2026-03-29T01:30:00.000Z',
+      '2026-03-30T00:00:00.000Z',
+    ]));
   it('come once where the clock shows them twice', () =>
     expect(times('30 2 * * *', '2026-10-24T00:00:00Z')).toEqual([
       '2026-10-24T00:30:00.000Z',
       '2026-10-25T00:30:00.000Z',
       '2026-10-26T01:30:00.000Z',
     ]));
+  it('come once where the clock shows them twice, also when the first is noticed late', () => {
+    for (const late of ['2026-10-25T00:30:03Z', '2026-10-25T00:59:59Z', '2026-10-25T01:05:00Z', '2026-10-25T01:29:59Z'])
+      expect(times('30 2 * * *', late, 1)).toEqual(['2026-10-26T01:30:00.000Z']);
+  });
   it('of every hour come each hour that passes', () =>
     expect(times('30 * * * *', '2026-10-24T23:45:00Z')).toEqual([
       '2026-10-25T00:30:00.000Z',
       '2026-10-25T01:30:00.000Z',
       '2026-10-25T02:30:00.000Z',
     ]));
+  it('of every other hour come once where the clock shows that hour twice', () =>
+    expect(times('0 */2 * * *', '2026-10-24T21:00:00Z')).toEqual([
+      '2026-10-24T22:00:00.000Z',
+      '2026-10-25T00:00:00.000Z',
+      '2026-10-25T03:00:00.000Z',
+    ]));
+  it('come half an hour later where the clock jumps by half an hour', () => {
+    expect(times('15 2 * * *', '2026-10-02T12:00:00Z', 3, lordHowe)).toEqual([
+      '2026-10-02T15:45:00.000Z',
+      '2026-10-03T15:45:00.000Z',
+      '2026-10-04T15:15:00.000Z',
+    ]);
+    expect(times('*/15 * * * *', '2026-10-03T15:05:00Z', 4, lordHowe)).toEqual([
+      '2026-10-03T15:15:00.000Z',
+      '2026-10-03T15:30:00.000Z',
+      '2026-10-03T15:45:00.000Z',
+      '2026-10-03T16:00:00.000Z',
+    ]);
+  });
+  it('come once where the clock shows half an hour twice', () => {
+    for (const from of ['2026-04-04T14:45:00Z', '2026-04-04T14:50:00Z', '2026-04-04T15:05:00Z'])
+      expect(times('45 1 * * *', from, 1, lordHowe)).toEqual(['2026-04-05T15:15:00.000Z']);
+  });
+  it.each([
+    'Europe/Berlin',
+    lordHowe,
+    'America/Santiago',
+    'Africa/Cairo',
+    'Antarctica/Troll',
+    'America/St_Johns',
+    'Africa/Casablanca',
+    'Asia/Kathmandu',
+  ])('of each day come once a day for a year, in %s', (timeZone) => {
+    const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
+    for (const cron of ['15 2 * * *', '0 0 * * *', '45 1 * * *']) {
+      const days = nextTimes(jobs, { cron, timeZone }, new Date('2026-01-01T12:00:00Z'), 365).map((at) => dayOf.format(at));
+      expect([cron, new Set(days).size]).toEqual([cron, 365]);
+    }
+  });
 });
 
 describe('who may', () => {
