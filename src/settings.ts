@@ -219,6 +219,9 @@ export const settingsSchema = z.object({
   TRUSTED_USER_PROXIES: readBy((text) => parseRanges('TRUSTED_USER_PROXIES', text), rangesGrammar).describe(
     'The direct peers of this service whose TRUSTED_USER_HEADER counts. Whoever sends from there is whoever they say.',
   ),
+  TRUSTED_USER_ORGANIZATION: optionalMatch(/^org_[0-9a-z]{26}$/, 'the id of an organization').describe(
+    'The organization whose members TRUSTED_USER_HEADER names at a browser. Needed as soon as there are two tenants; with a key, the key names it.',
+  ),
   SESSION_DAYS: days(30).describe('A browser stays signed in for so long after it was last used (docs/sign-in.md).'),
   AUDIT_RETENTION_DAYS: days(365).describe(
     'Age at which entries of the audit log are deleted. Organizations may choose another (docs/data-life.md).',
@@ -382,9 +385,11 @@ function problemsOfSignIn(env: NodeJS.ProcessEnv): readonly string[] {
   const { providers, problems } = readOidcProviders(env);
   const isClosed = env.SIGN_IN === 'oidc' && providers.length === 0;
   const isOpen = env.TRUSTED_USER_HEADER !== undefined && env.TRUSTED_USER_PROXIES === undefined;
+  const isWithoutHeader = env.TRUSTED_USER_ORGANIZATION !== undefined && env.TRUSTED_USER_HEADER === undefined;
   return [
     ...problems,
     ...(isClosed ? ['SIGN_IN must be all without a provider: set OIDC_<NAME>_ISSUER and OIDC_<NAME>_CLIENT_ID.'] : []),
+    ...(isWithoutHeader ? ['TRUSTED_USER_HEADER must be set with TRUSTED_USER_ORGANIZATION: it names the people.'] : []),
     ...(isOpen ? ['TRUSTED_USER_PROXIES must be set with TRUSTED_USER_HEADER: else anybody could be anybody.'] : []),
   ];
 }

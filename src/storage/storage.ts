@@ -11,6 +11,7 @@ import { createOrganizationStore, type OrganizationStore } from './accounts/orga
 import { createOwnershipStore, type OwnershipStore } from './accounts/ownership.ts';
 import { createPasskeyStore, type PasskeyStore } from './accounts/passkeys.ts';
 import { type AttemptStore, createAttemptStore, createPasswordStore, type PasswordStore } from './accounts/passwords.ts';
+import { createRemovalStore, type RemovalStore } from './accounts/removals.ts';
 import { createScimStore, type ScimStore } from './accounts/scim.ts';
 import { createSessionStore, type SessionStore } from './accounts/sessions.ts';
 import { createSignInLinkStore, type SignInLinkStore } from './accounts/sign-in-links.ts';
@@ -116,6 +117,7 @@ export interface Storage {
   readonly passkeys: PasskeyStore;
   readonly passwords: PasswordStore;
   readonly ways: WayStore;
+  readonly removals: RemovalStore;
   readonly attempts: AttemptStore;
   readonly identities: IdentityStore;
   readonly agents: AgentStore;
@@ -260,8 +262,9 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     schedules: createScheduleStore(db, signals),
     passwords: createPasswordStore(db),
     ways: createWayStore(db, signals),
+    removals: createRemovalStore(db),
     attempts: createAttemptStore(db),
-    identities: createIdentityStore(db),
+    identities: createIdentityStore(db, signals),
     agents: createAgentStore(db, signals),
     agentCategories: createAgentCategoryStore(db),
     agentRatings: createAgentRatingStore(db, signals),

@@ -128,6 +128,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.testWebhook': 'ADMIN:WRITE',
   'Mutation.transferOwnership': 'AGENTS:WRITE',
   'Mutation.tryAgentTool': 'AGENTS:WRITE',
+  'Mutation.unlinkIdentity': 'ADMIN:WRITE',
   'Mutation.updateAgent': 'AGENTS:WRITE',
   'Mutation.updateAgentSecret': 'AGENTS:WRITE',
   'Mutation.updateAgentTool': 'AGENTS:WRITE',

@@ -1,10 +1,11 @@
-import type { ProvidedPerson } from '../../engine/sign-in/providers.ts';
+import type { ProvidedPerson } from '../../engine/sign-in/claims.ts';
 import { type Caller, type MemberRole, scopesOfRole } from '../../entities/accounts/caller.ts';
 import type { Identity } from '../../entities/accounts/identity.ts';
 import type { AuditChange } from '../../entities/audit.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import type { IdentityKey } from '../../storage/accounts/identities.ts';
 import type { HeldWay } from '../../storage/accounts/ways.ts';
 import { adminReachIfAny } from '../access/access.ts';
 import { nameLengthMax } from '../accounts/administration.ts';
@@ -15,6 +16,8 @@ import type { Deps } from '../deps.ts';
 
 /** Groups that a provider can make somebody a member of. */
 const groupsMax = 200;
+/** Names that are looked up among the groups of an organization. */
+const namesMax = 20_000;
 
 /** The same page of the identities of each of several users, in the order of the ids; null for users whose ways in the caller may not see. */
 export async function identityPagesOf(
@@ -50,10 +53,11 @@ export async function admitPerson(
   sessionId: string,
   origin: CallOrigin,
 ): Promise<AdmittedPerson> {
+  for (const warning of person.warnings) deps.logger.warn(warning);
   const { issuer, subject } = person;
   const key = { provider: settings.name, issuer, subject };
   const identity = await deps.storage.identities.find(key);
-  const place = identity === undefined ? await placeOf(deps, settings, person) : await knownPlace(deps, identity);
+  const place = identity === undefined ? await placeOf(deps, settings, person, key) : await knownPlace(deps, identity);
   const linked = identity ?? newIdentity(deps, key, place);
   const caller = callerOf(place, sessionId);
   const plan = await planOf(deps, settings, person, place, linked);
@@ -105,6 +109,8 @@ interface SignInPlace {
   readonly membershipId: string | undefined;
   /** Until now, or of the rule. */
   readonly role: MemberRole;
+  /** Identities that can sign in no more, whose place the new one takes. */
+  readonly formerIdentityIds: readonly string[];
 }
 
 async function knownPlace(deps: Deps, { userId, orgId }: Identity): Promise<SignInPlace> {
@@ -115,14 +121,22 @@ async function knownPlace(deps: Deps, { userId, orgId }: Identity): Promise<Sign
     identities.findMembership(orgId, userId),
   ]);
   if (user === undefined || organization === undefined || membership === undefined) {
-    throw refused('You are no member of the organization any more. Ask an administrator to add you again.');
+    throw removed();
   }
   const { tenantId } = organization;
-  return { userId, email: user.email, isNewUser: false, orgId, tenantId, membershipId: membership.id, role: membership.role };
+  return {
+    ...{ userId, email: user.email, isNewUser: false, orgId, tenantId },
+    ...{ membershipId: membership.id, role: membership.role, formerIdentityIds: [] },
+  };
 }
 
 /** The first sign-in: the e-mail decides, so it must be verified. */
-async function placeOf(deps: Deps, settings: OidcProviderSettings, person: ProvidedPerson): Promise<SignInPlace> {
+async function placeOf(
+  deps: Deps,
+  settings: OidcProviderSettings,
+  person: ProvidedPerson,
+  key: IdentityKey,
+): Promise<SignInPlace> {
   const { label, name } = settings;
   const { email } = person;
   if (email === undefined || !/^[^\s@,]+@[^\s@,]+$/.test(email)) {
@@ -137,7 +151,7 @@ async function placeOf(deps: Deps, settings: OidcProviderSettings, person: Provi
   const domain = email.slice(email.lastIndexOf('@') + 1);
   const rule =
     settings.joinRules.find((known) => known.domain === domain) ?? settings.joinRules.find((known) => known.domain === '*');
-  const { accounts, identities } = deps.storage;
+  const { accounts, identities, removals } = deps.storage;
   const orgId = rule?.orgId ?? settings.orgId ?? (await identities.soleOrganizationId());
   const [organization] = orgId === undefined ? [] : await accounts.findOrganizations([orgId]);
   if (organization === undefined) {
@@ -152,8 +166,11 @@ async function placeOf(deps: Deps, settings: OidcProviderSettings, person: Provi
   if (membership === undefined && rule === undefined) {
     throw refused(`${email} is no member of ${organization.name}. Ask an administrator to add you.`);
   }
+  if (membership === undefined && (await removals.isRemoved(organization.id, { userId: user?.id, email }))) throw removed();
+  const formerIdentityIds = user === undefined ? [] : await formerOf(deps, settings, user.id, key);
   return {
     userId: user?.id ?? deps.newId('user'),
+    formerIdentityIds,
     email,
     isNewUser: user === undefined,
     orgId: organization.id,
@@ -161,6 +178,29 @@ async function placeOf(deps: Deps, settings: OidcProviderSettings, person: Provi
     membershipId: membership?.id,
     role: membership?.role ?? rule?.role ?? 'MEMBER',
   };
+}
+
+/**
+ * An address may be given to somebody else, also at the provider. So whoever is another subject does not get the account of the person who had it.
+ *
+ * @returns identities of the provider from before its issuer was changed in the settings: they sign in no more.
+ * @throws DomainError FORBIDDEN while another subject of the issuer signs in as the user.
+ */
+async function formerOf(
+  deps: Deps,
+  { name, label }: OidcProviderSettings,
+  userId: string,
+  key: IdentityKey,
+): Promise<readonly string[]> {
+  const rivals = await deps.storage.identities.findRivals(userId, key);
+  const rival = rivals.find(({ issuer }) => issuer === key.issuer);
+  if (rival === undefined) return rivals.map(({ id }) => id);
+  deps.logger.warn(
+    `the provider ${name} names another person with the e-mail of ${userId}, who is not signed in: when it is the same person, unlinkIdentity ${rival.id}`,
+  );
+  throw refused(
+    `Somebody else at ${label} signs in with your e-mail address already. If that is you, ask an administrator to unlink the earlier account.`,
+  );
 }
 
 /** What the groups of a person change. */
@@ -185,20 +225,26 @@ async function planOf(
   // Nothing is known of the groups: everything stays.
   if (groups === undefined) return { role, isAdminByGroup, joins: [], leaves: [], groupIds, isRoleChanged: false };
   const { identities } = deps.storage;
+  const isAdmin = settings.adminGroups.some((name) => groups.includes(name));
+  const next = roleAfter(role, isAdmin, isAdminByGroup);
+  const roles = {
+    role: next,
+    isAdminByGroup: isAdmin && (isAdminByGroup || role !== 'ADMIN'),
+    isRoleChanged: next !== role,
+  };
+  if (groups.length > namesMax) {
+    deps.logger.warn(
+      `the provider ${settings.name} names ${groups.length} groups of ${userId}, more than ${namesMax}: only the role follows them, the groups stay as they are`,
+    );
+    return { ...roles, joins: [], leaves: [], groupIds };
+  }
   const named = await identities.groupsNamed(orgId, groups, groupsMax);
   const memberIn = isNewUser ? [] : await identities.memberIn([...named, ...groupIds], userId);
   const strange = named.filter((id) => !memberIn.includes(id));
   const joins = await deps.storage.groups.withRoom(orgId, strange, membersMax);
   const leaves = groupIds.filter((id) => !named.includes(id) && memberIn.includes(id));
   const stays = groupIds.filter((id) => named.includes(id) && memberIn.includes(id));
-  const isAdmin = settings.adminGroups.some((name) => groups.includes(name));
-  const next = roleAfter(role, isAdmin, isAdminByGroup);
-  return {
-    ...{ joins, leaves, groupIds: [...stays, ...joins] },
-    role: next,
-    isAdminByGroup: isAdmin && (isAdminByGroup || role !== 'ADMIN'),
-    isRoleChanged: next !== role,
-  };
+  return { ...roles, joins, leaves, groupIds: [...stays, ...joins] };
 }
 
 /** A role that was given in Parley stays; one that came with a group goes with it. */
@@ -230,7 +276,7 @@ async function addMember(deps: Deps, { userId, orgId }: SignInPlace, role: Membe
 async function apply(
   deps: Deps,
   settings: OidcProviderSettings,
-  { userId, email, membershipId, orgId }: SignInPlace,
+  { userId, email, membershipId, orgId, formerIdentityIds }: SignInPlace,
   identity: Identity,
   plan: Plan,
   isFirst: boolean,
@@ -251,6 +297,7 @@ async function apply(
     // The next sign-in tries again to take the role.
     isAdminByGroup: isKeptAdmin || plan.isAdminByGroup,
   };
+  for (const id of formerIdentityIds) await identities.delete(id, deps.now());
   if (isFirst) await identities.create({ ...identity, ...changes });
   else await identities.update(identity.id, changes);
 }
@@ -268,6 +315,10 @@ function newIdentity(
 /** The person itself is who changes: the provider vouched for it. */
 function callerOf({ userId, orgId, tenantId, role }: SignInPlace, keyId: string): Caller {
   return { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes: new Set(scopesOfRole(role)) };
+}
+
+function removed(): DomainError {
+  return refused('You are no member of the organization any more. Ask an administrator to add you again.');
 }
 
 function refused(message: string): DomainError {

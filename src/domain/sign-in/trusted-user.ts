@@ -43,7 +43,21 @@ async function memberOf({ storage }: Deps, email: string, { orgId }: Caller): Pr
   return { userId: user.id, orgId };
 }
 
-async function personOf({ storage }: Deps, email: string): Promise<Person> {
+/** E-mail addresses are unique in a tenant only: without a word which organization is meant, one of another tenant could catch the person or keep the person out. */
+async function personOf({ storage, settings, logger }: Deps, email: string): Promise<Person> {
+  const { TRUSTED_USER_ORGANIZATION: orgId } = settings;
+  if (orgId !== undefined) {
+    const [user] = await storage.accounts.findMembers(orgId, { ids: [], emails: [email] });
+    if (user === undefined)
+      throw refused(`${email} is no member of the organization of this proxy: an administrator must add the person`);
+    return { userId: user.id, orgId };
+  }
+  if (await storage.tenancy.hasSeveral()) {
+    logger.warn(
+      'there are several tenants: TRUSTED_USER_ORGANIZATION must name the organization that TRUSTED_USER_HEADER speaks for',
+    );
+    throw refused('An administrator must set TRUSTED_USER_ORGANIZATION before the header of the proxy counts here');
+  }
   const [first, second] = await storage.identities.membershipsOfEmail(email, 2);
   if (first === undefined) throw refused(`${email} is no member of an organization: an administrator must add the person`);
   if (second !== undefined) throw refused(`${email} is a member of several organizations: sign in at /sign-in, or use a key`);

@@ -73,14 +73,21 @@ function unreachable(provider: OidcProviderSettings, { code, message }: EgressEr
 }
 
 function refusedRequest(provider: OidcProviderSettings, error: string): ProviderError {
-  const settings = `OIDC_${provider.name.toUpperCase()}_`;
   if (error === 'invalid_grant') {
     return new ProviderError(`This sign-in by ${provider.label} was used already, or took too long. Begin again.`);
   }
-  if (error === 'invalid_client' || error === 'unauthorized_client') {
-    return misconfigured(provider, `it refuses the client: correct ${settings}CLIENT_ID and ${settings}CLIENT_SECRET`);
-  }
+  if (error === 'invalid_client' || error === 'unauthorized_client') return refusedClient(provider);
   return misconfigured(provider, `it refuses a request (${error.slice(0, 60)}): compare the client that is registered there`);
+}
+
+/** The token endpoint takes the client in no way. */
+export function refusedClient(provider: OidcProviderSettings): ProviderError {
+  const settings = `OIDC_${provider.name.toUpperCase()}_`;
+  const said =
+    provider.clientSecret === undefined
+      ? `it refuses the client, which shows no secret: correct ${settings}CLIENT_ID and ${settings}CLIENT_SECRET`
+      : `it refuses the client, with the secret in the header (client_secret_basic) and in the body (client_secret_post): correct ${settings}CLIENT_ID and ${settings}CLIENT_SECRET`;
+  return misconfigured(provider, said);
 }
 
 function refusedPerson({ label, name }: OidcProviderSettings, error: string): ProviderError {
@@ -114,8 +121,17 @@ function comparedOf(causes: readonly Error[]): { attribute?: unknown; claim?: st
   return undefined;
 }
 
-function causesOf(error: unknown): readonly Error[] {
+export function causesOf(error: unknown): readonly Error[] {
   const causes: Error[] = [];
   for (let cause = error; cause instanceof Error && causes.length < 6; cause = cause.cause) causes.push(cause);
   return causes;
+}
+
+/** The status of the answer that an error of the library is about. */
+export function statusOf(error: unknown): number | undefined {
+  for (const cause of causesOf(error)) {
+    if ('status' in cause && typeof cause.status === 'number') return cause.status;
+    if (cause.cause instanceof Response) return cause.cause.status;
+  }
+  return undefined;
 }

@@ -4,20 +4,9 @@ import { nobody } from '../../lib/fair-share.ts';
 import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
 import { hostOf } from '../egress/allowance.ts';
 import { createEgress, type Egress, type EgressOptions } from '../egress/egress.ts';
-import { ProviderError, providerErrorOf } from './provider-error.ts';
-
-/** What a provider says of a person. */
-export interface ProvidedPerson {
-  readonly issuer: string;
-  readonly subject: string;
-  /** The id of the session at the provider, for back-channel logout. */
-  readonly sessionId: string | undefined;
-  readonly email: string | undefined;
-  readonly isEmailVerified: boolean;
-  readonly name: string | undefined;
-  /** Undefined where groups are not read, or the provider could not list them all. */
-  readonly groups: readonly string[] | undefined;
-}
+import { type ProvidedPerson, personOf } from './claims.ts';
+import { clientAuthOf, isClientRefused, type SecretMethod, secretMethods } from './client-secret.ts';
+import { ProviderError, providerErrorOf, refusedClient } from './provider-error.ts';
 
 /** One way through the sign-in. `state`, `nonce` and `verifier` are its own. */
 export interface Attempt {
@@ -66,7 +55,6 @@ const clockToleranceSeconds = 30;
 /** Logout tokens are sent at once; an older one is refused. */
 const logoutTokenMaxSeconds = 300;
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-const groupsMax = 500;
 const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
 /**
@@ -82,8 +70,15 @@ export function createOidcProviders(settings: readonly OidcProviderSettings[], e
   };
 }
 
-interface Discovered {
+/** The client with one way to show its secret; undefined for a public client. */
+interface ShownClient {
   readonly config: oidc.Configuration;
+  readonly method: SecretMethod | undefined;
+}
+interface Discovered {
+  /** For everything but tokens. */
+  readonly config: oidc.Configuration;
+  readonly clients: readonly ShownClient[];
   readonly keys: jose.JWTVerifyGetKey;
   readonly atMs: number;
 }
@@ -91,6 +86,7 @@ interface Discovered {
 function createProvider(settings: OidcProviderSettings, egress: Egress): OidcProvider {
   let known: Discovered | undefined;
   let reading: Promise<Discovered> | undefined;
+  const order = new ClientOrder();
 
   async function discovered(): Promise<Discovered> {
     const ageMs = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.atMs;
@@ -117,7 +113,7 @@ function createProvider(settings: OidcProviderSettings, egress: Egress): OidcPro
     settings,
     check: () => asking(async () => undefined),
     authorizeUrl: (attempt) => asking(({ config }) => authorizeUrl(config, settings, attempt)),
-    person: (attempt, query) => asking(({ config }) => personOf(config, settings, attempt, query)),
+    person: (attempt, query) => asking((found) => signedIn(found, settings, attempt, query, order)),
     logoutUrl: (returnTo) =>
       asking(async ({ config }) =>
         config.serverMetadata().end_session_endpoint === undefined
@@ -128,36 +124,47 @@ function createProvider(settings: OidcProviderSettings, egress: Egress): OidcPro
   };
 }
 
+/** Remembers which way to show the client was taken last. */
+class ClientOrder {
+  #taken: SecretMethod | undefined;
+
+  note(method: SecretMethod | undefined): void {
+    this.#taken = method;
+  }
+  sort(clients: readonly ShownClient[]): readonly ShownClient[] {
+    return clients.toSorted((one, other) => Number(other.method === this.#taken) - Number(one.method === this.#taken));
+  }
+}
+
 async function discover(settings: OidcProviderSettings, egress: Egress): Promise<Discovered> {
   const { issuer, clientId, clientSecret } = settings;
   const fetcher = fetcherOf(egress);
-  const config = await oidc.discovery(
-    new URL(issuer),
-    clientId,
-    { [oidc.clockTolerance]: clockToleranceSeconds },
-    clientSecret === undefined ? oidc.None() : authenticationOf(clientSecret),
-    {
-      [oidc.customFetch]: fetcher,
-      // Only where the settings allow it: an issuer without TLS is on this machine.
-      execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
-    },
-  );
-  const { jwks_uri: keysUri } = config.serverMetadata();
+  const client = { [oidc.clockTolerance]: clockToleranceSeconds };
+  const config = await oidc.discovery(new URL(issuer), clientId, client, oidc.None(), {
+    [oidc.customFetch]: fetcher,
+    execute: isPlain(issuer) ? [oidc.allowInsecureRequests] : [],
+  });
+  const metadata = config.serverMetadata();
+  const { jwks_uri: keysUri } = metadata;
   if (keysUri === undefined) throw new ProviderError(...withoutKeys(settings));
-  // The signature of id tokens is checked too, not only that they came over TLS from the provider.
-  oidc.enableNonRepudiationChecks(config);
+  const shownBy = (method: SecretMethod | undefined): ShownClient => {
+    const auth = method === undefined || clientSecret === undefined ? oidc.None() : clientAuthOf(method, clientSecret);
+    const shown = new oidc.Configuration(metadata, clientId, client, auth);
+    shown[oidc.customFetch] = fetcher;
+    if (isPlain(issuer)) oidc.allowInsecureRequests(shown);
+    // The signature of id tokens is checked too, not only that they came over TLS from the provider.
+    oidc.enableNonRepudiationChecks(shown);
+    return { config: shown, method };
+  };
+  const methods = clientSecret === undefined ? [undefined] : secretMethods(metadata.token_endpoint_auth_methods_supported);
   const options = { [jose.customFetch]: fetcher as unknown as jose.FetchImplementation, timeoutDuration: requestTimeoutMs };
-  return { config, keys: jose.createRemoteJWKSet(new URL(keysUri), options), atMs: performance.now() };
+  const keys = jose.createRemoteJWKSet(new URL(keysUri), options);
+  return { config, clients: methods.map(shownBy), keys, atMs: performance.now() };
 }
 
-/** By the header, as every provider must offer it, unless it says that it takes the secret in the body only. */
-function authenticationOf(secret: string): oidc.ClientAuth {
-  const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
-  return (server, client, body, headers) => {
-    const methods = server.token_endpoint_auth_methods_supported;
-    const isPostOnly = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic');
-    (isPostOnly ? post : basic)(server, client, body, headers);
-  };
+/** Only where the settings allow it: an issuer without TLS is on this machine. */
+function isPlain(issuer: string): boolean {
+  return issuer.startsWith('http:');
 }
 
 function withoutKeys({ label, name }: OidcProviderSettings): [string, string] {
@@ -179,57 +186,35 @@ async function authorizeUrl(config: oidc.Configuration, { scopes }: OidcProvider
   }).href;
 }
 
-async function personOf(
-  config: oidc.Configuration,
+/**
+ * Exchanges the code, and reads who the person is. A client that is not taken is shown once more in the other way: the settings may be right.
+ *
+ * @param order  of the ways to show the client; the one that was taken comes first in later sign-ins.
+ */
+async function signedIn(
+  { clients }: Discovered,
   settings: OidcProviderSettings,
   { redirectUri, state, nonce, verifier }: Attempt,
   query: URLSearchParams,
+  order: ClientOrder,
 ): Promise<ProvidedPerson> {
   const answer = new URL(`${redirectUri}?${query}`);
-  const tokens = await oidc.authorizationCodeGrant(config, answer, {
-    ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier },
-    idTokenExpected: true,
-  });
-  const claims = tokens.claims();
-  if (claims === undefined) throw new Error('the provider gave no id token');
-  const more = await moreClaims(config, settings, tokens.access_token, claims);
-  const all: Readonly<Record<string, unknown>> = { ...more, ...claims };
-  return {
-    issuer: claims.iss,
-    subject: claims.sub,
-    sessionId: textOf(all.sid, 300),
-    email: textOf(all.email, 320)?.trim().toLowerCase(),
-    isEmailVerified: [true, 'true', 1, '1'].includes(all[settings.emailVerifiedClaim] as string),
-    name: textOf(all.name, 200)?.trim(),
-    groups: groupsOf(settings, all),
-  };
-}
-
-/** Many providers give claims at the userinfo endpoint only. */
-async function moreClaims(
-  config: oidc.Configuration,
-  { groupsClaim, emailVerifiedClaim }: OidcProviderSettings,
-  accessToken: string,
-  claims: oidc.IDToken,
-): Promise<Readonly<Record<string, unknown>>> {
-  const wanted = ['email', emailVerifiedClaim, 'name', ...(groupsClaim === undefined ? [] : [groupsClaim])];
-  const isComplete = wanted.every((name) => claims[name] !== undefined);
-  if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return {};
-  return oidc.fetchUserInfo(config, accessToken, claims.sub);
-}
-
-function groupsOf(
-  { groupsClaim }: OidcProviderSettings,
-  claims: Readonly<Record<string, unknown>>,
-): readonly string[] | undefined {
-  if (groupsClaim === undefined) return undefined;
-  const value = claims[groupsClaim];
-  // Entra ID leaves a long list out, and says where it could be asked for: nothing is known of the groups then.
-  const elsewhere: unknown = claims._claim_names;
-  if (value === undefined && typeof elsewhere === 'object' && elsewhere !== null && groupsClaim in elsewhere) return undefined;
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const names = values.filter((name) => typeof name === 'string' && name !== '') as readonly string[];
-  return names.length > groupsMax ? undefined : [...new Set(names)];
+  const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
+  const ways = order.sort(clients);
+  for (const [at, { config, method }] of ways.entries()) {
+    const tokens = await oidc.authorizationCodeGrant(config, answer, checks).catch((error: unknown) => {
+      const isRefused = isClientRefused(error);
+      if (!isRefused) order.note(method);
+      if (!isRefused) throw error;
+      if (at === ways.length - 1) throw refusedClient(settings);
+    });
+    if (tokens === undefined) continue;
+    order.note(method);
+    const claims = tokens.claims();
+    if (claims === undefined) throw new Error('the provider gave no id token');
+    return personOf(config, settings, claims, tokens.access_token);
+  }
+  throw new Error('there is no way to show the client');
 }
 
 /** @throws ProviderError for a token that is not one of this provider for this client, or that is no logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). */

@@ -1,4 +1,5 @@
 import { identityPagesOf } from '../../domain/sign-in/identities.ts';
+import { unlinkIdentity } from '../../domain/sign-in/unlink.ts';
 import type { Identity } from '../../entities/accounts/identity.ts';
 import type { PageRequest } from '../../entities/page.ts';
 import { batched } from '../builder/batched.ts';
@@ -10,6 +11,7 @@ const IdentityType = builder.objectRef<Identity>('SignInIdentity').implement({
   access: { scope: 'API_KEYS:READ' },
   description: 'A person at a provider of single sign-on, who signs in as the user.',
   fields: (t) => ({
+    id: t.exposeID('id', { description: 'Names it for `unlinkIdentity`.' }),
     provider: t.exposeString('provider', {
       description: 'The name of the provider in the settings OIDC_<NAME>_…, in lower case.',
     }),
@@ -38,5 +40,16 @@ builder.objectField(UserRef, 'identities', (t) =>
       'How the user signs in by providers, newest first: for the user, and for administrators with ADMIN:READ. Null for everybody else.',
     args: { ...pageArgs(t.arg) },
     resolve: ({ id }, args, context) => identitiesOf(context, id, pageRequest(context, args)),
+  }),
+);
+
+builder.mutationField('unlinkIdentity', (t) =>
+  t.field({
+    authScopes: { key: 'ADMIN:WRITE' },
+    type: UserRef,
+    description:
+      'Takes a person at a provider from the user: the sessions that it began end within a second, groups and the role ADMIN that came by the provider go, and the next sign-in by it is a first one again. Answers the user.',
+    args: { id: t.arg.id({ description: 'The id of the identity.' }) },
+    resolve: (_root, { id }, { deps, caller }) => unlinkIdentity(deps, caller, id),
   }),
 );

@@ -2,18 +2,26 @@ import type { AdminReach } from '../../entities/accounts/access.ts';
 import type { Membership } from '../../entities/accounts/account.ts';
 import type { MemberRole } from '../../entities/accounts/caller.ts';
 import type { Identity } from '../../entities/accounts/identity.ts';
+import type { SessionEnd } from '../../entities/accounts/session.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { countsOfEach, newestFirst } from '../database/paging.ts';
+import type { Signals } from '../database/signals/signals.ts';
 import { usersIn } from './reach.ts';
 
 /** People at providers of sign-ins, and what a sign-in by a provider looks up. */
 export interface IdentityStore {
   find(key: IdentityKey): Promise<Identity | undefined>;
   findById(id: string): Promise<Identity | undefined>;
-  /** @throws DomainError CONFLICT when another call has stored it first. */
+  /** An identity that signs in within an administration. */
+  findIn(id: string, reach: AdminReach): Promise<Identity | undefined>;
+  /** Other subjects that sign in as the user, by this provider or by another one with this issuer. */
+  findRivals(userId: string, key: IdentityKey): Promise<readonly Pick<Identity, 'id' | 'issuer'>[]>;
+  /** @throws DomainError CONFLICT when another call has stored it first, or another identity of the provider and the user. */
   create(identity: Identity): Promise<void>;
+  /** Its sessions end: REVOKED. */
+  delete(id: string, at: Date): Promise<void>;
   update(id: string, changes: Partial<Pick<Identity, 'email' | 'lastUsedAt' | 'isAdminByGroup' | 'groupIds'>>): Promise<void>;
   /** The same page of the identities of each of several users, newest first. Cost: one statement, and one for the counts of all. */
   pagesOf(userIds: readonly string[], sight: IdentitySight, page: PageRequest): Promise<ReadonlyMap<string, Page<Identity>>>;
@@ -40,13 +48,28 @@ export interface IdentitySight {
   readonly reach: AdminReach | undefined;
 }
 
-export function createIdentityStore(db: Database): IdentityStore {
+/** A statement has a bounded number of values. */
+const namesAtOnce = 1_000;
+
+export function createIdentityStore(db: Database, signals: Signals): IdentityStore {
   return {
     find: async ({ provider, issuer, subject }) =>
       (await db.prisma.signInIdentity.findUnique({
         where: { provider_issuer_subject: { provider, issuer, subject } },
       })) ?? undefined,
     findById: async (id) => (await db.prisma.signInIdentity.findUnique({ where: { id } })) ?? undefined,
+    findIn: async (id, reach) =>
+      (await db.prisma.signInIdentity.findFirst({ where: { AND: [{ id }, identitiesWithin(reach)] } })) ?? undefined,
+    async findRivals(userId, { provider, issuer, subject }) {
+      const where = { userId, OR: [{ provider }, { issuer, subject: { not: subject } }] };
+      return db.prisma.signInIdentity.findMany({ where, select: { id: true, issuer: true } });
+    },
+    async delete(id, at) {
+      const data = { endedAt: at, endedBy: 'REVOKED' satisfies SessionEnd };
+      await db.prisma.session.updateMany({ where: { identityId: id, endedAt: null }, data });
+      const { userId } = await settled(db.prisma.signInIdentity.delete({ where: { id }, select: { userId: true } }), 'identity');
+      signals.publish('user-changed', userId);
+    },
     async create({ groupIds, ...identity }) {
       await settled(db.prisma.signInIdentity.create({ data: { ...identity, groupIds: [...groupIds] } }), 'identity');
     },
@@ -78,10 +101,15 @@ export function createIdentityStore(db: Database): IdentityStore {
     membershipsOfEmail: (email, limit) =>
       db.prisma.membership.findMany({ where: { user: { email } }, select: { userId: true, orgId: true }, take: limit }),
     async groupsNamed(orgId, names, limit) {
-      if (names.length === 0) return [];
-      const where = { orgId, name: { in: [...names] } };
-      const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
-      const groups = await db.prisma.group.findMany({ where, orderBy, take: limit, select: { id: true, ownerUserId: true } });
+      const groups = [];
+      for (let at = 0; at < names.length; at += namesAtOnce) {
+        const where = { orgId, name: { in: names.slice(at, at + namesAtOnce) } };
+        const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
+        const select = { id: true, ownerUserId: true };
+        groups.push(...(await db.prisma.group.findMany({ where, orderBy, take: limit - groups.length, select })));
+        if (groups.length >= limit) break;
+      }
+      if (groups.length === 0) return [];
       const owners = { orgId, role: 'ADMIN', userId: { in: groups.map(({ ownerUserId }) => ownerUserId) } };
       const administrators = await db.prisma.membership.findMany({ where: owners, select: { userId: true } });
       const ids = new Set(administrators.map(({ userId }) => userId));
@@ -92,6 +120,11 @@ export function createIdentityStore(db: Database): IdentityStore {
       return (await db.prisma.groupMember.findMany({ where, select: { groupId: true } })).map(({ groupId }) => groupId);
     },
   };
+}
+
+function identitiesWithin(reach: AdminReach) {
+  if (reach.reach === 'instance') return {};
+  return reach.reach === 'tenant' ? { user: { tenantId: reach.tenantId } } : { orgId: reach.orgId };
 }
 
 function usersShown({ ownUserId, reach }: IdentitySight) {

@@ -8,6 +8,7 @@ import type { Signals } from '../database/signals/signals.ts';
 import { lockRow } from '../database/sql/locks.ts';
 import { endOperator } from './operators.ts';
 import { membershipsIn } from './reach.ts';
+import { noteRemoval } from './removals.ts';
 import { endSessionsOfMember } from './sessions.ts';
 
 /** `last-admin`: nothing was changed, because the organization would be left without an administrator. */
@@ -109,7 +110,8 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
 }
 
 async function remove(tx: Transaction, id: string): Promise<void> {
-  const { userId } = await tx.prisma.membership.delete({ where: { id }, select: { userId: true } });
+  const { orgId, userId } = await tx.prisma.membership.delete({ where: { id }, select: { orgId: true, userId: true } });
+  await noteRemoval(tx, orgId, userId);
   await endOperator(tx, userId);
 }
 

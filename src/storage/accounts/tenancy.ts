@@ -7,11 +7,14 @@ import { hasNoTenant } from '../database/installation.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { lockFirstStart } from '../database/sql/locks.ts';
 import { claimGroupMembers } from './group-emails.ts';
+import { forgetRemoval } from './removals.ts';
 
 /** Who is separated from whom: tenants, their organizations, and the members of each. */
 export interface TenancyStore {
   /** True until the first tenant exists. */
   isEmpty(): Promise<boolean>;
+  /** Whether there are two tenants or more. */
+  hasSeveral(): Promise<boolean>;
   /**
    * Writes the first tenant, organization, administrator (who is an operator) and key, all or nothing.
    *
@@ -23,7 +26,7 @@ export interface TenancyStore {
   createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
   createOrganization(organization: NewOrganization): Promise<void>;
   createUser(user: NewUser): Promise<void>;
-  /** @throws DomainError CONFLICT for somebody who is deactivated in the organization. */
+  /** Whoever was removed before is not any more. @throws DomainError CONFLICT for somebody who is deactivated in the organization. */
   addMember(member: NewMember): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export interface FirstAccount {
 export function createTenancyStore(db: Database, signals: Signals): TenancyStore {
   return {
     isEmpty: () => hasNoTenant(db),
+    hasSeveral: async () => (await db.prisma.tenant.findMany({ select: { id: true }, take: 2 })).length > 1,
     createFirst: ({ createdAt, tenant, organization, admin, membershipId, key, signInLink }) =>
       db.transaction(async (tx) => {
         await lockFirstStart(tx);
@@ -120,6 +124,7 @@ export function createTenancyStore(db: Database, signals: Signals): TenancyStore
         );
       }
       await settled(db.prisma.membership.create({ data: { ...member } }), 'membership');
+      await forgetRemoval(db, orgId, userId);
       signals.publish('user-changed', member.userId);
       signals.publish('membership-changed', member.id);
     },

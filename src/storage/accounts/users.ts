@@ -10,6 +10,7 @@ import { containing } from '../database/where.ts';
 import { claimGroupMembers, renameGroupMembers } from './group-emails.ts';
 import { purgeRows } from './purge.ts';
 import { deactivatedIn, usersIn } from './reach.ts';
+import { noteRemoval } from './removals.ts';
 
 /** Why a user cannot be deleted: what the user still holds. */
 export interface UserHoldings {
@@ -97,6 +98,7 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
         await session.deleteMany({ where });
         await agentEditor.deleteMany({ where });
         await groupMember.deleteMany({ where });
+        for (const { orgId } of memberships) await noteRemoval(tx, orgId, id);
         await user.deleteMany({ where: { id } });
         await also(tx);
         return undefined;

@@ -2,6 +2,7 @@
 import type { Erasure, ErasureLine, ErasureStatus } from '../../entities/data-life/jobs.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { OwnedThings, Owner as Person } from '../accounts/ownership.ts';
+import { noteRemoval } from '../accounts/removals.ts';
 import type { Database } from '../database/database.ts';
 import { unlessHeld } from '../database/held-rows.ts';
 import { newestFirst } from '../database/paging.ts';
@@ -264,6 +265,8 @@ async function deleteKeys({ prisma }: Database, signals: Signals, { orgId, userI
     data: { createdByUserId: null, createdByKeyId: null },
   });
   const { count } = await prisma.apiKey.deleteMany({ where });
+  // Somebody may have added the person again since the erasure was asked for.
+  await noteRemoval({ prisma }, orgId, userId);
   await prisma.membership.deleteMany({ where });
   signals.publish('user-changed', userId);
   return { api_keys: count, idempotency_records: replies };

@@ -79,6 +79,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'step',
   },
   Membership: owned('step'),
+  Removal: { leftOut: 'It has hashes only, by which nobody who was removed joins again by a sign-in.' },
   Password: {
     ofPerson: ({ userId }) => ({ userId }),
     ofOrganization: (orgId) => ({ user: { memberships: { some: { orgId } } } }),

@@ -62,6 +62,11 @@ export type User = Prisma.UserModel
  */
 export type Membership = Prisma.MembershipModel
 /**
+ * Model Removal
+ * Somebody who was removed from an organization, by id and by address: no sign-in brings them back, an administrator or a directory does. It stays when the user is deleted.
+ */
+export type Removal = Prisma.RemovalModel
+/**
  * Model ScimUser
  * What the identity provider of an organization says of a person. Somebody whom it has deactivated has no membership.
  */

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
 import { eventually } from '../../support/eventually.ts';
+import type { Organization } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const lines: string[] = [];
@@ -15,9 +16,14 @@ const { service: strict, make: makeStrict } = await withService('plain', {
 const query = { query: '{ viewer { keyId role scopes user { email } session { method } } }' };
 const ofPage = () => ({ origin: service.url, 'graphql-require-preflight': 'true' });
 
+/** Every test with people of its own is one of several tenants, so the proxy speaks for one organization. */
+let place: Organization = { id: '', tenantId: '' };
+beforeAll(async () => {
+  place = await make.organization();
+  await service.restart({ ...env, TRUSTED_USER_ORGANIZATION: place.id });
+});
 async function team() {
-  const ann = await make.person({ role: 'ADMIN' });
-  const place = { id: ann.orgId, tenantId: ann.tenantId };
+  const ann = await make.person({ organization: place, role: 'ADMIN' });
   return { ann, bob: await make.person({ organization: place }), place };
 }
 
@@ -32,7 +38,7 @@ describe('a header of a trusted proxy', () => {
     await ann.delete(`/api/v1/admin/memberships/${id}`);
     const { status, body: refused } = await ask();
     expect(status).toBe(403);
-    expect(refused.errors[0].message).toContain('is no member of an organization');
+    expect(refused.errors[0].message).toContain('is no member of the organization of this proxy');
   });
 
   it('gives no operator the reach of the installation', async () => {
@@ -67,12 +73,34 @@ describe('a header of a trusted proxy', () => {
     expect((await service.nobody.post('/graphql', query, { ...ofPage(), [header]: value })).status).toBe(403);
   });
 
-  it('refuses a person of several organizations', async () => {
+  it('names people of its organization, whatever other organizations and tenants have the address', async () => {
     const { bob } = await team();
     const second = await make.organization({ tenant: { id: bob.tenantId } });
     await service.client().post('/api/v1/admin/memberships', { userId: bob.userId, orgId: second.id });
-    const { body } = await service.nobody.post('/graphql', query, { ...ofPage(), [header]: bob.email });
-    expect(body.errors[0].message).toContain('several organizations');
+    await make.person({ email: bob.email });
+    const document = { query: '{ viewer { user { id } organization { id } } }' };
+    const { body } = await service.nobody.post('/graphql', document, { ...ofPage(), [header]: bob.email });
+    expect(body.data.viewer).toEqual({ user: { id: bob.userId }, organization: { id: place.id } });
+    const stranger = await make.person({});
+    expect((await service.nobody.post('/graphql', document, { ...ofPage(), [header]: stranger.email })).status).toBe(403);
+  });
+
+  it('counts without an organization in the settings while there is one tenant', async () => {
+    const { data } = await strict.client().graphql('{ viewer { organization { id tenantId } } }');
+    const home = data.viewer.organization;
+    await strict.restart(env);
+    const bob = await makeStrict.person({ organization: home });
+    const ask = () =>
+      strict.nobody.post('/graphql', query, { origin: strict.url, 'graphql-require-preflight': 'true', [header]: bob.email });
+    expect((await ask()).body.data.viewer.user.email).toBe(bob.email);
+    const second = await makeStrict.organization({ tenant: { id: home.tenantId } });
+    await strict.client().post('/api/v1/admin/memberships', { userId: bob.userId, orgId: second.id });
+    expect((await ask()).body.errors[0].message).toContain('several organizations');
+    await makeStrict.tenant();
+    const { status, body } = await ask();
+    expect(status).toBe(403);
+    expect(body.errors[0].message).toContain('TRUSTED_USER_ORGANIZATION');
+    await strict.restart({ ...env, TRUSTED_USER_PROXIES: '10.1.2.3' });
   });
 });
 
@@ -167,6 +195,7 @@ describe('the settings', () => {
       { TRUSTED_USER_HEADER: 'Cookie', TRUSTED_USER_PROXIES: '::1' },
       'TRUSTED_USER_HEADER must be',
     ],
+    ['an organization and no header', { TRUSTED_USER_ORGANIZATION: `org_${'a'.repeat(26)}` }, 'TRUSTED_USER_HEADER must be set'],
     ['a name in place of an address', { TRUSTED_USER_HEADER: 'X-User', TRUSTED_USER_PROXIES: 'proxy' }, 'TRUSTED_USER_PROXIES'],
   ])('are refused at the start: %s', (_case, values, problem) => {
     expect(() => loadSettings(values)).toThrow(problem);

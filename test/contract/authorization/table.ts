@@ -527,6 +527,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.renamePasskey': line('ownsMemory', async ({ world }) => ({ id: await world.passkey(), input: { name: 'Laptop' } })),
   'Mutation.deletePasskey': line('ownsMemory', async ({ world }) => ({ id: await world.passkey() })),
   'Mutation.setPassword': { needs: 'anyone', reaches: 403, given: () => ({ input: { new: 'correct horse battery' } }) },
+  'Mutation.unlinkIdentity': line('administersOrganization', async ({ world }) => ({ id: await world.identity() })),
   'Query.group': line('seesGroup', byId('group')),
   'Query.groups': line('anyone'),
   'Query.myGroups': line('anyone'),

@@ -328,6 +328,17 @@ export class World {
     await storage.passkeys.create({ id, createdAt: now(), userId, name: this.name('Laptop'), level: 'ORGANIZATION', ...device });
     return id;
   }
+  /** A person at a provider, who signs in to the organization. */
+  async identity(): Promise<string> {
+    const { storage, newId, now } = this.service.deps;
+    const { userId } = await this.make.person({ organization: this.home });
+    const id = newId('identity');
+    const key = { provider: 'idp', issuer: 'https://id.example.com', subject: userId };
+    const times = { createdAt: now(), lastUsedAt: now() };
+    const byProvider = { email: null, isAdminByGroup: false, groupIds: [] };
+    await storage.identities.create({ id, ...times, userId, orgId: this.home.id, ...key, ...byProvider });
+    return id;
+  }
   async invitation(): Promise<string> {
     const email = `${this.name('invited')}@example.com`.toLowerCase().replaceAll(' ', '-');
     const { body } = await this.service.client().post('/api/v1/admin/invitations', { email, orgId: this.home.id });

@@ -10,11 +10,23 @@ export interface Account {
   readonly email_verified?: boolean;
   readonly name?: string;
   readonly groups?: readonly string[];
+  /** As Keycloak gives roles. */
+  readonly realm_access?: unknown;
+  /** What only id tokens say; undefined members are left out there. */
+  readonly idToken?: Readonly<Record<string, unknown>>;
+}
+export interface ProviderOptions {
+  /** Claims stand in id tokens too, not at the userinfo endpoint alone. */
+  readonly hasFullIdTokens?: boolean;
+  /** How the client is registered. */
+  readonly clientAuth?: 'client_secret_basic' | 'client_secret_post';
 }
 
 /** An identity provider on this machine: oidc-provider, which signs in whom the test names, without a form. */
 export interface IdentityProvider {
   readonly issuer: string;
+  /** What the userinfo endpoint answers in place of claims. */
+  userInfoStatus: number | undefined;
   /** Settings of Parley for it. */
   settings(name: string): Readonly<Record<string, string>>;
   /** Registers Parley, and where it gets words of logouts. */
@@ -29,7 +41,7 @@ export interface IdentityProvider {
 export const clientId = 'parley';
 export const clientSecret = 'a secret of the client, long enough';
 
-export async function startIdentityProvider(): Promise<IdentityProvider> {
+export async function startIdentityProvider(options: ProviderOptions = {}): Promise<IdentityProvider> {
   const accounts = new Map<string, Account>();
   let next: Account | undefined;
   let provider: Provider | undefined;
@@ -38,7 +50,8 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       res.writeHead(503).end();
       return;
     }
-    if (req.url?.startsWith('/interaction/') === true) void interact(provider, req, res);
+    if (self.userInfoStatus !== undefined && req.url === '/me') res.writeHead(self.userInfoStatus).end();
+    else if (req.url?.startsWith('/interaction/') === true) void interact(provider, req, res);
     else void provider.callback()(req, res);
   });
   const issuer = await listen(server);
@@ -54,8 +67,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     await op.interactionFinished(req, res, { consent: { grantId: await grant.save() } });
   }
 
-  return {
+  const self: IdentityProvider = {
     issuer,
+    userInfoStatus: undefined,
     settings: (name) => ({
       [`OIDC_${name.toUpperCase()}_ISSUER`]: issuer,
       [`OIDC_${name.toUpperCase()}_CLIENT_ID`]: clientId,
@@ -63,7 +77,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       [`OIDC_${name.toUpperCase()}_SCOPES`]: 'openid email profile groups',
     }),
     register(parley, name) {
-      provider = new Provider(issuer, configurationFor(parley, name, accounts));
+      provider = new Provider(issuer, configurationFor(parley, name, accounts, options));
       provider.on('server_error', (_ctx, error) => console.error(error));
       provider.on('backchannel.error', (_ctx, error) => console.error(error));
     },
@@ -84,14 +98,21 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       await once(server, 'close');
     },
   };
+  return self;
 }
 
-function configurationFor(parley: string, name: string, accounts: ReadonlyMap<string, Account>): Configuration {
+function configurationFor(
+  parley: string,
+  name: string,
+  accounts: ReadonlyMap<string, Account>,
+  { hasFullIdTokens = false, clientAuth = 'client_secret_basic' }: ProviderOptions,
+): Configuration {
   return {
     clients: [
       {
         client_id: clientId,
         client_secret: clientSecret,
+        token_endpoint_auth_method: clientAuth,
         redirect_uris: [`${parley}/sign-in/oidc/${name}/callback`],
         post_logout_redirect_uris: [`${parley}/sign-in`],
         backchannel_logout_uri: `${parley}/sign-in/oidc/${name}/backchannel-logout`,
@@ -99,8 +120,15 @@ function configurationFor(parley: string, name: string, accounts: ReadonlyMap<st
       },
     ],
     scopes: ['openid', 'email', 'profile', 'groups'],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
-    findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ ...accounts.get(sub), sub }) as never }),
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups', 'realm_access'] },
+    conformIdTokenClaims: !hasFullIdTokens,
+    findAccount: (_ctx, sub) => ({
+      accountId: sub,
+      claims: (use) => {
+        const { idToken = {}, ...account } = accounts.get(sub) ?? { sub };
+        return { ...account, ...(use === 'id_token' ? idToken : {}), sub } as never;
+      },
+    }),
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     cookies: { keys: ['of the tests'] },

@@ -12,6 +12,8 @@ export interface ScriptedProvider {
   metadata: Readonly<Record<string, unknown>>;
   /** What the token endpoint answers in place of tokens. */
   tokenError: string | undefined;
+  /** The one way in which it takes a client; absent: any. In the header it compares without undoing escapes. */
+  clientAuth: 'client_secret_basic' | 'client_secret_post' | undefined;
   /** Signs id tokens with a key that it does not publish. */
   usesOtherKey: boolean;
   /** Where an honest answer to the request at this address leads. */
@@ -34,6 +36,11 @@ export async function startScriptedProvider(clientId: string): Promise<ScriptedP
     else if (req.url === '/token' && provider.tokenError !== undefined) json(400, { error: provider.tokenError });
     else if (req.url === '/token') {
       const form = new URLSearchParams(Buffer.concat(await Array.fromAsync(req as AsyncIterable<Buffer>)).toString());
+      const shown = form.has('client_secret') ? 'client_secret_post' : 'client_secret_basic';
+      if (provider.clientAuth !== undefined && provider.clientAuth !== shown) {
+        res.setHeader('www-authenticate', 'Basic realm="test"');
+        return json(401, { error: 'invalid_client' });
+      }
       const nonce = nonces.get(form.get('code') ?? '');
       const claims = provider.claims({ ...honest(issuer, clientId), ...(nonce === undefined ? {} : { nonce }) });
       json(200, { access_token: 'a', token_type: 'Bearer', id_token: await provider.sign(claims) });
@@ -48,6 +55,7 @@ export async function startScriptedProvider(clientId: string): Promise<ScriptedP
     claims: (claims) => claims,
     metadata: {},
     tokenError: undefined,
+    clientAuth: undefined,
     usesOtherKey: false,
     answerTo(authorizeUrl) {
       const asked = new URL(authorizeUrl).searchParams;

@@ -401,6 +401,7 @@ export const ModelName = {
   Organization: 'Organization',
   User: 'User',
   Membership: 'Membership',
+  Removal: 'Removal',
   ScimUser: 'ScimUser',
   ScimGroup: 'ScimGroup',
   ApiKey: 'ApiKey',
@@ -503,7 +504,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -800,6 +801,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.MembershipCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.MembershipCountAggregateOutputType> | number
+        }
+      }
+    }
+    Removal: {
+      payload: Prisma.$RemovalPayload<ExtArgs>
+      fields: Prisma.RemovalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RemovalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RemovalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>
+        }
+        findFirst: {
+          args: Prisma.RemovalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RemovalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>
+        }
+        findMany: {
+          args: Prisma.RemovalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>[]
+        }
+        create: {
+          args: Prisma.RemovalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>
+        }
+        createMany: {
+          args: Prisma.RemovalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RemovalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>[]
+        }
+        delete: {
+          args: Prisma.RemovalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>
+        }
+        update: {
+          args: Prisma.RemovalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>
+        }
+        deleteMany: {
+          args: Prisma.RemovalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RemovalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RemovalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>[]
+        }
+        upsert: {
+          args: Prisma.RemovalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovalPayload>
+        }
+        aggregate: {
+          args: Prisma.RemovalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRemoval>
+        }
+        groupBy: {
+          args: Prisma.RemovalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RemovalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RemovalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RemovalCountAggregateOutputType> | number
         }
       }
     }
@@ -7336,6 +7411,15 @@ export const MembershipScalarFieldEnum = {
 export type MembershipScalarFieldEnum = (typeof MembershipScalarFieldEnum)[keyof typeof MembershipScalarFieldEnum]
 
 
+export const RemovalScalarFieldEnum = {
+  orgId: 'orgId',
+  personHash: 'personHash',
+  createdAt: 'createdAt'
+} as const
+
+export type RemovalScalarFieldEnum = (typeof RemovalScalarFieldEnum)[keyof typeof RemovalScalarFieldEnum]
+
+
 export const ScimUserScalarFieldEnum = {
   orgId: 'orgId',
   userId: 'userId',
@@ -8995,6 +9079,7 @@ export type GlobalOmitConfig = {
   organization?: Prisma.OrganizationOmit
   user?: Prisma.UserOmit
   membership?: Prisma.MembershipOmit
+  removal?: Prisma.RemovalOmit
   scimUser?: Prisma.ScimUserOmit
   scimGroup?: Prisma.ScimGroupOmit
   apiKey?: Prisma.ApiKeyOmit
