@@ -75,7 +75,10 @@ export function createScimEndpoint({ deps, metrics, admissions }: ScimEndpointPa
     // The body has been read: without a length the reader of the routers waits for none.
     delete req.headers['content-length'];
     delete req.headers['transfer-encoding'];
-    Object.defineProperty(req, 'body', { value: normalizeBody(req.method, body), configurable: true, writable: true });
+    const normal = normalizeBody(req.method, /^\/Groups(?:[/?]|$)/.test(req.url) ? 'Group' : 'User', body);
+    Object.defineProperty(req, 'body', { value: normal.body, configurable: true, writable: true });
+    // Success, as the standard has it: the whole resource, which is as it was.
+    if (normal.isWithoutEffect) req.method = 'GET';
     const then = (error: unknown) => (error === undefined ? next() : sendFailure(deps, req, res, error));
     deps.storage.db.runFor(
       () => caller,

@@ -15,6 +15,8 @@ export interface ScimContext extends CallOrigin {
   readonly caller: Caller;
   /** The group as the request read it, so that a PATCH changes the difference only. */
   group?: ScimGroup;
+  /** The user as the request read it. */
+  user?: ScimUser;
 }
 
 type Values = Readonly<Record<string, unknown>>;
@@ -29,7 +31,10 @@ export function declareResources(): void {
   if (SCIMMY.Resources.declared('User')) return;
   SCIMMY.Resources.declare(SCIMMY.Resources.User)
     .egress((resource, ctx: ScimContext) =>
-      answered(ctx, async () => shownUser(await getScimUser(ctx.deps, ctx.caller, idOf(resource)))),
+      answered(ctx, async () => {
+        ctx.user = await getScimUser(ctx.deps, ctx.caller, idOf(resource));
+        return shownUser(ctx.user);
+      }),
     )
     .ingress((resource, data, ctx: ScimContext) => answered(ctx, () => writeUser(resource.id, data as unknown as Values, ctx)))
     .degress((resource, ctx: ScimContext) =>
@@ -140,7 +145,7 @@ function numberOf(query: Values, name: string, missing: number, least: number): 
 }
 
 async function writeUser(id: string | undefined, data: Values, ctx: ScimContext) {
-  const input = userInput(data);
+  const input = userInput(data, ctx.user);
   const write = (caller: Caller) =>
     id === undefined ? createScimUser(ctx.deps, caller, input) : updateScimUser(ctx.deps, caller, id, input);
   const changes = Object.entries({ email: input.email, active: input.isActive, role: input.role }).flatMap(([member, value]) =>
@@ -175,16 +180,24 @@ function audited<T>(
   return withAuditEntry(deps, caller, call, work);
 }
 
-function userInput(data: Values): ScimUserInput {
+/** @param before  the user as a PATCH found it: what it shows is in `data` too, where the PATCH did not change it. */
+function userInput(data: Values, before: ScimUser | undefined): ScimUserInput {
   const name: Values = hasMembers(data.name) ? data.name : {};
   const [givenName, familyName] = [textOf(name.givenName) ?? null, textOf(name.familyName) ?? null];
-  const joined = [givenName, familyName].filter((part) => part !== null).join(' ');
-  const shown = textOf(data.displayName) ?? textOf(name.formatted) ?? (joined === '' ? undefined : joined);
+  const joined = joinedName({ givenName, familyName });
+  // A name that nobody gave as such is made anew of its parts.
+  const isMade = before !== undefined && [joinedName(before), before.email.replace(/@.*$/, '')].includes(before.name);
+  const given = [data.displayName, name.formatted].filter((text) => !isMade || text !== before.name).map(textOf);
+  const shown = given.find((text) => text !== undefined) ?? (joined === '' ? undefined : joined);
   return {
     ...{ email: textOf(data.userName) ?? '', name: shown, givenName, familyName, externalId: textOf(data.externalId) ?? null },
     isActive: typeof data.active === 'boolean' ? data.active : undefined,
     role: roleOf(data.roles),
   };
+}
+
+function joinedName({ givenName, familyName }: Pick<ScimUser, 'givenName' | 'familyName'>): string {
+  return [givenName, familyName].filter((part) => part !== null).join(' ');
 }
 
 /** The primary role, else the first. @throws ScimError invalidValue for one that does not exist. */

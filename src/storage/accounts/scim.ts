@@ -107,5 +107,7 @@ function userWhere(orgId: string, { attribute, value }: ScimFilter): Prisma.User
 
 function groupWhere({ attribute, value }: ScimFilter): Prisma.ScimGroupWhereInput {
   if (attribute === 'externalId') return { externalId: value };
-  return attribute === 'name' ? { group: { name: value } } : { groupId: value };
+  if (attribute === 'id') return { groupId: value };
+  // As the schema of groups says of it. Prisma compares by ILIKE, in which three signs are others.
+  return { group: { name: { equals: value.replaceAll(/[\\%_]/g, '\\$&'), mode: 'insensitive' } } };
 }
