@@ -13,7 +13,9 @@ export interface Mail {
 export interface Mailer {
   /** @throws the error of the connection or the answer of the server: see `mailProblem`. */
   send(mail: Mail): Promise<void>;
-  /** Connects and signs in, and sends nothing. @throws as `send`. */
+  /** Whether SMTP_URL names a user. */
+  readonly hasLogin: boolean;
+  /** Connects and signs in with the user of SMTP_URL, also where the server does not offer it, and sends nothing. @throws as `send`. */
   verify(): Promise<void>;
   close(): void;
 }
@@ -31,21 +33,24 @@ export async function createMailer({
   const url = new URL(SMTP_URL);
   const { protocol, hostname, port, username, password } = url;
   const isSecure = protocol === 'smtps:';
-  const transport = createTransport({
+  const hasLogin = username !== '';
+  const options = {
     host: hostOf(url),
     port: port === '' ? (isSecure ? 465 : 587) : Number(port),
     secure: isSecure,
     // A password must not cross a network in clear.
-    requireTLS: !isSecure && username !== '' && !isLoopback(hostname),
-    ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    requireTLS: !isSecure && hasLogin && !isLoopback(hostname),
+    ...(!hasLogin ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,
     socketTimeout: answerTimeoutMs,
     // Nothing in a mail may name a file of this machine or an address to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
+  const transport = createTransport(options);
   return {
+    hasLogin,
     async send({ to, ...mail }) {
       // As an object: an address with commas or brackets names nobody else.
       await transport.sendMail({
@@ -56,7 +61,13 @@ export async function createMailer({
       });
     },
     async verify() {
-      await transport.verify();
+      // The library leaves the login out where the server does not offer one, and calls that verified.
+      const strict = createTransport({ ...options, forceAuth: hasLogin });
+      try {
+        await strict.verify();
+      } finally {
+        strict.close();
+      }
     },
     close: () => transport.close(),
   };
@@ -65,6 +76,9 @@ export async function createMailer({
 /** Why mail was not sent, for an administrator, and whether another attempt is of no use. */
 export function mailProblem(error: unknown): { readonly message: string; readonly isFinal: boolean } {
   const { code, responseCode, response } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (code === 'EAUTH' && typeof responseCode === 'number' && responseCode >= 500 && responseCode < 505) {
+    return { message: 'The mail server takes no user and password, and SMTP_URL names both.', isFinal: false };
+  }
   if (code === 'EAUTH') return { message: 'The mail server refuses the user or the password of SMTP_URL.', isFinal: false };
   if (typeof response === 'string' && typeof responseCode === 'number') {
     const said = response.replaceAll(/[\p{Cc}\s]+/gu, ' ').slice(0, answerCharsMax);

@@ -8,7 +8,14 @@ export async function checkMail(settings: Settings): Promise<readonly Finding[]>
   if (mailer === undefined) return [];
   try {
     await mailer.verify();
-    return [good('mail', 'The mail server of SMTP_URL takes mail.')];
+    // Whether a server takes mail of anybody, only a mail would show.
+    const taken = 'The mail server of SMTP_URL takes its user and password.';
+    return [
+      good(
+        'mail',
+        mailer.hasLogin ? taken : 'The mail server of SMTP_URL answers. SMTP_URL names no user, so no sign-in was tried.',
+      ),
+    ];
   } catch (error) {
     return [wrong('mail', mailProblem(error).message, 'Correct SMTP_URL, or unset it: invitations then are links to copy.')];
   } finally {

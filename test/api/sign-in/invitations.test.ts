@@ -336,12 +336,26 @@ describe('parley doctor', () => {
   const check = async (url: string) => (await checkMail({ ...service.deps.settings, SMTP_URL: url, SMTP_FROM: from }))[0];
 
   it.each([
-    ['says that mail can be sent', smtpUrl, 'good', 'takes mail'],
+    ['says that the login works', smtpUrl, 'good', 'takes its user and password'],
+    ['says that no login was tried', smtpUrl.replace(/\/\/.*@/, '//'), 'good', 'names no user, so no sign-in was tried'],
     ['names a wrong password', smtpUrl.replace('secret', 'wrong'), 'wrong', 'refuses the user or the password of SMTP_URL'],
     ['names a server that is not there', 'smtp://127.0.0.1:1', 'wrong', 'cannot be reached'],
   ])('%s', async (_case, url, level, words) => {
     const finding = await check(url);
     expect(finding).toMatchObject({ check: 'mail', level, message: expect.stringContaining(words) });
     expect(JSON.stringify(finding)).not.toMatch(/secret|wrong%|pass@/);
+  });
+
+  it('names a server that offers no login, and does not take the one of SMTP_URL', async () => {
+    const mute = new MailServer({ offersLogin: false });
+    try {
+      const finding = await check(await mute.listen());
+      expect(finding).toMatchObject({
+        level: 'wrong',
+        message: 'The mail server takes no user and password, and SMTP_URL names both.',
+      });
+    } finally {
+      await mute.close();
+    }
   });
 });

@@ -17,9 +17,9 @@ export class MailServer {
   readonly refusals: { readonly responseCode: number; readonly message: string }[] = [];
   readonly #server: SMTPServer;
 
-  constructor() {
+  constructor({ offersLogin = true }: { readonly offersLogin?: boolean } = {}) {
     this.#server = new SMTPServer({
-      disabledCommands: ['STARTTLS'],
+      disabledCommands: offersLogin ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
       allowInsecureAuth: true,
       onAuth: ({ username, password }, _session, done) =>
         username === 'ann' && password === 'mail secret' ? done(null, { user: 'ann' }) : done(new Error('No such user')),
