@@ -64,6 +64,10 @@ describe('a web site', () => {
     site.requests.length = 0;
     expect(await refreshed(ann, id)).toMatchObject({ unchangedCount: 6, changedCount: 0, addedCount: 0 });
     expect(site.requests.filter(({ status }) => status === 304)).toHaveLength(6);
+    // What the crawl keeps for itself is told to nobody.
+    const { data: items } = (await ann.get(`/api/v1/data-sources/${id}/knowledge?first=100`)).body;
+    const shown = new Set(items.flatMap(({ metadata }: { metadata: object }) => Object.keys(metadata)));
+    expect([...shown].filter((name) => !['title', 'etag', 'lastModified'].includes(String(name)))).toEqual([]);
 
     site.set('/ferry', html('Ferry', 'The ferry to the island leaves at noon.'));
     site.delete('/lighthouse');

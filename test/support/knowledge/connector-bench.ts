@@ -114,9 +114,9 @@ export class BenchSource {
             const item = this.items.get(id);
             const changeKey = item?.changeKey ?? null;
             if (item === undefined) return [];
-            const { parentUniqueId, metadata = {} } = item;
+            const { parentUniqueId, metadata = {}, notes = {} } = item;
             const isListed = this.#seen.has(id) && !this.#gone.has(id);
-            return [[id, { uniqueId: id, changeKey, metadata, isIndexed: true, parentUniqueId, isListed }]];
+            return [[id, { uniqueId: id, changeKey, metadata, notes, isIndexed: true, parentUniqueId, isListed }]];
           }),
         ),
     });

@@ -112,9 +112,9 @@ export function crawler(
 export function existingItemsOf(listing: Listing): Map<string, ExistingItem> {
   const indexed = listing.items.filter(({ skipped }) => skipped === undefined);
   return new Map(
-    indexed.map(({ uniqueId, parentUniqueId, changeKey, metadata = {} }) => [
+    indexed.map(({ uniqueId, parentUniqueId, changeKey, metadata = {}, notes = {} }) => [
       uniqueId,
-      { uniqueId, parentUniqueId, changeKey, metadata, isIndexed: true, isListed: false },
+      { uniqueId, parentUniqueId, changeKey, metadata, notes, isIndexed: true, isListed: false },
     ]),
   );
 }

@@ -25,6 +25,8 @@ export interface ListedItem {
   readonly sizeBytes?: number | null;
   /** Kept with the item and given to `fetch`; shown to those who may see the source. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What the connector keeps for its next run. Nobody else is shown it. */
+  readonly notes?: Readonly<Record<string, unknown>>;
   /** Why it is listed and not read: by its type or size, or because the service does not give it; see unreadStatus. */
   readonly skipped?: { readonly code: string; readonly message: string };
   /** Content that the listing has already: `fetch` is not asked. */
@@ -67,6 +69,8 @@ export interface ExistingItem {
   /** Of the content that was fetched last. */
   readonly changeKey: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** What the connector noted for itself when it listed the item last: `notes`. */
+  readonly notes: Readonly<Record<string, unknown>>;
   readonly isIndexed: boolean;
   readonly parentUniqueId: string | null;
   /** Whether this run listed it already, also before it was cut off. */

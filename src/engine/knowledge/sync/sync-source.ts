@@ -194,6 +194,7 @@ async function stored({ storage, settings, newId }: SyncContext, { orgId }: Sync
       ...item.metadata,
       ...(unread?.status === 'SKIPPED' ? { skippedReason: unread.message } : {}),
     }) as Readonly<Record<string, unknown>>,
+    notes: storableJson(item.notes ?? {}) as Readonly<Record<string, unknown>>,
     contentBlobKey,
     unread,
   };

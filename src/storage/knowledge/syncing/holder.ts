@@ -78,11 +78,12 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
     async known({ id: runId, source }, uniqueIds) {
       const items = await prisma.knowledgeItem.findMany({
         where: { dataSourceId: source.id, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } },
-        select: { uniqueId: true, changeKey: true, metadata: true, liveGeneration: true, parentUniqueId: true, seenRunId: true },
+        select: { uniqueId: true, changeKey: true, metadata: true, notes: true, liveGeneration: true, parentUniqueId: true, seenRunId: true },
       });
-      return items.map(({ liveGeneration, metadata, seenRunId, ...item }) => ({
+      return items.map(({ liveGeneration, metadata, notes, seenRunId, ...item }) => ({
         ...item,
         metadata: metadata as Readonly<Record<string, unknown>>,
+        notes: notes as Readonly<Record<string, unknown>>,
         isIndexed: liveGeneration !== null,
         isListed: seenRunId === runId,
       }));
@@ -273,6 +274,7 @@ async function applyPage(
         dataSourceId: source.id,
         type: source.type,
         metadata: item.metadata as Prisma.InputJsonObject,
+        notes: item.notes as Prisma.InputJsonObject,
         isContentStoredExternally: item.contentBlobKey === null,
         indexStatus: status,
         queuedRunId: status === 'SKIPPED' ? null : runId,
@@ -333,14 +335,14 @@ function rowOf(item: SyncedItem) {
 }
 
 const given = `jsonb_to_recordset($1::jsonb) as g(id text, "uniqueId" text, "parentUniqueId" text, name text, "contentUrl" text, "listedKey" text,
-  filename text, "mimeType" text, "sizeBytes" bigint, metadata jsonb, "contentBlobKey" text, "errorCode" text, "errorMessage" text`;
+  filename text, "mimeType" text, "sizeBytes" bigint, metadata jsonb, notes jsonb, "contentBlobKey" text, "errorCode" text, "errorMessage" text`;
 
 const isUnread = `(g.decision in ('skipped', 'failed'))`;
 
 /** An item that is left out, or that its service does not give any more, answers no more: its passages are removed with its generation. */
 const updateSql = `update knowledge_items i set "updatedAt" = now(), name = g.name, "parentUniqueId" = g."parentUniqueId", "contentUrl" = g."contentUrl",
     filename = g.filename, "mimeType" = case when g.decision = 'unchanged' then i."mimeType" else g."mimeType" end, "sizeBytes" = g."sizeBytes",
-    metadata = i.metadata - 'skippedReason' || g.metadata,
+    metadata = i.metadata - 'skippedReason' || g.metadata, notes = case when ${isUnread} then i.notes else g.notes end,
     "listedKey" = g."listedKey", "changeKey" = case when ${isUnread} then null else i."changeKey" end,
     "contentBlobKey" = case when g.decision = 'unchanged' then i."contentBlobKey" else g."contentBlobKey" end,
     "isContentStoredExternally" = case when g.decision = 'unchanged' then i."isContentStoredExternally" else g."contentBlobKey" is null end,

@@ -35,6 +35,8 @@ export interface SyncedItem {
   readonly mimeType: string;
   readonly sizeBytes: number | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** What its connector keeps for the next run; nobody else is shown it. */
+  readonly notes: Readonly<Record<string, unknown>>;
   /** The blob of content that came with the listing. */
   readonly contentBlobKey: string | null;
   /** Why it is not read, and the state that it has for that. */
@@ -66,6 +68,7 @@ export interface ExistingSyncItem {
   readonly uniqueId: string;
   readonly changeKey: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  readonly notes: Readonly<Record<string, unknown>>;
   readonly isIndexed: boolean;
   readonly parentUniqueId: string | null;
   /** Whether the run listed it already. */

@@ -133,7 +133,7 @@ class Drive implements Connector {
   }
 }
 
-const knownFile = { parentUniqueId: null, changeKey: '7', metadata: {}, isIndexed: true, isListed: false };
+const knownFile = { parentUniqueId: null, changeKey: '7', metadata: {}, notes: {}, isIndexed: true, isListed: false };
 
 describe('files of a drive that pages link to', async () => {
   const connection = await connect(ann, 'WIKI');

@@ -8,7 +8,7 @@ const linksMaxChars = 16 * 1024;
 const validatorMaxChars = 500;
 
 /**
- * What is kept of a page in the metadata of its item: what makes the next request conditional, and where the page leads, because a page that did
+ * What is kept of a page in the notes of its item: what makes the next request conditional, and where the page leads, because a page that did
  * not change is not sent again, and its links would be lost.
  */
 export interface PageMemory {
@@ -42,15 +42,15 @@ export function pageMemory(
 }
 
 /** Whether the content that was read last is the one that is indexed: not where indexing it failed, or another reader indexed it. */
-export function isIndexedAsRead({ isIndexed, changeKey, metadata }: ExistingItem): boolean {
-  return isIndexed && changeKey !== null && metadata.readKey === changeKey;
+export function isIndexedAsRead({ isIndexed, changeKey, notes }: ExistingItem): boolean {
+  return isIndexed && changeKey !== null && notes.readKey === changeKey;
 }
 
 /** Headers of a request that is answered 304 when the page is as it was; none when it has to be read whole. */
 export function conditionalHeaders(known: ExistingItem, scopeKey: string): Readonly<Record<string, string>> {
-  const { metadata } = known;
-  const [etag, lastModified] = [stringOf(metadata.etag), stringOf(metadata.lastModified)];
-  if (!isIndexedAsRead(known) || metadata.linkScope !== scopeKey) return {};
+  const { notes } = known;
+  const [etag, lastModified] = [stringOf(notes.etag), stringOf(notes.lastModified)];
+  if (!isIndexedAsRead(known) || notes.linkScope !== scopeKey) return {};
   // A server that knows the ETag ignores the date.
   return {
     ...(etag === undefined ? {} : { 'if-none-match': etag }),
@@ -59,8 +59,8 @@ export function conditionalHeaders(known: ExistingItem, scopeKey: string): Reado
 }
 
 /** Where a known page leads; undefined when that was not kept, or under another configuration. */
-export function retainedLinks({ metadata }: ExistingItem, scope: Scope): readonly string[] | undefined {
-  const links = stringOf(metadata.links);
-  if (links === undefined || metadata.linkScope !== scope.key) return undefined;
+export function retainedLinks({ notes }: ExistingItem, scope: Scope): readonly string[] | undefined {
+  const links = stringOf(notes.links);
+  if (links === undefined || notes.linkScope !== scope.key) return undefined;
   return links === '' ? [] : links.split('\n').map((link) => unpackAddress(scope.origins[0] ?? '', link));
 }

@@ -254,7 +254,11 @@ function itemOf({ url, head, name, kind, hash, content, kept }: ItemFacts): Omit
     filename: filenameOf(url, kind),
     mimeType: kind === 'PAGE' ? 'text/html' : mimeType || 'application/octet-stream',
     sizeBytes: content.length,
-    metadata: { ...kept },
+    // What the server says of the page; the rest of the memory is for the next crawl.
+    metadata: Object.fromEntries(
+      Object.entries({ etag: kept.etag, lastModified: kept.lastModified }).filter(([, value]) => value !== undefined),
+    ),
+    notes: { ...kept },
   };
 }
 
