@@ -2,7 +2,7 @@ import { DomainError } from '../entities/errors.ts';
 import { hasMembers } from '../lib/json.ts';
 
 type Members = Readonly<Record<string, unknown>>;
-export type ResourceKind = 'User' | 'Group';
+type ResourceKind = 'User' | 'Group';
 
 /** What is kept of a user and of a group, by its name in lower case. Nothing else of the standard, of an extension or of a provider reaches the library. */
 const keptAttributes: Readonly<Record<ResourceKind, ReadonlyMap<string, string>>> = {
@@ -29,7 +29,7 @@ const droppedAttributes: ReadonlySet<string> = new Set([
 const extension = /^urn:/i;
 const coreSchema = /^urn:ietf:params:scim:schemas:core:2\.0:(user|group):?/i;
 
-export interface NormalBody {
+interface NormalBody {
   readonly body: unknown;
   /** A PATCH of nothing that is kept: it succeeds, and changes nothing. */
   readonly isWithoutEffect: boolean;

@@ -5,7 +5,7 @@ import {
   searchKnowledge,
 } from '../../domain/knowledge/search.ts';
 import { sourceTypeOf } from '../../entities/knowledge/data-source.ts';
-import { type LegScores, lexicalReasons, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
+import { type LegScores, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
 import {
   type MatchedWord,
   rewriteModes,
@@ -16,7 +16,7 @@ import { builder } from '../builder/builder.ts';
 import { nodeOf } from '../builder/nodes.ts';
 import { describedOnRest, restOnly } from '../builder/one-api.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
-import { RetrievalModeType } from '../runs/retrieval.ts';
+import { LexicalReasonType, RetrievalModeType } from '../runs/retrieval.ts';
 import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 import { DataSourceKind } from './sources.ts';
 
@@ -30,20 +30,6 @@ const RewriteType = enumOf(
     none: 'It was searched as it was asked.',
     context: 'It was searched with words of what was said before.',
     model: 'It was searched as a model wrote it out.',
-  },
-  asText,
-);
-const LexicalReasonType = enumOf(
-  'LexicalReason',
-  'Why meaning took no part in a search although EMBEDDING_MODEL is set.',
-  lexicalReasons,
-  {
-    no_extension: 'The database has no extension `vector`.',
-    not_ready: 'The vectors of the sources are not complete yet.',
-    model_changed: 'The vectors are of another model than EMBEDDING_MODEL, and that model cannot be asked.',
-    quota: 'The organization has no data tokens left for the vector of the question.',
-    timeout: 'The provider took too long.',
-    provider: 'The provider failed or refused.',
   },
   asText,
 );

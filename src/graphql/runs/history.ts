@@ -15,7 +15,7 @@ import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { AgentRef, ApiKeyRef, DataSourceRef, ModelRef, RunRef, UserRef } from '../refs.ts';
 import { enumOf } from '../types/enums.ts';
 import { RunKindType, RunStatusType } from './parts.ts';
-import { RetrievalModeType } from './retrieval.ts';
+import { LexicalReasonType, RetrievalModeType, storedLexicalReason } from './retrieval.ts';
 import { keyIdOf, rowOf } from './source.ts';
 
 export const FoundPassageType = builder.objectRef<FoundPassage>('FoundPassage').implement({
@@ -40,9 +40,11 @@ const RetrievalSummaryType = builder.objectRef<RetrievalSummary>('RunRetrieval')
   description: 'How the knowledge of a run was searched, all its own searches together.',
   fields: (t) => ({
     mode: t.expose('mode', { type: RetrievalModeType, nullable: true, description: 'How; null when the search failed.' }),
-    reason: t.exposeString('reason', {
+    reason: t.field({
+      type: LexicalReasonType,
       nullable: true,
       description: 'Why meaning took no part although vectors are switched on; null otherwise.',
+      resolve: storedLexicalReason,
     }),
     passageCount: t.exposeInt('passageCount', { description: 'How many passages the model got.' }),
     bestScore: t.exposeFloat('bestScore', {

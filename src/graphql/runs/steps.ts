@@ -9,7 +9,7 @@ import { enumOf } from '../types/enums.ts';
 import { FlowStepKindType } from './flow-steps.ts';
 import { FoundPassageType } from './history.ts';
 import { UsageType } from './parts.ts';
-import { RetrievalModeType } from './retrieval.ts';
+import { LexicalReasonType, RetrievalModeType, storedLexicalReason } from './retrieval.ts';
 import { rowOf } from './source.ts';
 
 type StepOf<Type extends RunStepView['type']> = Extract<RunStepView, { readonly type: Type }>;
@@ -90,9 +90,11 @@ builder.objectRef<StepOf<'retrieval'>>('RetrievalStep').implement({
         startedAtMs === null ? null : ((await questionsOf(context, run)).get(startedAtMs) ?? null),
     }),
     mode: t.expose('mode', { type: RetrievalModeType, nullable: true, description: 'How; null when the search failed.' }),
-    reason: t.exposeString('reason', {
+    reason: t.field({
+      type: LexicalReasonType,
       nullable: true,
       description: 'Why meaning took no part although vectors are switched on; null otherwise.',
+      resolve: storedLexicalReason,
     }),
     passageCount: t.exposeInt('passageCount', { description: 'How many passages the model got.' }),
     passages: t.field({

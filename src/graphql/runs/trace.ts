@@ -10,7 +10,7 @@ import { builder } from '../builder/builder.ts';
 import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
 import { FlowStepType } from './flow-steps.ts';
 import { RunStatusType } from './parts.ts';
-import { RetrievalModeType } from './retrieval.ts';
+import { LexicalReasonType, RetrievalModeType, storedLexicalReason } from './retrieval.ts';
 import { SubagentType } from './subagent-events.ts';
 
 const TracedPassageType = builder.objectRef<RetrievalRecord['passages'][number]>('TracedPassage').implement({
@@ -33,9 +33,11 @@ const RetrievalType = builder.objectRef<RetrievalRecord>('TracedRetrieval').impl
       extensions: { restDescription: '`hybrid`: by words and by meaning; `lexical`: by words alone.' },
       resolve: ({ mode }) => mode as 'hybrid' | 'lexical',
     }),
-    reason: t.exposeString('reason', {
+    reason: t.field({
+      type: LexicalReasonType,
       nullable: true,
       description: 'Why meaning took no part although vectors are switched on; null otherwise.',
+      resolve: storedLexicalReason,
     }),
     passages: t.field({
       type: [TracedPassageType],

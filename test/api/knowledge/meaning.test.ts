@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed, searchOf } from '../../support/knowledge/knowledge.ts';
@@ -14,6 +15,7 @@ const env = {
   RETRIEVAL_EMBEDDING_TIMEOUT_MS: '60000',
 };
 const { service, make } = await withService('plain', { env });
+const printed = readFileSync('schema.graphql', 'utf8');
 const hasVectors = service.deps.storage.embeddings !== undefined;
 let ann: Person;
 let agent: { readonly id: string };
@@ -202,6 +204,24 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/retrievals_lexical_total\{reason="provider"\} [1-9]/);
   });
 
+  it('a run says why meaning took no part in the word that a search has for it', async () => {
+    const who = await make.person();
+    const { id: agentId } = await make.agent({ owner: who });
+    const id = await added('A lantern shines.', { who, agentId });
+    await served(id, who);
+    meaning.down = { status: 503 };
+    const chat = await make.chat({ owner: who, agentId });
+    expect((await who.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'lantern' })).status).toBeLessThan(300);
+    const document = '{ runs { nodes { retrieval { mode reason } steps { ... on RetrievalStep { reason } } } } }';
+    await eventually(async () => {
+      const [run] = (await who.graphql(document)).data.runs.nodes;
+      expect(run.retrieval).toEqual({ mode: 'LEXICAL', reason: 'PROVIDER' });
+      expect(run.steps).toContainEqual({ reason: 'PROVIDER' });
+    });
+    expect((await who.get('/api/v1/runs')).body.data[0].retrieval).toMatchObject({ mode: 'lexical', reason: 'provider' });
+    expect(printed).toMatch(/type RunRetrieval \{[^}]*reason: LexicalReason\b/);
+  });
+
   it('a deleted source leaves no vector', async () => {
     const id = await added('A short-lived airship.');
     await served(id);
@@ -226,6 +246,15 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     const listed = (await who.get(`/api/v1/ais/${agentId}/data-sources`)).body.data;
     expect(listed).toMatchObject([{ id, vectors }]);
     expect((await search([id], 'medic', who)).passages).toHaveLength(1);
+    // Nor is one more document, of many times the limit, sent to the provider.
+    const asked = meaning.embeddings.length;
+    const long = await added('Another remedy stands here. '.repeat(600), { who, agentId });
+    await eventually(async () => {
+      const [row] = await sql('select error_code from source_embeddings where data_source_id = $1', [long]);
+      expect(row).toEqual({ error_code: 'LIMIT_REACHED' });
+    });
+    expect(meaning.embeddings.slice(asked).filter(({ input }) => input.join().includes('remedy'))).toEqual([]);
+    expect(await usedTokens(who)).toBe(0);
     await limit(null);
     await served(id, who);
   });

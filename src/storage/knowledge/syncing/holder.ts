@@ -78,7 +78,15 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
     async known({ id: runId, source }, uniqueIds) {
       const items = await prisma.knowledgeItem.findMany({
         where: { dataSourceId: source.id, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } },
-        select: { uniqueId: true, changeKey: true, metadata: true, notes: true, liveGeneration: true, parentUniqueId: true, seenRunId: true },
+        select: {
+          uniqueId: true,
+          changeKey: true,
+          metadata: true,
+          notes: true,
+          liveGeneration: true,
+          parentUniqueId: true,
+          seenRunId: true,
+        },
       });
       return items.map(({ liveGeneration, metadata, notes, seenRunId, ...item }) => ({
         ...item,
