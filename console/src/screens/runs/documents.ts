@@ -175,6 +175,21 @@ export type IncompleteReason =
   /** It took longer than a run may. */
   | 'TIMEOUT';
 
+/** Why meaning took no part in a search although EMBEDDING_MODEL is set. */
+export type LexicalReason =
+  /** The vectors are of another model than EMBEDDING_MODEL, and that model cannot be asked. */
+  | 'MODEL_CHANGED'
+  /** The vectors of the sources are not complete yet. */
+  | 'NOT_READY'
+  /** The database has no extension `vector`. */
+  | 'NO_EXTENSION'
+  /** The provider failed or refused. */
+  | 'PROVIDER'
+  /** The organization has no data tokens left for the vector of the question. */
+  | 'QUOTA'
+  /** The provider took too long. */
+  | 'TIMEOUT';
+
 /** How knowledge was searched. */
 export type RetrievalMode =
   /** By words and by meaning. */
@@ -301,10 +316,10 @@ export type RunQueryVariables = Exact<{
 }>;
 
 
-export type RunQuery = { viewer: { costCurrency: string }, run: { endedAt: string | null, text: string | null, answeredModelId: string | null, id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, usage: { totalTokens: number, inputTokens: number, outputTokens: number, cachedTokens: number, reasoningTokens: number, isEstimated: boolean | null } | null, retrieval: { mode: RetrievalMode | null, passageCount: number, bestScore: number | null, reason: string | null, nearPassages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> } | null, steps: Array<
+export type RunQuery = { viewer: { costCurrency: string }, run: { endedAt: string | null, text: string | null, answeredModelId: string | null, id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, usage: { totalTokens: number, inputTokens: number, outputTokens: number, cachedTokens: number, reasoningTokens: number, isEstimated: boolean | null } | null, retrieval: { mode: RetrievalMode | null, passageCount: number, bestScore: number | null, reason: LexicalReason | null, nearPassages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> } | null, steps: Array<
       | { __typename: 'FlowRunStep', stepId: string, does: FlowStepKind, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null }
       | { __typename: 'ModelCallStep', modelId: string, cost: number | null, firstTokenMs: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, usage: { inputTokens: number, outputTokens: number, totalTokens: number } | null }
-      | { __typename: 'RetrievalStep', question: string | null, mode: RetrievalMode | null, passageCount: number, reason: string | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, passages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> }
+      | { __typename: 'RetrievalStep', question: string | null, mode: RetrievalMode | null, passageCount: number, reason: LexicalReason | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, passages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> }
       | { __typename: 'SubagentStep', id: string, name: string, cost: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, agent: { id: string, name: string } | null, usage: { inputTokens: number, outputTokens: number, totalTokens: number } | null }
       | { __typename: 'ToolCallStep', callId: string, itemId: string, name: string, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null }
     >, output: Array<
@@ -330,7 +345,7 @@ type Step_FlowRunStep_Fragment = { __typename: 'FlowRunStep', stepId: string, do
 
 type Step_ModelCallStep_Fragment = { __typename: 'ModelCallStep', modelId: string, cost: number | null, firstTokenMs: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, usage: { inputTokens: number, outputTokens: number, totalTokens: number } | null };
 
-type Step_RetrievalStep_Fragment = { __typename: 'RetrievalStep', question: string | null, mode: RetrievalMode | null, passageCount: number, reason: string | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, passages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> };
+type Step_RetrievalStep_Fragment = { __typename: 'RetrievalStep', question: string | null, mode: RetrievalMode | null, passageCount: number, reason: LexicalReason | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, passages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> };
 
 type Step_SubagentStep_Fragment = { __typename: 'SubagentStep', id: string, name: string, cost: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, agent: { id: string, name: string } | null, usage: { inputTokens: number, outputTokens: number, totalTokens: number } | null };
 

@@ -7916,6 +7916,7 @@ export const KnowledgeItemScalarFieldEnum = {
   isContentStoredExternally: 'isContentStoredExternally',
   isBlobStorageDeleted: 'isBlobStorageDeleted',
   metadata: 'metadata',
+  notes: 'notes',
   cite: 'cite',
   contentHash: 'contentHash',
   liveGeneration: 'liveGeneration',
