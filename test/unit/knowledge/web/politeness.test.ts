@@ -153,6 +153,23 @@ describe('where a crawl goes', () => {
     expect(other.requests).toEqual([]);
   });
 
+  it.each([
+    ['to the folder of its name', '/docs', ['/docs/'], ['/docs/', '/docs/a']],
+    ['to another folder', '/docs', ['/manual/start'], ['/manual/a', '/manual/start']],
+    ['by several addresses', '/docs', ['/go', '/docs/'], ['/docs/', '/docs/a']],
+    ['within the folder that was given', '/docs/', ['/docs/en/'], ['/docs/a', '/docs/en/']],
+    ['away from the folder that was given', '/docs/', ['/manual/start'], ['/manual/a', '/manual/start']],
+    ['within the site that was given', '/', ['/docs/'], ['/', '/blog', '/docs/', '/docs/a', '/manual/a']],
+  ])('covers what is below the address where its start ends: %s', async (_how, from, hops, paths) => {
+    const links = ['/docs/a', '/manual/a', '/blog', '/'];
+    for (const path of ['/', '/docs/', '/docs/en/', '/manual/start']) site.set(path, html(path, `Text of ${path}`, links));
+    for (const path of ['/docs/a', '/manual/a', '/blog']) site.set(path, html(path, `Text of ${path}`));
+    for (const [index, to] of hops.entries())
+      site.set(index === 0 ? from : (hops[index - 1] ?? ''), { status: 301, headers: { location: to } });
+    const expected = from === '/' ? paths.filter((path) => path !== '/') : paths;
+    expect((await list({ url: site.url + from })).paths()).toEqual(expected);
+  });
+
   it('reads links as a browser does: base, fragments, sessions, tracking', async () => {
     site.set(
       '/',

@@ -41,6 +41,8 @@ const schema = z.object({
   shapes: z.record(z.string(), count),
   /** Other origins that the site moved to. */
   origins: z.array(z.string()),
+  /** What the source covers; absent in places that earlier versions wrote. */
+  folder: z.string().optional(),
   pages: count,
   requests: count,
   elapsedMs: z.number().min(0),

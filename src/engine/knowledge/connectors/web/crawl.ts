@@ -83,7 +83,7 @@ export class Crawl {
       throw new SourceError('CONFIGURATION', 'The address of this source cannot be read. Add the site again.');
     this.#options = options;
     this.#origin = new URL(start).origin;
-    for (const origin of place?.origins ?? []) scope.addOrigin(origin);
+    if (place !== undefined) scope.restore({ origins: place.origins, folder: place.folder ?? scope.facts.folder });
     this.#frontier = new Frontier({ origin: this.#origin, pagesMax: maxPages, place });
     this.#memory = new Memory(maxMemory * MB, () => this.#frontier.bytes);
     this.#findings = new Findings({
@@ -323,6 +323,7 @@ export class Crawl {
       ...this.#frontier.place([...new Set(ahead)]),
       listed: [...this.#findings.packedListed()],
       origins: scope.origins.slice(1),
+      folder: scope.facts.folder,
       ...{ pages: this.#pages, requests: this.#requests, isComplete: this.#findings.isComplete, bound: this.#bound },
       elapsedMs: this.#elapsedBeforeMs + performance.now() - this.#startedAt,
       ...{ areSitemapsRead: this.#areSitemapsRead, areChecksAdded: this.#areChecksAdded },

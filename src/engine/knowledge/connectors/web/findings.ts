@@ -220,8 +220,8 @@ export class Findings {
       const advice = 'Add that address instead, or allow it by includeUrlGlobs.';
       this.#endStart(entry, 'CONFIGURATION', `${url} redirects to ${to}. ${advice}`);
     } else {
-      // The site itself moved, as from http to https.
-      if (isStartOf(entry) && isSameSite(url, to)) scope.addOrigin(new URL(to).origin);
+      // The site itself moved, as from http to https, or from /docs to /docs/.
+      if (isStartOf(entry) && isSameSite(url, to)) scope.moveTo(to);
       const isNew = frontier.addFirst({ url: to, kind, depth, hops: hops + 1, tries: 0 });
       if (!isNew) this.#endStart(entry, 'BAD_REPLY', `${url} redirects in a circle, so there is nothing to read.`);
     }

@@ -19,19 +19,30 @@ export type ScopePlace = 'INCLUDED' | 'EXCLUDED' | 'OUTSIDE';
 export interface Scope {
   placeOf(address: string): ScopePlace;
   includes(address: string): boolean;
-  /** Counts another origin like that of the source: where the site itself moved to. */
-  addOrigin(origin: string): void;
+  /** The site itself redirects its start to this address: its origin counts like that of the source, and its folder is what the source covers. */
+  moveTo(address: string): void;
+  /** The same for what was learned before, in another process or an earlier part of the run. */
+  restore(facts: Pick<ScopeFacts, 'origins' | 'folder'>): void;
   readonly origins: readonly string[];
   /** Pages, and the types of files that were chosen. */
   readonly wanted: ReadonlySet<DocumentKind>;
   /** Changes with the configuration and the origins. */
   readonly key: string;
   /** What makes the same scope in another process. */
-  readonly facts: { readonly configuration: ScopeConfiguration; readonly origins: readonly string[] };
+  readonly facts: ScopeFacts;
+}
+
+export interface ScopeFacts {
+  readonly configuration: ScopeConfiguration;
+  /** Besides that of the source. */
+  readonly origins: readonly string[];
+  /** What the source covers, as a path that ends with a slash. */
+  readonly folder: string;
 }
 
 /**
- * Without include patterns: the origin of `url` and what is below its path, up to the last slash. Include patterns that lie below `url` choose
+ * Without include patterns: the origin of `url` and what is below its path, up to the last slash. Where the site redirects `url` to an address outside
+ * of that folder, or `url` names no folder (`/docs`, and not `/docs/`), the folder is that of the address where this ends. Include patterns that lie below `url` choose
  * among those; when all patterns lie elsewhere, they add to them. Exclude patterns win.
  *
  * @throws SourceError CONFIGURATION for a pattern that cannot be read.
@@ -40,18 +51,20 @@ export function createScope(configuration: ScopeConfiguration): Scope {
   const { url, includeUrlGlobs, excludeUrlGlobs, includeFiles, includedFileTypes } = configuration;
   const wanted: ReadonlySet<DocumentKind> = new Set(['PAGE', ...(includeFiles ? includedFileTypes : [])]);
   const start = new URL(url);
-  const folder = start.pathname.slice(0, start.pathname.lastIndexOf('/') + 1);
+  const given = folderOf(start);
+  let folder = given;
   const origins = new Set([start.origin]);
   const isIncluded = readGlobs('includeUrlGlobs', includeUrlGlobs);
   const isExcluded = readGlobs('excludeUrlGlobs', excludeUrlGlobs);
-  const narrows = includeUrlGlobs.some((glob) => globPrefix(glob).startsWith(start.origin + folder));
+  const narrows = () => includeUrlGlobs.some((glob) => [...origins].some((origin) => globPrefix(glob).startsWith(origin + folder)));
+  let isNarrowed = narrows();
   const isBelow = (address: string) => {
     const { origin, pathname } = new URL(address);
     return origins.has(origin) && pathname.startsWith(folder);
   };
   const decide = (address: string): ScopePlace => {
     if (isExcluded(address)) return 'EXCLUDED';
-    return isIncluded(address) || (!narrows && isBelow(address)) ? 'INCLUDED' : 'OUTSIDE';
+    return isIncluded(address) || (!isNarrowed && isBelow(address)) ? 'INCLUDED' : 'OUTSIDE';
   };
   const remembered = new BoundedMap<string, ScopePlace>(rememberedMax);
   const placeOf = (address: string): ScopePlace => {
@@ -61,17 +74,26 @@ export function createScope(configuration: ScopeConfiguration): Scope {
     remembered.set(address, place);
     return place;
   };
+  const restore: Scope['restore'] = (facts) => {
+    for (const origin of facts.origins) origins.add(origin);
+    ({ folder } = facts);
+    isNarrowed = narrows();
+    remembered.deleteWhere(() => true);
+  };
   return {
     placeOf,
     includes: (address) => placeOf(address) === 'INCLUDED',
-    addOrigin(origin) {
-      origins.add(origin);
-      remembered.deleteWhere((place) => place === 'OUTSIDE');
+    moveTo(address) {
+      const end = new URL(address);
+      const isWithin = start.pathname.endsWith('/') && end.pathname.startsWith(given);
+      restore({ origins: [end.origin], folder: isWithin ? given : folderOf(end) });
     },
+    restore,
     get facts() {
       return {
         configuration: { url, includeUrlGlobs, excludeUrlGlobs, includeFiles, includedFileTypes },
         origins: [...origins].slice(1),
+        folder,
       };
     },
     wanted,
@@ -80,10 +102,14 @@ export function createScope(configuration: ScopeConfiguration): Scope {
     },
     get key() {
       const [, ...others] = origins;
-      const facts = [1, url, includeUrlGlobs, excludeUrlGlobs, [...wanted], ...(others.length === 0 ? [] : [others])];
+      const facts = [1, url, includeUrlGlobs, excludeUrlGlobs, [...wanted], ...(others.length === 0 ? [] : [others]), ...(folder === given ? [] : [folder])];
       return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 11);
     },
   };
+}
+
+function folderOf({ pathname }: URL): string {
+  return pathname.slice(0, pathname.lastIndexOf('/') + 1);
 }
 
 function readGlobs(member: string, globs: readonly string[]): (address: string) => boolean {

@@ -4,11 +4,11 @@ import { fileTypeFromBuffer } from 'file-type';
 import { decodeText } from '../../../extract/charset.ts';
 import type { Answer } from '../../../extract/document.ts';
 import { readAddress } from '../address/address.ts';
-import { createScope, type Scope } from '../address/scope.ts';
+import { createScope, type Scope, type ScopeFacts } from '../address/scope.ts';
 import { type DocumentKind, extensionOf, kindByExtension, kindByMimeType, pageExtensions } from '../page/kind.ts';
 import { readPage } from '../page/page.ts';
 import { sitemapReader } from '../site/sitemap-reader.ts';
-import type { DocumentFacts, DocumentQuestion, ScopeFacts, SitemapQuestion, WebQuestion } from './question.ts';
+import type { DocumentFacts, DocumentQuestion, SitemapQuestion, WebQuestion } from './question.ts';
 
 /** Of one sitemap, decoded: what the protocol allows. */
 const sitemapBytesMax = 50 * 1024 * 1024;
@@ -73,9 +73,9 @@ function isCovered(scope: Scope | undefined, address: string, leftOut: { exclude
   return place === 'INCLUDED';
 }
 
-function scopeOf({ configuration, origins }: ScopeFacts): Scope {
+function scopeOf({ configuration, ...learned }: ScopeFacts): Scope {
   const scope = createScope(configuration);
-  for (const origin of origins) scope.addOrigin(origin);
+  scope.restore(learned);
   return scope;
 }
 

@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import type { ScopeConfiguration } from '../address/scope.ts';
+import type { ScopeFacts } from '../address/scope.ts';
 import { type DocumentKind, documentKinds } from '../page/kind.ts';
-
-/** Which addresses a source covers, for the process that reads its pages. */
-export interface ScopeFacts {
-  readonly configuration: ScopeConfiguration;
-  readonly origins: readonly string[];
-}
 
 /** What is asked about the bytes that an address answered. */
 export interface DocumentQuestion {
