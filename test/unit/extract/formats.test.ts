@@ -38,9 +38,27 @@ describe('Markdown', () => {
     ]);
     expect(document.blocks.map(({ level }) => level).filter((level) => level !== null)).toEqual([1, 2]);
   });
-  it('loses its front matter and keeps the title in it', async () => {
-    const document = await extract('page.md', '---\r\nlayout: post\r\ntitle: "A: good day"\r\n---\r\n# Other\r\n\r\nBody.\r\n');
-    expect(document).toMatchObject({ title: 'A: good day', text: '# Other\n\nBody.' });
+  it('keeps its front matter without the rules around it, line by line, and takes the title in it', async () => {
+    const document = await extract(
+      'page.md',
+      '---\r\nlayout: post\r\ntitle: "A: good day"\r\ntags:\r\n  - tide\r\n# a comment\r\n---\r\n# Other\r\n\r\nBody.\r\n',
+    );
+    const matter = 'layout: post\ntitle: "A: good day"\ntags:\n  - tide\n# a comment';
+    expect(document).toMatchObject({ title: 'A: good day', text: `${matter}\n\n# Other\n\nBody.`, firstLine: 2 });
+    expect(blocksOf(document)).toEqual([
+      ['table', matter],
+      ['heading', '# Other'],
+      ['paragraph', 'Body.'],
+    ]);
+    expect(await extract('toml.md', '+++\ntitle = "Tides"\n[extra]\nmood = 1\n+++\nBody.')).toMatchObject({
+      title: 'Tides',
+      text: 'title = "Tides"\n[extra]\nmood = 1\n\nBody.',
+    });
+    expect(await extract('empty.md', '---\n---\nBody.')).toMatchObject({ text: 'Body.', firstLine: 3 });
+  });
+  it('between two rules at its start is no front matter when it is not written like it', async () => {
+    const text = '---\n# Minutes\n\nThe crane is sold.\n\n---\n\nLater.';
+    expect(await extract('rules.md', text)).toMatchObject({ text, title: 'Minutes', firstLine: 1 });
   });
   it('that opens with a rule is not taken for front matter', async () => {
     expect((await extract('rule.md', '---\n\nBody.')).text).toBe('---\n\nBody.');
@@ -87,6 +105,14 @@ describe('plain text', () => {
     ['Windows-1252', Buffer.from('Grüße aus Köln, schöne Grüße.', 'latin1')],
   ])('is read in %s', async (_charset, bytes) => {
     expect((await extract('letter.txt', bytes)).text).toBe('Grüße aus Köln, schöne Grüße.');
+  });
+  it.each([
+    ['Russian, little-endian', 'Привет, мир. Это письмо о погоде.\nВторая строка.', false],
+    ['Japanese, big-endian', '工房は火曜日から営業しています。\n修理は 2026 年から予約できます。', true],
+    ['English, little-endian', 'No mark, and no umlaut.', false],
+  ])('is read in UTF-16 without a mark: %s', async (_script, text, isBigEndian) => {
+    const bytes = Buffer.from(text, 'utf16le');
+    expect((await extract('letter.txt', isBigEndian ? bytes.swap16() : bytes)).text).toBe(text);
   });
   it('is read in Shift_JIS', async () => {
     const { default: iconv } = await import('iconv-lite');
@@ -202,6 +228,15 @@ describe('HTML', () => {
   it('spaces of no width stay in scripts without other spaces', async () => {
     expect((await extract('a.txt', 'ភាសា\u200bខ្មែរ')).text).toBe('ភាសា\u200bខ្មែរ');
   });
+  it('has the words of its drawings, and not their titles', async () => {
+    const svg =
+      '<svg><title>Icon</title><text><tspan x="1">Sluice</tspan><tspan x="1" dy="9">gate</tspan></text><text>Weir</text><path d="M0"/></svg>';
+    expect(await extract('a.html', `<title>Plan</title><p>See:</p>${svg}`)).toMatchObject({
+      title: 'Plan',
+      text: 'See:\n\nSluice gate\n\nWeir',
+    });
+    expect(await extract('b.html', `${svg}<h1>Plan</h1>`)).toMatchObject({ title: 'Plan' });
+  });
   it('is known without a name, and read as a fragment', async () => {
     expect(await extract('download', '<!DOCTYPE html><p>Hello <i>you</i></p>')).toMatchObject({
       mimeType: 'text/html',
@@ -229,6 +264,28 @@ describe('CSV', () => {
       '- part: brake pads; usual stock: 120; delivery: 2 days; or 3\n- part: chains; delivery: 3 days; column 4: extra',
     );
     expect(document.blocks.map(({ kind }) => kind)).toEqual(['table']);
+  });
+  it('is divided by the sign that gives its rows the same number of cells', async () => {
+    const text = 'id;remark;price\n1;Fine rope, tarred, long, new;12,50\n2;Old rope, short, dry;3,20\n';
+    expect((await extract('a.csv', text)).text).toBe(
+      '- id: 1; remark: Fine rope, tarred, long, new; price: 12,50\n- id: 2; remark: Old rope, short, dry; price: 3,20',
+    );
+    expect((await extract('b.csv', 'a|b\n1, 2|3\n"x|y, z"|4\n')).text).toBe('- a: 1, 2; b: 3\n- a: x|y, z; b: 4');
+  });
+  it.each(['sep=;\r\n', '\ufeffSEP=;\n'])('may name its delimiter in a first line of its own (%j)', async (line) => {
+    expect((await extract('a.csv', `${line}a,b;c\n1;2\n`)).text).toBe('- a,b: 1; c: 2');
+  });
+  it.each(['Prices of 2026, all sites\n\n', 'Prices of 2026, all sites;;\n;;\n'])(
+    'has its head below its title (%j)',
+    async (title) => {
+      const { text, blocks } = await extract('a.csv', `${title}id;remark;price\n1;Rope;3\n2;Buoy;4\n`);
+      expect(text).toBe('Prices of 2026, all sites\n\n- id: 1; remark: Rope; price: 3\n- id: 2; remark: Buoy; price: 4');
+      expect(blocks.map(({ kind }) => kind)).toEqual(['paragraph', 'table']);
+    },
+  );
+  it('of one column, or of a head alone, is read', async () => {
+    expect((await extract('a.csv', 'word\nrope\nbuoy\n')).text).toBe('- word: rope\n- word: buoy');
+    expect((await extract('b.csv', 'id;remark\n')).text).toBe('id; remark');
   });
   it('with a quote that never closes is still read', async () => {
     expect((await extract('a.csv', 'a,b\n1,"two\n3,4\n')).text).toContain('- a: 3; b: 4');

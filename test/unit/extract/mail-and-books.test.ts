@@ -129,4 +129,30 @@ describe('EPUB', () => {
     const paths = [...chunkDocument(document)].map(({ headingPath }) => headingPath);
     expect(paths).toEqual(expect.arrayContaining(['Der Mond > Nipptide', 'Die Orte']));
   });
+  it('reads drawings, and what stands for chapters in other formats, and counts those that nothing stands for', async () => {
+    const item = (id: string, href: string, type: string, more = '') =>
+      `<item id="${id}" href="${href}" media-type="${type}" ${more}/>`;
+    const items =
+      item('draw', 'draw.svg', 'image/svg+xml') +
+      item('scan', 'scan.jpg', 'image/jpeg', 'fallback="scan2"') +
+      item('scan2', 'scan.pdf', 'application/pdf', 'fallback="words"') +
+      item('words', 'words.xhtml', 'application/xhtml+xml') +
+      item('lost', 'lost.jpg', 'image/jpeg', 'fallback="lost"') +
+      item('gone', 'gone.xhtml', 'application/xhtml+xml');
+    const spine = ['draw', 'scan', 'lost', 'gone'].map((id) => `<itemref idref="${id}"/>`).join('');
+    const document = await extract(
+      'buch.epub',
+      epub({}, '', {
+        'OEBPS/book.opf': `<package><metadata><title>Pläne</title></metadata><manifest>${items}</manifest><spine>${spine}</spine></package>`,
+        'OEBPS/draw.svg':
+          '<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg xmlns="http://www.w3.org/2000/svg"><title>Plan</title><path d="M0"/><text>Das Siel</text></svg>',
+        'OEBPS/scan.jpg': Buffer.from('ffd8ffe000104a464946', 'hex'),
+        'OEBPS/scan.pdf': '%PDF-1.4 binary words',
+        'OEBPS/words.xhtml': '<html><body><p>Die Seite in Worten.</p></body></html>',
+        'OEBPS/lost.jpg': Buffer.from('ffd8ffe000104a464946', 'hex'),
+      }),
+    );
+    expect(document.text).toBe('Das Siel\n\nDie Seite in Worten.');
+    expect(document.omissions).toEqual([{ kind: 'CHAPTERS', count: 2, total: null }]);
+  });
 });

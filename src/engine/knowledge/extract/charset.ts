@@ -2,15 +2,19 @@ import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 
 const sampleBytes = 64 * 1024;
+/** Least share of control characters in bytes that are no text in single bytes. */
+const controlShareMin = 0.04;
+/** Most share of characters in a text that no text has: unassigned, private, or halves of pairs. */
+const unlikelyShareMax = 0.01;
 
 /**
- * Decodes bytes to text: by byte order mark, else as UTF-8, else by the declared charset, else as UTF-16 by its zero bytes, else by
+ * Decodes bytes to text: by byte order mark, else as UTF-16 by its zero bytes, else as UTF-8, else by the declared charset, else by
  * letter statistics. Bytes that fit no charset become U+FFFD; nothing throws.
  *
  * @param declared  the charset that the document names, as in `<meta charset>`; ignored when unknown.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
-  const marked = byteOrderMark(bytes);
+  const marked = byteOrderMark(bytes) ?? wideCharset(bytes);
   if (marked !== undefined) return decode(bytes, marked);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -27,9 +31,19 @@ export function wideCharset(bytes: Uint8Array): string | undefined {
   const zeros = [0, 0];
   for (let index = 0; index < sample.length; index += 1) if (sample[index] === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;
-  if (odd > sample.length * 0.2 && even < odd / 20) return 'utf-16le';
-  if (even > sample.length * 0.2 && odd < even / 20) return 'utf-16be';
-  return undefined;
+  if (Math.min(even, odd) > Math.max(even, odd) / 20 || even === odd) return undefined;
+  const charset = odd > even ? 'utf-16le' : 'utf-16be';
+  return Math.max(even, odd) > sample.length * 0.2 || isOnlyWide(sample, charset) ? charset : undefined;
+}
+
+/** Text in other scripts than Latin has few zero bytes: those of its spaces and digits. Read in single bytes it is full of control characters. */
+function isOnlyWide(sample: Uint8Array, charset: string): boolean {
+  let controls = 0;
+  for (const byte of sample) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d)) controls += 1;
+  if (controls < sample.length * controlShareMin) return false;
+  const text = decode(sample.subarray(0, sample.length - (sample.length % 2)), charset);
+  const unlikely = text.match(/[^\P{C}\p{Cf}\s]/gu)?.length ?? 0;
+  return unlikely <= text.length * unlikelyShareMax;
 }
 
 function byteOrderMark(bytes: Uint8Array): string | undefined {
@@ -43,8 +57,6 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 
 function charsetOf(bytes: Uint8Array, declared: string | undefined): string {
   if (declared !== undefined && iconv.encodingExists(declared) && !/^utf-?8$/i.test(declared)) return declared;
-  const wide = wideCharset(bytes);
-  if (wide !== undefined) return wide;
   // A single invalid byte in UTF-8 text must not select another charset for all of it.
   const utf8 = new TextDecoder().decode(bytes.subarray(0, sampleBytes));
   let broken = 0;

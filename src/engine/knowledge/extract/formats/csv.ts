@@ -1,64 +1,128 @@
-import { CsvError, parse } from 'csv-parse/sync';
+import { CsvError, type Options, parse } from 'csv-parse/sync';
 import { oneLine } from '../../../../lib/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 
 /** Rows of one block; passages may be cut between any two rows. */
 const rowsPerBlock = 50;
 const delimiters = [',', ';', '\t', '|'];
+/** The beginning of a file that tells how it is written. */
+const sampleChars = 16_384;
+const sampleRows = 50;
+/** Rows above the head, such as the title of a table. */
+const rowsAboveMax = 20;
+/** A first line by which a file names its delimiter to spreadsheet programs. */
+const namedDelimiter = /^\ufeff?sep=([^\r\n])\r?\n/i;
+
+type Row = readonly string[];
 
 /**
  * One line for each row, each cell with its column's name (`- part: chains; usual stock: 60`), so that a row is understood wherever
- * a passage begins. The first row names the columns.
+ * a passage begins. The first row with most of its cells filled names the columns; what stands above it are paragraphs.
  */
 export function readCsv(text: string, writer: DocumentWriter): void {
-  const { columns, lines } = readRows(text);
+  const named = namedDelimiter.exec(text);
+  const body = named === null ? text : text.slice(named[0].length);
+  const form = formOf(body, named?.[1]);
+  const { above, columns, lines } = withQuotes((quote) => readRows(body, form, quote));
+  for (const row of above) writer.block('paragraph', filledIn(row).join('; '));
   for (let start = 0; start < lines.length; start += rowsPerBlock) {
     writer.block('table', lines.slice(start, start + rowsPerBlock).join('\n'));
   }
   // A table with only its head row still tells what it is about.
-  if (writer.length === 0) writer.block('table', columns.join('; '));
+  if (lines.length === 0) writer.block('table', columns.join('; '));
+}
+
+/** How the rows of a file are written. */
+interface Form {
+  readonly delimiter: string;
+  /** Cells of most rows. */
+  readonly width: number;
+  /** Rows of the sample with so many cells. */
+  readonly fitting: number;
+}
+
+/** The delimiter that gives most rows the same number of cells, and more than one; of several, the one that gives more cells. */
+function formOf(text: string, named: string | undefined): Form {
+  const sample = text.slice(0, sampleChars);
+  const end = sample.length < text.length ? sample.lastIndexOf('\n') : sample.length;
+  const top = end > 0 ? sample.slice(0, end) : sample;
+  const forms = (named === undefined ? delimiters : [named]).map((delimiter) => formWith(top, delimiter));
+  return forms.reduce((best, form) => {
+    return form.fitting > best.fitting || (form.fitting === best.fitting && form.width > best.width) ? form : best;
+  });
+}
+
+function formWith(sample: string, delimiter: string): Form {
+  const counts = new Map<number, number>();
+  const rows = withQuotes((quote) => parsed(sample, { delimiter, quote, to: sampleRows }));
+  for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
+  const [width = 1, fitting = 0] = [...counts].sort(([a, many], [b, more]) => more - many || b - a)[0] ?? [];
+  return { delimiter, width, fitting };
 }
 
 interface Rows {
-  readonly columns: readonly string[];
+  readonly above: readonly Row[];
+  readonly columns: Row;
   readonly lines: readonly string[];
 }
 
 /** Writes rows while they are parsed: a million rows as arrays would take ten times the memory. */
-function readRows(text: string): Rows {
-  const delimiter = delimiterOf(text);
-  try {
-    return parseRows(text, delimiter, '"');
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // A quote that is never closed: quotes are plain text, and each line is a row.
-    return parseRows(text, delimiter, null);
-  }
-}
-
-function parseRows(text: string, delimiter: string, quote: string | null): Rows {
-  let columns: string[] | undefined;
+function readRows(text: string, { delimiter, width }: Form, quote: Quote): Rows {
+  let above: Row[] = [];
+  let columns: Row | undefined;
   const lines: string[] = [];
-  parse(text, {
+  const begin = (head: Row) => {
+    columns = head.map((name, index) => oneLine(name) || columnName(index));
+  };
+  /** Without a head among the first rows, the first one names the columns. */
+  const beginAtFirst = () => {
+    const [head = [], ...rows] = above;
+    above = [];
+    begin(head);
+    for (const row of rows) addLine(row);
+  };
+  const addLine = (row: Row) => {
+    const line = rowLine(row, columns ?? []);
+    if (line !== '') lines.push(line);
+  };
+  parsed(text, {
     delimiter,
     quote,
-    bom: true,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
     on_record(row: string[]) {
-      if (columns === undefined) columns = row.map((name, index) => oneLine(name) || columnName(index));
-      else {
-        const line = rowLine(row, columns);
-        if (line !== '') lines.push(line);
-      }
+      const filled = filledIn(row).length;
+      if (columns !== undefined) addLine(row);
+      else if (filled > width / 2) begin(row);
+      else if (filled > 0) above.push(row);
+      if (above.length >= rowsAboveMax && columns === undefined) beginAtFirst();
       return null;
     },
   });
-  return { columns: columns ?? [], lines };
+  if (columns === undefined) beginAtFirst();
+  return { above, columns: columns ?? [], lines };
 }
 
-function rowLine(row: readonly string[], columns: readonly string[]): string {
+type Quote = '"' | null;
+
+/** A quote that is never closed is plain text, and each line is a row. */
+function withQuotes<T>(read: (quote: Quote) => T): T {
+  try {
+    return read('"');
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return read(null);
+  }
+}
+
+function parsed(text: string, options: Options): readonly Row[] {
+  const all = { ...options, bom: true, relax_column_count: true, relax_quotes: true, skip_empty_lines: true };
+  return parse(text, all) as unknown as readonly Row[];
+}
+
+function filledIn(row: Row): string[] {
+  return row.map(oneLine).filter((cell) => cell !== '');
+}
+
+function rowLine(row: Row, columns: Row): string {
   const cells: string[] = [];
   for (const [index, cell] of row.entries()) {
     const value = oneLine(cell);
@@ -69,16 +133,4 @@ function rowLine(row: readonly string[], columns: readonly string[]): string {
 
 function columnName(index: number): string {
   return `column ${index + 1}`;
-}
-
-/** The most frequent delimiter in the first lines, outside quotes. */
-function delimiterOf(text: string): string {
-  const top = text
-    .slice(0, 8192)
-    .split(/\r?\n/)
-    .slice(0, 10)
-    .join('\n')
-    .replace(/"[^"]*"/g, '');
-  const counts = delimiters.map((delimiter) => top.split(delimiter).length);
-  return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
 }

@@ -5,16 +5,20 @@ import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged, ExtractError } from '../error.ts';
 import { textOfBody, writeHtml } from './html.ts';
+import { dividesWords } from './html-text.ts';
 
 /** Ways to make fonts unreadable outside the book; its text stays readable. */
 const fontAlgorithms = /^http:\/\/(?:www\.idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC)$/;
 /** Elements without content, which alone may be closed like `<br/>` in HTML. */
 const emptyElements = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/i;
 
+/** Pages, drawings with their words, plain text. */
+const readableTypes = /html|svg\+xml|dtbook|^text\/|^application\/xml$/i;
+
 interface Book {
   title: string;
-  /** Chapters in the order of reading, as names of parts. */
-  readonly chapters: readonly string[];
+  /** Chapters in the order of reading, as names of parts; undefined for one in a format that is not read, without another one in its place. */
+  readonly chapters: readonly (string | undefined)[];
   /** The table of contents: a part of XML in which links or labels name chapters. */
   readonly contents: string | undefined;
 }
@@ -26,9 +30,9 @@ export async function readEpub(archive: Archive, writer: DocumentWriter): Promis
   const book = await readPackage(archive, await packagePart(archive));
   const names = await readContents(archive, book.contents);
   for (const chapter of book.chapters) {
-    if (chapter === book.contents) continue;
-    const bytes = await archive.read(chapter);
-    if (bytes === undefined) {
+    if (chapter !== undefined && chapter === book.contents) continue;
+    const bytes = chapter === undefined ? undefined : await archive.read(chapter);
+    if (chapter === undefined || bytes === undefined) {
       writer.omit('CHAPTERS');
       continue;
     }
@@ -63,17 +67,17 @@ async function packagePart(archive: Archive): Promise<string> {
 }
 
 async function readPackage(archive: Archive, part: string): Promise<Book> {
-  const items = new Map<string, string>();
+  const items = new Map<string, BookItem>();
   const spine: string[] = [];
   let contents: string | undefined;
   let title = '';
   let isTitle = false;
   const isThere = await archive.xml(part, {
-    open(name, { id = '', href = '', idref = '', properties = '', 'media-type': type = '' }) {
+    open(name, { id = '', href = '', idref = '', properties = '', 'media-type': type = '', fallback }) {
       isTitle = name === 'title' && title === '';
       if (name === 'itemref') spine.push(idref);
       if (name !== 'item') return;
-      items.set(id, inside(part, href));
+      items.set(id, { part: inside(part, href), type, fallback });
       const isNavigation = properties.split(' ').includes('nav');
       if (isNavigation || (type === 'application/x-dtbncx+xml' && contents === undefined)) contents = inside(part, href);
     },
@@ -85,7 +89,26 @@ async function readPackage(archive: Archive, part: string): Promise<Book> {
     },
   });
   if (!isThere) throw damaged(archive.what);
-  return { title, contents, chapters: [...new Set(spine)].flatMap((id) => items.get(id) ?? []) };
+  return { title, contents, chapters: [...new Set(spine)].map((id) => readablePart(items, id)) };
+}
+
+/** A file of the book. */
+interface BookItem {
+  readonly part: string;
+  readonly type: string;
+  /** The id of the item that stands for it where its format is not known. */
+  readonly fallback: string | undefined;
+}
+
+/** The first part that can be read among an item and those that stand for it. */
+function readablePart(items: ReadonlyMap<string, BookItem>, id: string): string | undefined {
+  const seen = new Set<string>();
+  for (let next: string | undefined = id; next !== undefined && !seen.has(next); next = items.get(next)?.fallback) {
+    seen.add(next);
+    const item = items.get(next);
+    if (item !== undefined && (item.type === '' || readableTypes.test(item.type))) return item.part;
+  }
+  return undefined;
 }
 
 /** Names of chapters: links of a navigation page, or labels followed by addresses in the older format. */
@@ -100,6 +123,7 @@ async function readContents(archive: Archive, part: string | undefined): Promise
   };
   await archive.xml(part, {
     open(name, attributes) {
+      if (dividesWords(name)) label += ' ';
       if (name === 'a' || name === 'navLabel') label = '';
       if (name === 'a') href = attributes.href;
       if (name === 'content') keep(attributes.src ?? '');
@@ -132,7 +156,9 @@ function decoded(path: string): string {
 
 /** Chapters are XML, in which any element may be closed like `<p/>`; in HTML it would stay open. */
 function closedElements(xhtml: string): string {
-  return xhtml.replace(/<([a-zA-Z][\w:-]{0,40})([^<>]{0,2000})\/>/g, (tag, name: string, attributes: string) =>
-    emptyElements.test(name) ? tag : `<${name}${attributes}></${name}>`,
-  );
+  return xhtml
+    .replace(/^\ufeff?\s*<\?xml[^>]{0,200}\?>\s*(?:<!DOCTYPE svg[^>]{0,300}>)?/i, '')
+    .replace(/<([a-zA-Z][\w:-]{0,40})([^<>]{0,2000})\/>/g, (tag, name: string, attributes: string) =>
+      emptyElements.test(name) ? tag : `<${name}${attributes}></${name}>`,
+    );
 }

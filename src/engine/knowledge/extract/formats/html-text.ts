@@ -39,11 +39,16 @@ function gatherWords(node: Node, pieces: string[]): void {
   if (silentNames.has(name)) return;
   if (name === 'img') pieces.push(element.getAttribute('alt') ?? '');
   else if (isCheckbox(element)) pieces.push(checkboxText(element));
-  const isApart = dividesWords(name);
+  const isApart = dividesWords(name) || isPlaced(element, name);
   const deleted = isDeleted(element) && (element.textContent ?? '').trim() !== '' ? '~' : '';
   pieces.push(isApart ? ' ' : '', deleted);
   for (const child of element.childNodes) gatherWords(child, pieces);
   pieces.push(deleted, isApart ? ' ' : '');
+}
+
+/** A part of a drawing's text that is placed by itself. */
+function isPlaced(element: Element, name: string): boolean {
+  return name === 'tspan' && ['x', 'y', 'dy'].some((attribute) => element.hasAttribute(attribute));
 }
 
 /** The text of code with its lines, which may be line ends, `br` elements, or blocks. Buttons in it are not code. */

@@ -1,10 +1,11 @@
 import type { parseHTML } from 'linkedom';
 import { isHidden } from './html-parts.ts';
+import { wordsOf } from './html-text.ts';
 
 export type HtmlDocument = ReturnType<typeof parseHTML>['document'];
 
 /** Elements that no reader sees as text of the page. */
-const neverText = 'script,style,noscript,template,svg,canvas,iframe,object,embed,title,meta,link,base';
+const neverText = 'script,style,noscript,template,canvas,iframe,object,embed,title,meta,link,base';
 /** Elements that hold sentences. */
 const writtenText = 'h1,h2,h3,h4,h5,h6,p,li,td';
 /** Shadow roots within shadow roots. */
@@ -48,6 +49,7 @@ function slotOf(node: Node): string | undefined {
 export function removeUnseen(document: HtmlDocument): number {
   for (const element of document.querySelectorAll(neverText)) element.remove();
   for (const element of document.querySelectorAll('[aria-hidden=true]')) if (isOrnament(element)) element.remove();
+  for (const svg of document.querySelectorAll('svg')) if (svg.isConnected) keepWords(document, svg);
   for (const select of document.querySelectorAll('select')) keepChosen(select);
   let hiddenParts = 0;
   for (const element of document.querySelectorAll('[hidden],[style],dialog')) {
@@ -61,6 +63,17 @@ export function removeUnseen(document: HtmlDocument): number {
 /** What is hidden from screen readers is a picture made of letters, or says once more what stands beside it. Text of its own stays. */
 function isOrnament(element: Element): boolean {
   return !element.matches(writtenText) && element.querySelector(writtenText) === null;
+}
+
+/** The words of a drawing, one paragraph each. */
+function keepWords(document: HtmlDocument, svg: Element): void {
+  const words = Array.from(svg.querySelectorAll('text,foreignObject'), wordsOf).filter((text) => text !== '');
+  const paragraphs = words.map((text) => {
+    const paragraph = document.createElement('p');
+    paragraph.textContent = text;
+    return paragraph;
+  });
+  svg.replaceWith(...paragraphs);
 }
 
 /** A closed list shows one of its choices. */

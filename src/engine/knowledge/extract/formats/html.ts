@@ -25,7 +25,8 @@ export interface HtmlText {
 /** HTML to Markdown: what its readers see, without menus; else the whole body. */
 export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
   const document = parse(decodeText(bytes, declaredCharset(bytes)));
-  const title = wordsOf(document.querySelector('title'));
+  // A drawing in the page may have a title of its own.
+  const title = wordsOf(document.querySelector('title:not(svg title)'));
   writeHtml(textOf(document, removeMenus), writer);
   writer.title = title || wordsOf(document.querySelector('h1,h2'));
 }

@@ -56,7 +56,8 @@ export function createScope(configuration: ScopeConfiguration): Scope {
   const origins = new Set([start.origin]);
   const isIncluded = readGlobs('includeUrlGlobs', includeUrlGlobs);
   const isExcluded = readGlobs('excludeUrlGlobs', excludeUrlGlobs);
-  const narrows = () => includeUrlGlobs.some((glob) => [...origins].some((origin) => globPrefix(glob).startsWith(origin + folder)));
+  const narrows = () =>
+    includeUrlGlobs.some((glob) => [...origins].some((origin) => globPrefix(glob).startsWith(origin + folder)));
   let isNarrowed = narrows();
   const isBelow = (address: string) => {
     const { origin, pathname } = new URL(address);
@@ -102,7 +103,15 @@ export function createScope(configuration: ScopeConfiguration): Scope {
     },
     get key() {
       const [, ...others] = origins;
-      const facts = [1, url, includeUrlGlobs, excludeUrlGlobs, [...wanted], ...(others.length === 0 ? [] : [others]), ...(folder === given ? [] : [folder])];
+      const facts = [
+        1,
+        url,
+        includeUrlGlobs,
+        excludeUrlGlobs,
+        [...wanted],
+        ...(others.length === 0 ? [] : [others]),
+        ...(folder === given ? [] : [folder]),
+      ];
       return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 11);
     },
   };

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EgressError } from '../../../../egress/error.ts';
 import { ExtractError } from '../../../extract/error.ts';
-import type { PageReader, Sitemap } from '../reading/page-reader.ts';
 import type { ScopeFacts } from '../address/scope.ts';
+import type { PageReader, Sitemap } from '../reading/page-reader.ts';
 import { mayPass, type Visitor, visit } from './visitor.ts';
 
 const sitemapsMax = 100;
