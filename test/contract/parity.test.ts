@@ -89,7 +89,7 @@ const scenarios: readonly Scenario[] = [
   { name: 'an image', question: { image: picture }, script: [{ text: 'It is 3.' }], expected: said },
   { name: 'thinking, which is no part of the text', script: [{ reasoning: 'Let me see', text: 'It is 3.' }], expected: said },
   {
-    name: 'a refusal, which is text but in responses',
+    name: 'a refusal, which is text in chats and has a member of its own elsewhere',
     script: [{ refusal: 'I will not.' }],
     expected: { text: 'I will not.', finish: 'stop' },
   },

@@ -72,13 +72,14 @@ export async function runCompletion(
   if (inputTokensMax !== undefined) requireInputFits(planned.messages, inputTokensMax);
   const approvals = await answeredApprovals(deps, caller, request, agent);
   const { takesExtensions } = terms;
-  const { warnings } = answerer;
+  const warnings = [...answerer.warnings, ...request.warnings];
   const checksAnswer = planned.responseFormat?.type === 'json_object';
   const plan: RunPlan = {
     ...planned,
     modelId: model.id,
     isStreaming: !terms.inOnePiece,
-    forgetsText: !terms.repeatsText && !checksAnswer,
+    // Checked text, and text with log probabilities, is put together here.
+    forgetsText: !terms.repeatsText && !checksAnswer && planned.parameters.logprobs === undefined,
     ...(checksAnswer ? { answerCheck: terms.inOnePiece ? 'held' : 'streamed' } : {}),
     ...(warnings.length === 0 || !takesExtensions ? {} : { warnings }),
     generateCitations: isCiting(input, agent, takesExtensions),

@@ -3,11 +3,13 @@ import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { completionInput, type ReadCompletionInput } from '../../wire/completions/request.ts';
 import { readWire } from '../../wire/read.ts';
 import type { Unread } from '../../wire/schema.ts';
+import { readUnserved, unservedInCompletions } from '../../wire/unserved-members.ts';
 import { Faults } from '../faults.ts';
 import { type RunOptions, readOptions } from '../runs/options.ts';
 import { type ReadChoice, readToolChoice } from '../tools/choice.ts';
@@ -39,6 +41,8 @@ export interface CompletionRequest {
   readonly parameters: ModelParameters;
   readonly responseFormat: ResponseFormat | undefined;
   readonly options: RunOptions;
+  /** What of the request has no effect. */
+  readonly warnings: readonly Warning[];
 }
 
 /** @throws DomainError of the first fault, carrying all of them. */
@@ -71,6 +75,7 @@ export function readCompletion(
     parameters: parametersOf(read),
     responseFormat: responseFormatOf(read),
     options,
+    warnings: readUnserved(input, unservedInCompletions, faults),
   };
   faults.throwIfAny();
   return request;
@@ -85,9 +90,17 @@ function withFormerNames(input: CompletionInput): CompletionInput {
 }
 
 function parametersOf(input: ReadCompletionInput): ModelParameters {
-  const { maxTokens, maxCompletionTokens, stop, options: _options, n: _n, responseFormat: _format, ...plain } = input;
+  const { options: _options, n: _n, responseFormat: _format, ...rest } = input;
+  const { maxTokens, maxCompletionTokens, stop, logprobs, topLogprobs, serviceTier: tier, ...plain } = rest;
   const stops = (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((one) => one !== '');
-  const given = { ...plain, maxTokens: maxCompletionTokens ?? maxTokens, stop: stops.length === 0 ? undefined : stops };
+  const given = {
+    ...plain,
+    maxTokens: maxCompletionTokens ?? maxTokens,
+    stop: stops.length === 0 ? undefined : stops,
+    logprobs: logprobs === true || (topLogprobs ?? 0) > 0 ? (topLogprobs ?? 0) : undefined,
+    // `auto` leaves the choice to the provider.
+    serviceTier: tier === 'auto' ? undefined : tier,
+  };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
 }
 

@@ -15,6 +15,7 @@ export interface CompletionMessageInput {
   readonly content?: unknown;
   readonly toolCalls?: Maybe<readonly CompletionToolCallInput[]>;
   readonly toolCallId?: Maybe<string>;
+  readonly refusal?: Maybe<string>;
 }
 
 export interface CompletionToolCallInput {
@@ -68,7 +69,7 @@ function readMessage(message: CompletionMessageInput, at: string, given: Request
     case 'assistant': {
       const toolCalls = readCalls(message);
       const isSilent = message.content === null || message.content === undefined;
-      const content = isSilent ? null : readText(message.content, at, faults);
+      const content = isSilent ? (message.refusal ?? null) : readText(message.content, at, faults);
       return [{ role: 'assistant', content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
     }
     case 'tool':

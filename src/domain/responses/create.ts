@@ -232,7 +232,7 @@ function withApprovals(request: StoredRequest, { approvals }: SettledApprovals):
 
 function headOf(deps: Deps, { read, answerer }: ResponseRequest, conversationId: string | null): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
-  const { warnings } = answerer;
+  const warnings = [...answerer.warnings, ...read.warnings];
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
   const echo = echoOf(read, answerer);
   return { createdAt, conversationId, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };

@@ -6,11 +6,13 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { type ChatMode, includableMembers, itemIncludes, servedIncludes } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { readWire } from '../../wire/read.ts';
 import type { EchoParts } from '../../wire/responses/reply.ts';
 import { type ReadInput, responseInput, type ResponseInput as WireInput } from '../../wire/responses/request.ts';
+import { readUnserved, unservedInResponses } from '../../wire/unserved-members.ts';
 import { Faults } from '../faults.ts';
 import { readMetadata } from '../metadata.ts';
 import { type RunOptions, readOptions } from '../runs/options.ts';
@@ -40,6 +42,8 @@ export interface ReadResponse {
   /** Optional members of items that the request wants to see. */
   readonly includes: readonly string[];
   readonly options: RunOptions;
+  /** What of the request has no effect. */
+  readonly warnings: readonly Warning[];
   /** The plain members. */
   readonly input: ReadInput;
   /** What the response repeats of the request besides its plain members and the sampling. */
@@ -68,6 +72,7 @@ export function readResponse(
   const tools = readResponseTools(given.tools, given.toolChoice, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry }, faults);
   const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
   const metadata = readMetadata(given.metadata, faults);
+  const warnings = readUnserved(given, unservedInResponses, faults);
   for (const [index, name] of (input.include ?? []).entries()) {
     const at = `include[${index}]`;
     if (!includableMembers.includes(name)) faults.requireOneOf(at, name, servedIncludes);
@@ -90,7 +95,7 @@ export function readResponse(
     throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', message, { param: 'previousResponseId' });
   }
   return {
-    ...{ items, tools, conversationId, isStored, isBackground, secrets, options },
+    ...{ items, tools, conversationId, isStored, isBackground, secrets, options, warnings },
     includes: (input.include ?? []).filter((name) => itemIncludes.includes(name)),
     parameters: parametersOf(input),
     responseFormat: format,
@@ -146,6 +151,7 @@ function parametersOf(input: ReadInput): ModelParameters {
     serviceTier: tier === 'auto' ? undefined : tier,
     reasoningEffort: input.reasoning?.effort,
     verbosity: input.text?.verbosity,
+    logitBias: input.logitBias,
     user: input.user,
     safetyIdentifier: input.safetyIdentifier,
     promptCacheKey: input.promptCacheKey,

@@ -41,6 +41,8 @@ export interface ModelParameters {
   readonly logprobs?: number;
   /** The service tier to ask for. Left out on wires without tiers. */
   readonly serviceTier?: Exclude<ServiceTier, 'auto'>;
+  /** How much likelier tokens are, by their ids. Left out on wires without it. */
+  readonly logitBias?: Readonly<Record<string, number>>;
   /** How long answers are, where the model takes such an option. */
   readonly verbosity?: 'low' | 'medium' | 'high';
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';

@@ -12,6 +12,12 @@ export function textOf(output: readonly RunItem[]): string {
     .join('');
 }
 
+/** The words with which the model declined to answer; undefined when it did not. */
+export function refusalOf(output: readonly RunItem[]): string | undefined {
+  const refusals = messagesIn(output).filter(({ isRefusal }) => isRefusal === true);
+  return refusals.length === 0 ? undefined : textOf(refusals);
+}
+
 /** The thinking of the model; undefined when it reported none. */
 export function reasoningOf(output: readonly RunItem[]): string | undefined {
   const thoughts = output.flatMap((item) => (item.type === 'reasoning' ? [item.text] : []));

@@ -5,9 +5,11 @@ import {
   formatOfCompletions,
   identifiers,
   ReasoningEffortType,
+  ServiceTierType,
   secretsDescription,
   TextFormatInput,
   ToolChoiceInput,
+  VerbosityType,
 } from '../runs/request-inputs.ts';
 import { ToolInput } from '../tools/inputs.ts';
 import { ChatOptionsInput } from '../types/json-inputs.ts';
@@ -84,7 +86,7 @@ const AssistantMessageInput = flatInput<object>(
   builder.inputType('CompletionAssistantMessageInput', {
     description: 'An earlier answer.',
     fields: (t) => ({
-      text: t.string({ required: false, description: 'What it said; absent beside calls alone.' }),
+      text: t.string({ required: false, description: 'What it said, also a refusal; absent beside calls alone.' }),
       toolCalls: t.field({ type: [ToolCallInput], required: false, description: 'Calls that it asked for.' }),
     }),
   }),
@@ -159,6 +161,12 @@ export const CompletionInputType = flatInput(
         required: false,
         description: 'How hard the model thinks, for models that do.',
       }),
+      topLogprobs: t.int({
+        required: false,
+        description: 'How many likely tokens are told for each position, from 0 to 20, by providers that have them.',
+      }),
+      verbosity: t.field({ type: VerbosityType, required: false, description: 'How much is said, for models that take it.' }),
+      serviceTier: t.field({ type: ServiceTierType, required: false, description: 'The class of service. Default AUTO.' }),
       secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
       user: t.string({ required: false, description: identifiers.user }),
       safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),

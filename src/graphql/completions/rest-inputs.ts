@@ -1,8 +1,10 @@
+import { unservedInCompletions } from '../../wire/unserved-members.ts';
 import { builder } from '../builder/builder.ts';
 import { restSecrets } from '../chats/prompts.ts';
 import { identifiers } from '../runs/request-inputs.ts';
 import { ToolInput } from '../tools/inputs.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
+import { unservedFields } from '../types/unserved-fields.ts';
 
 /** A request for a completion as REST has it, in the common format. The names of the types begin with `Rest`, which OpenAPI does not show. */
 
@@ -37,6 +39,10 @@ export const RestMessageInput = builder.inputType('RestCompletionMessageInput', 
       type: [RestToolCallInput],
       required: false,
       description: 'Calls of an assistant message, as they were received.',
+    }),
+    refusal: t.string({
+      required: false,
+      description: 'On an assistant message without content: the words with which the model declined to answer.',
     }),
     toolCallId: t.string({ required: false, description: 'On a message with the role tool: the call whose output this is.' }),
   }),
@@ -106,6 +112,22 @@ export const RestCompletionInput = builder.inputType('RestCompletionInput', {
     }),
     seed: t.float({ required: false, description: 'A whole number: asks the model for the same answer again.' }),
     n: t.int({ required: false, description: 'Only 1.' }),
+    logprobs: t.boolean({
+      required: false,
+      description: 'Whether tokens are told with their log probabilities, by providers that have them.',
+    }),
+    topLogprobs: t.int({ required: false, description: 'How many likely tokens are told for each position, from 0 to 20.' }),
+    logitBias: t.field({
+      type: 'JSON',
+      required: false,
+      description:
+        'How much likelier tokens are, from -100 to 100, by their ids; for providers that take it. JSON: an object of numbers.',
+    }),
+    verbosity: t.string({ required: false, description: 'How much is said: low, medium or high, for models that take it.' }),
+    serviceTier: t.string({
+      required: false,
+      description: 'auto, default, flex, scale or priority: the class of service, for providers that have such.',
+    }),
     responseFormat: t.field({
       type: ResponseFormatInput,
       required: false,
@@ -116,6 +138,7 @@ export const RestCompletionInput = builder.inputType('RestCompletionInput', {
       description: 'none, minimal, low, medium, high or xhigh, for models that reason.',
     }),
     secrets: t.field(restSecrets),
+    ...unservedFields(t, unservedInCompletions),
     user: t.string({ required: false, description: identifiers.user }),
     safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
     promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),

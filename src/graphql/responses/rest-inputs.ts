@@ -1,7 +1,9 @@
+import { unservedInResponses } from '../../wire/unserved-members.ts';
 import { builder } from '../builder/builder.ts';
 import { restSecrets } from '../chats/prompts.ts';
 import { identifiers } from '../runs/request-inputs.ts';
 import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
+import { unservedFields } from '../types/unserved-fields.ts';
 import { ChatModeType, ResponseThreadModeType } from './enums.ts';
 
 /** Requests for responses as REST has them, in the common format. The names of the types begin with `Rest`, which OpenAPI does not show. */
@@ -106,6 +108,13 @@ export const RestResponseInput = builder.inputType('RestResponseInput', {
       required: false,
       description: 'auto, default, flex, scale or priority: the class of service, for providers that have such.',
     }),
+    logitBias: t.field({
+      type: 'JSON',
+      required: false,
+      description:
+        'How much likelier tokens are, from -100 to 100, by their ids; for providers that take it. JSON: an object of numbers.',
+    }),
+    ...unservedFields(t, unservedInResponses),
     safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
     promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
     user: t.string({ required: false, description: identifiers.user }),

@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { errorBody, publicError } from '../../entities/errors.ts';
 import { failureOf } from '../../entities/runs/answer.ts';
-import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
+import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables } from '../encoder.ts';
 import { flowStep, flowStepOf, selectionOf } from '../run-parts.ts';
@@ -25,11 +24,13 @@ import {
 import {
   annotation,
   annotationOf,
+  choiceLogprobs,
   finishOf,
   finishReasons,
   image,
   incompleteDetails,
   incompleteDetailsOf,
+  logprobsOfTokens,
   madeFile,
   madeMembers,
   namesOf,
@@ -52,6 +53,7 @@ const callDelta = object('A piece of a call. The first of a call names it; the o
 const delta = object('What is added to the message.', {
   role: constant('assistant').meta({ description: 'In the first chunk.' }).optional(),
   content: text('A piece of text.').nullish(),
+  refusal: text('A piece of the words with which the model declines to answer.').optional(),
   reasoning_content: text('A piece of the thinking.').optional(),
   tool_calls: list('A piece of a call.', callDelta).optional(),
   annotations: list('A source of the text.', annotation).optional(),
@@ -71,7 +73,7 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
     object('What is added.', {
       index: integer('Always 0.'),
       delta,
-      logprobs: z.null().optional(),
+      logprobs: choiceLogprobs.nullable().meta({ description: 'With `logprobs: true`: of the piece.' }).optional(),
       finish_reason: oneOfTexts('Why the answer ended; null until it does.', finishReasons).nullable(),
     }),
   ),
@@ -94,6 +96,7 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
   selection_metadata: reference('ResponseSelection', 'With the last chunk: which model answered and how it was chosen.')
     .meta({ ...isExtension, ...behaves('selection-metadata') })
     .optional(),
+  service_tier: text('With the last chunk: the class of service in which the provider answered, where it says.').optional(),
   usage: usage.nullish().meta({ description: 'With `stream_options.include_usage`: null but in the last chunk.' }),
 });
 named(
@@ -117,6 +120,9 @@ class CompletionEncoder implements StreamEncoder {
   #head = '';
   /** Up to a piece of text, and behind it. */
   #textHead = '';
+  /** The same of a refusal. */
+  #refusalHead = '';
+  #isRefusing = false;
   readonly #tail: string;
   readonly #textTail: string;
   readonly #includesUsage: boolean;
@@ -137,12 +143,12 @@ class CompletionEncoder implements StreamEncoder {
   encode(events: readonly RunEvent[]): string {
     const [first] = events;
     if (first?.type === 'response.created') this.#begin(first.run.runId);
-    const textHead = this.#textHead;
     const textTail = this.#textTail;
     let written = '';
     for (const event of events) {
-      if (event.type === 'response.output_text.delta') written += textHead + event.json + textTail;
-      else written += this.#other(event);
+      if (event.type !== 'response.output_text.delta') written += this.#other(event);
+      else if (event.logprobs !== undefined) written += this.#textWithLogprobs(event.json, event.logprobs);
+      else written += (this.#isRefusing ? this.#refusalHead : this.#textHead) + event.json + textTail;
     }
     return written;
   }
@@ -159,6 +165,7 @@ class CompletionEncoder implements StreamEncoder {
     const { id, chatId, model, created } = namesOf(runId, this.#variables, this.#context);
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
     this.#textHead = `${this.#head}{"index":0,"delta":{"content":`;
+    this.#refusalHead = `${this.#head}{"index":0,"delta":{"refusal":`;
   }
 
   #other(event: RunEvent): string {
@@ -168,6 +175,8 @@ class CompletionEncoder implements StreamEncoder {
         return '';
       case 'response.output_item.added':
         if (event.item.type === 'function_call') return this.#callStart(event.item);
+        this.#isRefusing = event.item.type === 'message' && event.item.isRefusal === true;
+        if (this.#isRefusing) return this.#role('null');
         return event.item.type === 'message' || event.item.type === 'reasoning' ? this.#role('""') : '';
       case 'response.reasoning_text.delta':
         return this.#chunk(`{"reasoning_content":${event.json}}`);
@@ -188,6 +197,11 @@ class CompletionEncoder implements StreamEncoder {
   #chunk(deltaText: string, finish = 'null', more = ''): string {
     const tail = more === '' ? this.#tail : this.#tail.slice(0, -chunkEnd.length) + more + chunkEnd;
     return `${this.#head}{"index":0,"delta":${deltaText},"finish_reason":${finish}}${tail}`;
+  }
+
+  #textWithLogprobs(json: string, tokens: readonly TokenLogprob[]): string {
+    const told = JSON.stringify(logprobsOfTokens(tokens));
+    return `${this.#textHead}${json}},"logprobs":${told},"finish_reason":null}${this.#tail}`;
   }
 
   /** The first chunk: some clients take the role from nowhere else. */
@@ -222,6 +236,7 @@ class CompletionEncoder implements StreamEncoder {
   #endMembers(run: RunSnapshot): string {
     const warnings = [...this.#warnings, ...(run.warnings ?? [])];
     const members: Partial<Sent<typeof chunk>> = {
+      service_tier: run.serviceTier,
       incomplete_details: incompleteDetailsOf(run),
       flow_steps: run.flowSteps?.map(flowStepOf),
       warnings: this.#context.takesExtensions ? unlessEmpty(warnings) : undefined,

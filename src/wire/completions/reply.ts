@@ -3,10 +3,11 @@ import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/events/tra
 import type { ToolCall } from '../../entities/chats/chat.ts';
 import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
-import { citationsOf, reasoningOf, requireAnswer, textOf } from '../../entities/runs/answer.ts';
-import { incompleteReasons, type RunItem, type RunSnapshot } from '../../entities/runs/event.ts';
+import { citationsOf, reasoningOf, refusalOf, requireAnswer, textOf } from '../../entities/runs/answer.ts';
+import { incompleteReasons, type RunItem, type RunSnapshot, type TokenLogprob } from '../../entities/runs/event.ts';
 import type { Usage } from '../../entities/runs/usage.ts';
 import { type EncoderContext, foldOfEnd, type Variables, type WireReply } from '../encoder.ts';
+import { logprob } from '../responses/parts.ts';
 import { flowStep, flowStepOf } from '../run-parts.ts';
 import {
   behaves,
@@ -125,6 +126,21 @@ export function madeMembers(output: readonly RunItem[], { takesExtensions, takes
   return { images: unlessEmpty(images), files: takesExtensions ? unlessEmpty(files) : undefined };
 }
 
+/** The same members as in the responses format, below another name. */
+export const choiceLogprobs = component('CompletionLogprobs', 'How likely the tokens of the text were.', {
+  content: list('One for each token.', logprob),
+  refusal: z.null().meta({ description: 'Always null.' }),
+});
+
+export function logprobsOfTokens(content: readonly TokenLogprob[]): Sent<typeof choiceLogprobs> {
+  return { content, refusal: null };
+}
+
+function logprobsOf(output: readonly RunItem[]): Sent<typeof choiceLogprobs> | null {
+  const tokens = output.flatMap((item) => (item.type === 'message' ? (item.logprobs ?? []) : []));
+  return tokens.length === 0 ? null : logprobsOfTokens(tokens);
+}
+
 const toolCall = component('CompletionToolCall', 'A call that the client is asked to make.', {
   id: text('The id that the output refers to.'),
   type: constant('function'),
@@ -144,8 +160,8 @@ function toolCallOf({ id, name, arguments: args, approval }: ToolCall): Sent<typ
 
 const message = component('CompletionMessage', "The model's answer.", {
   role: constant('assistant'),
-  content: text('The text; null when there are only calls.').nullable(),
-  refusal: z.null().meta({ description: 'Always null: a refusal is text.' }),
+  content: text('The text; null when there are only calls, and for a refusal.').nullable(),
+  refusal: text('The words with which the model declines to answer; null when it does not.').nullable(),
   reasoning_content: text("The model's thinking, if the model reports it.").optional(),
   tool_calls: list('Calls that the client is asked to make; absent when there are none.', toolCall).optional(),
   annotations: list('Citations; absent when there are none.', annotation).optional(),
@@ -157,10 +173,12 @@ const message = component('CompletionMessage', "The model's answer.", {
 
 function messageOf({ output }: RunSnapshot, context: EncoderContext): Sent<typeof message> {
   const calls = output.filter(isCall).map((call) => toolCallOf(awaitedCall(call)));
+  const refusal = refusalOf(output);
+  const isSilent = refusal !== undefined || (calls.length > 0 && !output.some(({ type }) => type === 'message'));
   return {
     role: 'assistant',
-    content: calls.length > 0 && !output.some(({ type }) => type === 'message') ? null : textOf(output),
-    refusal: null,
+    content: isSilent ? null : textOf(output),
+    refusal: refusal ?? null,
     reasoning_content: reasoningOf(output),
     tool_calls: unlessEmpty(calls),
     annotations: unlessEmpty(citationsOf(output).map(annotationOf)),
@@ -178,10 +196,13 @@ const completion = component('Completion', 'The reply to a stateless completion:
     component('CompletionChoice', 'One answer; there is always exactly one.', {
       index: integer('Always 0.'),
       message,
-      logprobs: z.null().meta({ description: 'Always null.' }),
+      logprobs: choiceLogprobs
+        .nullable()
+        .meta({ description: 'With `logprobs: true`, where the provider tells them; else null.' }),
       finish_reason: oneOfTexts('Why the answer ended.', finishReasons),
     }),
   ),
+  service_tier: text('The class of service in which the provider answered; absent where it does not say.').optional(),
   usage,
   chatId: text('Opaque; different in every reply; names nothing that can be fetched.'),
   incomplete_details: incompleteDetails.meta({ ...isExtension, ...behaves('incomplete-reasons') }).optional(),
@@ -200,7 +221,8 @@ function completionOf(run: RunSnapshot, variables: Variables, context: EncoderCo
     object: 'chat.completion',
     created,
     model,
-    choices: [{ index: 0, message: messageOf(run, context), logprobs: null, finish_reason: finishOf(run) }],
+    choices: [{ index: 0, message: messageOf(run, context), logprobs: logprobsOf(run.output), finish_reason: finishOf(run) }],
+    service_tier: run.serviceTier,
     usage: usageOf(run),
     chatId,
     incomplete_details: incompleteDetailsOf(run),

@@ -4,7 +4,7 @@ import { identifiers } from '../identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from '../image-url.ts';
 import { addressPart, fileIdPart } from '../prompt-parts.ts';
 import { inputFileParam, nestedFile } from '../responses/parts.ts';
-import { chatOptions, secrets } from '../responses/request.ts';
+import { chatOptions, logitBias, secrets, serviceTier, verbosity } from '../responses/request.ts';
 import { toolChoiceMode, toolChoiceServerTool } from '../responses/tools.ts';
 import {
   behaves,
@@ -151,6 +151,11 @@ export const completionInput = graphqlInput('CompletionInput', {
   ),
   seed: safeInteger,
   n: integerRange(1, 1),
+  logprobs: z.boolean(),
+  topLogprobs: integerRange(0, 20),
+  logitBias,
+  verbosity,
+  serviceTier,
   responseFormat,
   reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),
   ...identifiers,

@@ -3,6 +3,7 @@ import { RunFold } from '../../engine/runs/events/fold.ts';
 import { incompleteReasons, type RunError, type RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Usage } from '../../entities/runs/usage.ts';
+import type { Warning } from '../../entities/warning.ts';
 import type { EncoderContext, WireReply } from '../encoder.ts';
 import { listOfItems, type StoredItems } from '../envelopes.ts';
 import { flowStep, flowStepOf, selection, selectionOf } from '../run-parts.ts';
@@ -180,7 +181,7 @@ export const response = component(
     flow_steps: list('The finished steps of the flow that answered; absent where they are not shown.', flowStep)
       .meta({ ...isExtension, ...behaves('flow-steps') })
       .optional(),
-    warnings: list('What of the agent has no effect; absent when everything has.', reference('Warning'))
+    warnings: list('What of the agent or the request has no effect; absent when everything has.', reference('Warning'))
       .meta({ ...isExtension, ...behaves('warnings') })
       .optional(),
     selection_metadata: selection
@@ -202,7 +203,7 @@ export function responseOf(
 ): Sent<typeof response> {
   const { output, incompleteReason: reason, completedAtMs } = run;
   const shown = takesExtensions ? output : output.filter((item) => !isAdded(item));
-  const warnings = unlessEmpty([...(head.warnings ?? []), ...(run.warnings ?? [])]);
+  const warnings = unlessEmpty([...(head.warnings ?? []), ...(run.warnings ?? [])].map(warningInFormat));
   return {
     id: run.runId,
     object: 'response',
@@ -224,6 +225,21 @@ export function responseOf(
         }
       : {}),
   };
+}
+
+/** Members that this format calls otherwise than the completions format. */
+const memberNames: Readonly<Record<string, string>> = {
+  response_format: 'text.format',
+  reasoning_effort: 'reasoning.effort',
+  max_completion_tokens: 'max_output_tokens',
+  verbosity: 'text.verbosity',
+  logprobs: 'top_logprobs',
+};
+
+function warningInFormat(warning: Warning): Warning {
+  const name = warning.param === null ? undefined : memberNames[warning.param];
+  if (warning.param === null || name === undefined) return warning;
+  return { ...warning, param: name, message: warning.message.replace(warning.param, name) };
 }
 
 /** The reply in one piece. `status` and `error` report a failed run. */

@@ -50,7 +50,7 @@ const formatJsonSchema = component('TextFormatJsonSchema', 'JSON that follows a 
   schema: formatSchema,
   strict,
 });
-const verbosity = oneOfTexts('How much is said.', ['low', 'medium', 'high']);
+export const verbosity = oneOfTexts('How much is said.', ['low', 'medium', 'high']);
 export const textParam = component('ResponseTextParam', 'The form of the text.', {
   format: choiceByType('What the text is.', [formatText, formatJsonObject, formatJsonSchemaParam]).nullish(),
   verbosity: verbosity.nullish(),
@@ -114,6 +114,11 @@ const inputItems = { anyOf: [{ type: 'string' }, { type: 'array', items: refersT
 export const secrets = refersTo('UserSecrets', { maxProperties: 50 });
 const addedSecrets = { ...secrets, ...isExtension, ...behaves('user-secrets') };
 const penalty = range(-2, 2, { default: 0 });
+export const serviceTier = z.enum(['auto', 'default', 'flex', 'scale', 'priority']).meta({ default: 'auto' });
+const logitBiasRule = 'must be an object of at most 1,024 numbers from -100 to 100 by the ids of tokens';
+export const logitBias = z
+  .record(z.string().regex(/^\d{1,9}$/), z.number().min(-100).max(100), logitBiasRule)
+  .refine((bias) => Object.keys(bias).length <= 1_024, logitBiasRule);
 
 /** A request, with the names of its members as GraphQL has them. */
 export const responseInput = graphqlInput('ResponseInput', {
@@ -146,7 +151,8 @@ export const responseInput = graphqlInput('ResponseInput', {
   conversation: conversationParam,
   store: z.boolean().meta({ default: true }),
   background: z.boolean().meta({ default: false }),
-  serviceTier: z.enum(['auto', 'default', 'flex', 'scale', 'priority']).meta({ default: 'auto' }),
+  serviceTier,
+  logitBias,
   ...identifiers,
   chatMode: described<ChatMode>({ default: 'execute', ...isExtension, ...behaves('chat-mode') }),
   threadMode: described<ThreadMode>({ default: 'collect', ...isExtension, ...behaves('thread-mode') }),

@@ -20,7 +20,7 @@ export function completionAnswer({ choices, usage, error }: Wire): Answer {
   const calls = (message.tool_calls ?? []).map(({ id, function: called }: Wire) => ({ id, ...called }));
   const citations = (message.annotations ?? []).map(annotation);
   return {
-    text: message.content ?? '',
+    text: message.refusal ?? message.content ?? '',
     calls,
     finish,
     usage: pair(usage, 'prompt_tokens', 'completion_tokens'),
@@ -38,7 +38,7 @@ export function chunksAnswer(chunks: readonly Wire[]): Answer {
     const [choice] = chunk.choices ?? [];
     if (choice === undefined) continue;
     finish = choice.finish_reason ?? finish;
-    message.content += choice.delta.content ?? '';
+    message.content += choice.delta.refusal ?? choice.delta.content ?? '';
     message.annotations.push(...(choice.delta.annotations ?? []));
     for (const { index, id, function: called } of choice.delta.tool_calls ?? []) {
       message.tool_calls[index] ??= { id, function: { name: called.name, arguments: '' } };

@@ -243,7 +243,7 @@ export type ChosenToolInput =
 
 /** An earlier answer. */
 export type CompletionAssistantMessageInput = {
-  /** What it said; absent beside calls alone. */
+  /** What it said, also a refusal; absent beside calls alone. */
   text?: string | null | undefined;
   /** Calls that it asked for. */
   toolCalls?: Array<CompletionToolCallInput> | null | undefined;
@@ -302,6 +302,8 @@ export type CompletionInput = {
   secrets?: Array<NamedTextInput> | null | undefined;
   /** A whole number: asks the model for the same answer again. */
   seed?: number | null | undefined;
+  /** The class of service. Default AUTO. */
+  serviceTier?: ServiceTier | null | undefined;
   /** Texts before which the answer ends; at most 16. */
   stop?: Array<string> | null | undefined;
   /** 0 to 2. */
@@ -312,10 +314,14 @@ export type CompletionInput = {
   tools?: Array<ToolInput> | null | undefined;
   /** How many candidates are sampled from, where the model can. */
   topK?: number | null | undefined;
+  /** How many likely tokens are told for each position, from 0 to 20, by providers that have them. */
+  topLogprobs?: number | null | undefined;
   /** 0 to 1. */
   topP?: number | null | undefined;
   /** A name of your own for your end user, handed on to the provider of the model. */
   user?: string | null | undefined;
+  /** How much is said, for models that take it. */
+  verbosity?: Verbosity | null | undefined;
 };
 
 /** One message of the conversation so far. */
@@ -1318,6 +1324,19 @@ export type SendMessageInput = {
   tools?: Array<ToolInput> | null | undefined;
 };
 
+/** The class of service, for providers that have such. */
+export type ServiceTier =
+  /** As the provider is set up. */
+  | 'AUTO'
+  /** The ordinary one. */
+  | 'DEFAULT'
+  /** Cheaper and slower. */
+  | 'FLEX'
+  /** Faster and dearer. */
+  | 'PRIORITY'
+  /** Bought ahead. */
+  | 'SCALE';
+
 /** A tool of the service among those of the request or of the agent. */
 export type ServiceToolChoiceInput = {
   /** Of an MCP server: one of its tools. */
@@ -1491,6 +1510,15 @@ export type UserLocationInput = {
   /** The time zone. */
   timezone?: string | null | undefined;
 };
+
+/** How much is said. */
+export type Verbosity =
+  /** Much. */
+  | 'HIGH'
+  /** Little. */
+  | 'LOW'
+  /** As most questions need. */
+  | 'MEDIUM';
 
 /** Searches the web. */
 export type WebSearchToolInput = {

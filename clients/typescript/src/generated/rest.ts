@@ -5510,6 +5510,8 @@ export interface components {
             model: string;
             /** @description The answer. */
             choices: components["schemas"]["CompletionChoice"][];
+            /** @description The class of service in which the provider answered; absent where it does not say. */
+            service_tier?: string;
             usage: components["schemas"]["CompletionUsage"];
             /** @description Opaque; different in every reply; names nothing that can be fetched. */
             chatId: string;
@@ -5536,8 +5538,8 @@ export interface components {
             /** @description Always 0. */
             index: number;
             message: components["schemas"]["CompletionMessage"];
-            /** @description Always null. */
-            logprobs: null;
+            /** @description With `logprobs: true`, where the provider tells them; else null. */
+            logprobs: components["schemas"]["CompletionLogprobs"] | null;
             /**
              * @description Why the answer ended.
              * @enum {string}
@@ -5572,6 +5574,8 @@ export interface components {
                     role?: "assistant";
                     /** @description A piece of text. */
                     content?: string | null;
+                    /** @description A piece of the words with which the model declines to answer. */
+                    refusal?: string;
                     /** @description A piece of the thinking. */
                     reasoning_content?: string;
                     /** @description A piece of a call. */
@@ -5599,7 +5603,8 @@ export interface components {
                     /** @description In the last chunk: other files that tools of the service made. */
                     files?: components["schemas"]["OutputFile"][];
                 };
-                logprobs?: null;
+                /** @description With `logprobs: true`: of the piece. */
+                logprobs?: components["schemas"]["CompletionLogprobs"] | null;
                 /**
                  * @description Why the answer ended; null until it does.
                  * @enum {string|null}
@@ -5614,6 +5619,8 @@ export interface components {
             warnings?: components["schemas"]["Warning"][];
             /** @description With the last chunk: which model answered and how it was chosen. */
             selection_metadata?: components["schemas"]["ResponseSelection"];
+            /** @description With the last chunk: the class of service in which the provider answered, where it says. */
+            service_tier?: string;
             /** @description With `stream_options.include_usage`: null but in the last chunk. */
             usage?: components["schemas"]["CompletionUsage"] | null;
         };
@@ -5772,10 +5779,22 @@ export interface components {
         };
         /** @description A request of the common completions format. Members it does not know are ignored over REST. */
         CompletionInput: {
+            /** @description Refused: audio is not served: answers are text. JSON: as the format has it. */
+            audio?: unknown;
             /** @description -2 to 2. */
             frequency_penalty?: number | null;
+            /** @description Refused: function_call is not served: use tool_choice. JSON: as the format has it. */
+            function_call?: unknown;
+            /** @description Refused: functions is not served: name them in tools. JSON: as the format has it. */
+            functions?: unknown;
             /** @description Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model. */
             generateCitations?: boolean | null;
+            /** @description How much likelier tokens are, from -100 to 100, by their ids; for providers that take it. JSON: an object of numbers. */
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            /** @description Whether tokens are told with their log probabilities, by providers that have them. */
+            logprobs?: boolean | null;
             /**
              * Format: int32
              * @description The newer name of maxTokens; it wins.
@@ -5788,8 +5807,14 @@ export interface components {
             max_tokens?: number | null;
             /** @description The whole conversation so far; at least one message. */
             messages: components["schemas"]["CompletionMessageInput"][];
+            /** @description Accepted, with a warning: metadata has no effect: a completion is not kept; responses are. JSON: as the format has it. */
+            metadata?: unknown;
+            /** @description Refused: modalities must be ["text"]: answers are text. JSON: as the format has it. */
+            modalities?: unknown;
             /** @description The id of a model or of an agent. */
             model: string;
+            /** @description Refused: moderation is not served: nothing would be moderated. JSON: as the format has it. */
+            moderation?: unknown;
             /**
              * Format: int32
              * @description Only 1.
@@ -5799,10 +5824,16 @@ export interface components {
             options?: components["schemas"]["ChatOptions"] | null;
             /** @description Whether one turn of the model may have several calls. */
             parallel_tool_calls?: boolean | null;
+            /** @description Accepted, with a warning: prediction has no effect: the model writes its whole answer itself. JSON: as the format has it. */
+            prediction?: unknown;
             /** @description -2 to 2. */
             presence_penalty?: number | null;
             /** @description Requests that begin alike and name the same key share a cache, where the provider has one. */
             prompt_cache_key?: string | null;
+            /** @description Accepted, with a warning: prompt_cache_options has no effect: providers decide what they cache. JSON: as the format has it. */
+            prompt_cache_options?: unknown;
+            /** @description Accepted, with a warning: prompt_cache_retention has no effect: how long a provider keeps its cache is its own setting. JSON: as the format has it. */
+            prompt_cache_retention?: unknown;
             /**
              * @description none, minimal, low, medium, high or xhigh, for models that reason.
              * @enum {string|null}
@@ -5816,8 +5847,15 @@ export interface components {
             secrets?: components["schemas"]["UserSecrets"] | null;
             /** @description A whole number: asks the model for the same answer again. */
             seed?: number | null;
+            /**
+             * @description auto, default, flex, scale or priority: the class of service, for providers that have such. Default: `auto`.
+             * @enum {string|null}
+             */
+            service_tier?: "auto" | "default" | "flex" | "scale" | "priority" | null;
             /** @description A text, or up to 16 texts, before which the answer ends. */
             stop?: string | string[] | null;
+            /** @description Accepted, with a warning: store has no effect: a completion is not kept; responses are. JSON: as the format has it. */
+            store?: unknown;
             /** @description REST: whether to answer as an event stream. */
             stream?: boolean | null;
             /** @description REST: how the stream is sent. */
@@ -5833,10 +5871,32 @@ export interface components {
              * @description How many candidates are sampled from, where the model can.
              */
             top_k?: number | null;
+            /**
+             * Format: int32
+             * @description How many likely tokens are told for each position, from 0 to 20.
+             */
+            top_logprobs?: number | null;
             /** @description 0 to 1. */
             top_p?: number | null;
             /** @description A name of your own for your end user, handed on to the provider of the model. */
             user?: string | null;
+            /**
+             * @description How much is said.
+             * @enum {string|null}
+             */
+            verbosity?: "low" | "medium" | "high" | null;
+            /** @description Refused: web_search_options is not served: name a tool of the type web_search in tools. JSON: as the format has it. */
+            web_search_options?: unknown;
+        };
+        /**
+         * CompletionLogprobs
+         * @description How likely the tokens of the text were.
+         */
+        CompletionLogprobs: {
+            /** @description One for each token. */
+            content: components["schemas"]["ResponseLogprob"][];
+            /** @description Always null. */
+            refusal: null;
         };
         /**
          * CompletionMessage
@@ -5845,10 +5905,10 @@ export interface components {
         CompletionMessage: {
             /** @constant */
             role: "assistant";
-            /** @description The text; null when there are only calls. */
+            /** @description The text; null when there are only calls, and for a refusal. */
             content: string | null;
-            /** @description Always null: a refusal is text. */
-            refusal: null;
+            /** @description The words with which the model declines to answer; null when it does not. */
+            refusal: string | null;
             /** @description The model's thinking, if the model reports it. */
             reasoning_content?: string;
             /** @description Calls that the client is asked to make; absent when there are none. */
@@ -5864,6 +5924,8 @@ export interface components {
         CompletionMessageInput: {
             /** @description A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list. */
             content?: string | components["schemas"]["CompletionContentPart"][] | null;
+            /** @description On an assistant message without content: the words with which the model declined to answer. */
+            refusal?: string | null;
             /**
              * @description system, developer (the same), user, assistant or tool.
              * @enum {string}
@@ -9155,7 +9217,7 @@ export interface components {
             usage: components["schemas"]["ResponseUsage"] | null;
             /** @description The finished steps of the flow that answered; absent where they are not shown. */
             flow_steps?: components["schemas"]["FlowStepRecord"][];
-            /** @description What of the agent has no effect; absent when everything has. */
+            /** @description What of the agent or the request has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description Which model answered and how it was chosen; null until its end. */
             selection_metadata?: components["schemas"]["ResponseSelection"] | null;
@@ -9455,20 +9517,30 @@ export interface components {
         };
         /** @description A request of the responses format. Members it does not know are ignored over REST. */
         ResponseInput: {
+            /** @description Accepted, with a warning: access_programs has no effect here. JSON: as the format has it. */
+            access_programs?: unknown;
             /** @description Whether it continues without a reader. Needs `store`. Default: `false`. */
             background?: boolean | null;
             /** @description Default execute. Default: `execute`. */
             chat_mode?: components["schemas"]["ChatMode"] | null;
+            /** @description Accepted, with a warning: context_management has no effect: truncation says what becomes of a long conversation. JSON: as the format has it. */
+            context_management?: unknown;
             /** @description The thread to go on with: the id of a chat, or an object with it. Excludes `previousResponseId`. JSON: a text or an object. */
             conversation?: components["schemas"]["ResponseConversationParam"] | null;
             /** @description From -2 to 2. Default: `0`. */
             frequency_penalty?: number | null;
+            /** @description Accepted, with a warning: image has no effect here: the tool image_generation takes options of images. JSON: as the format has it. */
+            image?: unknown;
             /** @description Further parts of the reply, as the format names them. */
             include?: ("file_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "message.output_text.logprobs" | "reasoning.encrypted_content")[] | null;
             /** @description A string, or an array of items: messages, function calls and their outputs, reasoning, references to items of earlier responses. JSON: a text or a list of many kinds. */
             input?: string | components["schemas"]["InputItemParam"][] | null;
             /** @description For this response only: not inherited by later ones. */
             instructions?: string | null;
+            /** @description How much likelier tokens are, from -100 to 100, by their ids; for providers that take it. JSON: an object of numbers. */
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
             /**
              * Format: int32
              * @description Most tokens of one answer of the model; at least 1.
@@ -9485,16 +9557,26 @@ export interface components {
             } | null;
             /** @description The id of a model or of an agent; default: the thread's, else the default model. */
             model?: string | null;
+            /** @description Refused: moderation is not served: nothing would be moderated. JSON: as the format has it. */
+            moderation?: unknown;
             /** @description Options of a chat. */
             options?: components["schemas"]["ChatOptions"] | null;
             /** @description Whether one turn may have several calls. Default: `true`. */
             parallel_tool_calls?: boolean | null;
+            /** @description Refused: personality is not served: instructions say how the model speaks. JSON: as the format has it. */
+            personality?: unknown;
             /** @description From -2 to 2. Default: `0`. */
             presence_penalty?: number | null;
             /** @description The response to go on from: on its thread when it is the newest there, else on a new one that forks behind it. */
             previous_response_id?: string | null;
+            /** @description Refused: prompt is not served: there are no prompt templates; send instructions and input. JSON: as the format has it. */
+            prompt?: unknown;
             /** @description Requests that begin alike and name the same key share a cache, where the provider has one. */
             prompt_cache_key?: string | null;
+            /** @description Accepted, with a warning: prompt_cache_options has no effect: providers decide what they cache. JSON: as the format has it. */
+            prompt_cache_options?: unknown;
+            /** @description Accepted, with a warning: prompt_cache_retention has no effect: how long a provider keeps its cache is its own setting. JSON: as the format has it. */
+            prompt_cache_retention?: unknown;
             /** @description An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed. */
             reasoning?: components["schemas"]["ResponseReasoningParam"] | null;
             /** @description The newer name of `user` for the prevention of abuse; handed on to the provider of the model. */

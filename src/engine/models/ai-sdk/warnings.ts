@@ -41,6 +41,7 @@ export function warningOf(warning: SharedV4Warning): Warning {
 export function unservedOptions({ parameters }: ModelRequest): readonly Warning[] {
   const unserved = [
     ['logprobs', parameters.logprobs],
+    ['logit_bias', parameters.logitBias],
     ['service_tier', parameters.serviceTier],
     ['verbosity', parameters.verbosity],
   ] as const;

@@ -4,7 +4,7 @@ import { noProxies, type Proxies } from '../../egress/proxies.ts';
 import { type Embed, type MakeImages, type Model, type ModelDelta, ModelError, type ModelRequest } from '../port.ts';
 import { requestEmbeddings } from './embeddings.ts';
 import { requestImages } from './images.ts';
-import { type Dialect, requestBody } from './request.ts';
+import { type Dialect, requestBody, unservedOptions } from './request.ts';
 import { UpstreamReply } from './upstream-reply.ts';
 
 export interface ClientOptions {
@@ -57,7 +57,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
     stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
       return {
         [Symbol.asyncIterator]() {
-          const reply = new UpstreamReply(signal, request.isStreaming, terms);
+          const reply = new UpstreamReply(signal, request.isStreaming, terms, unservedOptions(request, options.dialect));
           upstream.dispatcher.dispatch(
             {
               path: `${basePath}/chat/completions`,

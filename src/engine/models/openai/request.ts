@@ -1,3 +1,4 @@
+import type { Warning } from '../../../entities/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
 
@@ -25,6 +26,7 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
     logprobs: parameters.logprobs === undefined ? undefined : true,
     // Some servers refuse 0.
     top_logprobs: parameters.logprobs === 0 ? undefined : parameters.logprobs,
+    logit_bias: parameters.logitBias,
     reasoning_effort: parameters.reasoningEffort,
     verbosity: parameters.verbosity,
     service_tier: parameters.serviceTier,
@@ -58,6 +60,12 @@ function messagesOf(messages: readonly ModelMessage[], isOpenAi: boolean): reado
     const said = isWanted ? (message.thoughts ?? []).map(({ text }) => text).join('\n') : '';
     return said === '' ? messageOf(message) : { ...messageOf(message), reasoning_content: said };
   });
+}
+
+/** What is left out of the body; undefined for nothing. */
+export function unservedOptions({ parameters }: ModelRequest, dialect: Dialect): readonly Warning[] | undefined {
+  if (dialect !== 'openai' || parameters.topK === undefined) return undefined;
+  return [{ code: 'option_not_supported', message: 'top_k has no effect: the model provider does not take it', param: 'top_k' }];
 }
 
 function messageOf(message: ModelMessage): object {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { Warning } from '../../../entities/warning.ts';
 import { membersOf } from '../../../lib/json.ts';
 import { type ModelDelta, ModelError } from '../port.ts';
 import { ChunkReader } from './chunk-reader.ts';
@@ -43,6 +44,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   readonly #signal: AbortSignal;
   readonly #isStreaming: boolean;
   readonly #terms: ReplyTerms;
+  /** What of the request has no effect; undefined once it is told, with the first deltas. */
+  #warnings: readonly Warning[] | undefined;
   /** Set until the first delta. */
   #firstTimer: NodeJS.Timeout | undefined;
   /** Since when reads bring no delta; undefined when the last one did. */
@@ -52,7 +55,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     this.#abandon();
   };
 
-  constructor(signal: AbortSignal, isStreaming: boolean, terms: ReplyTerms) {
+  constructor(signal: AbortSignal, isStreaming: boolean, terms: ReplyTerms, warnings?: readonly Warning[]) {
+    this.#warnings = warnings;
     this.#signal = signal;
     this.#isStreaming = isStreaming;
     this.#terms = terms;
@@ -194,8 +198,10 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     this.#abandon();
   }
 
-  #deliver(batch: Batch, sizeBytes = 0): void {
-    if (batch.length === 0) return;
+  #deliver(deltas: Batch, sizeBytes = 0): void {
+    if (deltas.length === 0) return;
+    const batch: Batch = this.#warnings === undefined ? deltas : [{ type: 'warnings', warnings: this.#warnings }, ...deltas];
+    this.#warnings = undefined;
     this.#emptySinceMs = undefined;
     if (this.#firstTimer !== undefined) {
       clearTimeout(this.#firstTimer);
