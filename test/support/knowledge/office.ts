@@ -47,18 +47,39 @@ export function wordParagraph(text: string, style?: string): string {
   return `<w:p>${properties}<w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 }
 
-/** A Word document with this body. @param parts  notes and comments by the name of their part in `word/`, inside their root element. */
-export function docx(body: string, parts: { readonly footnotes?: string; readonly comments?: string } = {}): Buffer {
-  const notes = Object.entries(parts);
+export interface WordParts {
+  /** Notes and comments, inside their root element. */
+  readonly footnotes?: string;
+  readonly comments?: string;
+  /** Further styles, definitions of lists, and the head of pages, inside their root element. */
+  readonly styles?: string;
+  readonly numbering?: string;
+  readonly header?: string;
+  /** Documents that the body includes, by their names in `word/`; the first one has the relation `chunk1`. */
+  readonly chunks?: Readonly<Record<string, string>>;
+}
+
+const wordRoots = { footnotes: 'footnotes', comments: 'comments', numbering: 'numbering', header: 'hdr' } as const;
+
+/** A Word document with this body. */
+export function docx(body: string, { styles = '', chunks = {}, ...parts }: WordParts = {}): Buffer {
+  const given = Object.entries(parts) as readonly (readonly [keyof typeof wordRoots, string])[];
+  const relations = relationsXml([
+    ['styles', 'styles.xml'],
+    ['hyperlink', 'https://example.com/terms', 'External'],
+    ...given.map(([name]) => [name, `${name}.xml`] as const),
+  ]);
+  const chunkRelations = Object.keys(chunks).map(
+    (name, index) => `<Relationship Id="chunk${index + 1}" Type="${officeTypes}/aFChunk" Target="${name}"/>`,
+  );
   return officePackage('word/document.xml', {
     'word/document.xml': `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document ${word} ${ids} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><w:body>${body}</w:body></w:document>`,
-    'word/_rels/document.xml.rels': relationsXml([
-      ['styles', 'styles.xml'],
-      ['hyperlink', 'https://example.com/terms', 'External'],
-      ...notes.map(([name]) => [name, `${name}.xml`] as const),
-    ]),
-    'word/styles.xml': wordStyles,
-    ...Object.fromEntries(notes.map(([name, xml]) => [`word/${name}.xml`, `<w:${name} ${word}>${xml}</w:${name}>`])),
+    'word/_rels/document.xml.rels': relations.replace('</Relationships>', `${chunkRelations.join('')}</Relationships>`),
+    'word/styles.xml': wordStyles.replace('</w:styles>', `${styles}</w:styles>`),
+    ...Object.fromEntries(
+      given.map(([name, inner]) => [`word/${name}.xml`, `<w:${wordRoots[name]} ${word}>${inner}</w:${wordRoots[name]}>`]),
+    ),
+    ...Object.fromEntries(Object.entries(chunks).map(([name, content]) => [`word/${name}`, content])),
   });
 }
 

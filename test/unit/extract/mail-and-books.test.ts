@@ -96,7 +96,7 @@ describe('EML', () => {
     for (let depth = 0; depth < 5; depth += 1) message = mail([`Content-Type: message/rfc822\r\n\r\n${message}`], `cut${depth}`);
     const { text } = await extract('a.eml', message);
     expect(text.match(/^#+ Attachment$/gm)).toHaveLength(4);
-    expect(text).toMatch(/Not read\. The file is inside more than 3 mails\.$/);
+    expect(text).toMatch(/Not read\. The file is inside more than 3 other documents\.$/);
     expect((await extract('b.eml', mail([`Content-Type: message/rfc822\r\n\r\n${inner}`]))).text).toContain(
       '# Inner\n\nFrom: bo@example.com\n\nInner words.',
     );

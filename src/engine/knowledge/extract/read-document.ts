@@ -5,7 +5,7 @@ import { type DocumentType, sniff } from './sniff.ts';
 
 /** Most bytes of a UTF-16 code unit in any charset: a longer document exceeds the limit for certain. */
 const bytesPerCharMax = 4;
-/** Mails inside mails. */
+/** Documents inside documents: attachments of mails, and what a Word document includes. */
 const depthMax = 3;
 
 /**
@@ -24,6 +24,10 @@ export async function readDocument(document: DocumentBytes, textMaxChars: number
 
 async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: DocumentWriter, depth: number): Promise<void> {
   if ('text' in type && bytes.byteLength > writer.textMaxChars * bytesPerCharMax) throw tooMuchText(writer.textMaxChars);
+  const readPart = (part: DocumentBytes, textMaxChars: number) => {
+    if (depth < depthMax) return readDocument(part, textMaxChars, depth + 1);
+    throw new ExtractError('UNSUPPORTED_TYPE', `The file is inside more than ${depthMax} other documents.`);
+  };
   switch (type.format) {
     case 'pdf':
       return (await import('./formats/pdf/pdf.ts')).readPdf(bytes, writer);
@@ -38,7 +42,7 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
     case 'text':
       return (await import('./formats/text.ts')).readText(type.text, writer);
     case 'docx':
-      return (await import('./formats/docx.ts')).readDocx(type.archive, writer);
+      return (await import('./formats/docx/docx.ts')).readDocx(type.archive, writer, readPart);
     case 'xlsx':
       return (await import('./formats/workbook.ts')).readXlsx(type.archive, writer);
     case 'xls':
@@ -50,9 +54,6 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
     case 'epub':
       return (await import('./formats/epub.ts')).readEpub(type.archive, writer);
     case 'eml':
-      return (await import('./formats/eml.ts')).readEml(bytes, writer, (part, textMaxChars) => {
-        if (depth < depthMax) return readDocument(part, textMaxChars, depth + 1);
-        throw new ExtractError('UNSUPPORTED_TYPE', `The file is inside more than ${depthMax} mails.`);
-      });
+      return (await import('./formats/eml.ts')).readEml(bytes, writer, readPart);
   }
 }

@@ -1,30 +1,39 @@
-import { oneLine } from '../../../../lib/text.ts';
-import { type DocumentWriter, tooMuchText } from '../document-writer.ts';
-import type { PartRelation } from '../package-parts.ts';
-import { attribute, relationId, type XmlAttributes, type XmlHandler } from '../xml.ts';
-import type { Note } from './docx-notes.ts';
-import type { ParagraphStyle } from './docx-styles.ts';
-import { markdownLink } from './markdown-link.ts';
-import { writeTable } from './markdown-table.ts';
+import { oneLine } from '../../../../../lib/text.ts';
+import type { ExtractedDocument } from '../../document.ts';
+import { type DocumentWriter, tooMuchText } from '../../document-writer.ts';
+import type { PartRelation } from '../../package-parts.ts';
+import { attribute, relationId, type XmlAttributes, type XmlHandler } from '../../xml.ts';
+import { markdownLink } from '../markdown-link.ts';
+import { writeTable } from '../markdown-table.ts';
+import type { Note } from './notes.ts';
+import type { Numbering } from './numbering.ts';
+import { ShownText } from './shown-text.ts';
+import type { ParagraphStyle, Styles } from './styles.ts';
+import { symbolOf } from './symbols.ts';
 
 export interface BodyContext {
-  readonly styles: ReadonlyMap<string, ParagraphStyle>;
+  readonly styles: Styles;
+  readonly numbering: Numbering;
+  /** Documents that the document includes, by the relation that leads to them. */
+  readonly chunks: ReadonlyMap<string, ExtractedDocument>;
   readonly footnotes: ReadonlyMap<string, Note>;
   readonly endnotes: ReadonlyMap<string, Note>;
   readonly comments: ReadonlyMap<string, Note>;
   readonly relations: ReadonlyMap<string, PartRelation>;
 }
 
-/** Not part of the document as it is shown: the older form of a drawing, text at its old place, deleted text, former properties, ruby. */
-const leftOut = new Set(['Fallback', 'moveFrom', 'del', 'pPrChange', 'rPrChange', 'rt']);
 const columnsMax = 1_000;
 
 interface Paragraph {
   text: string;
   style: ParagraphStyle | undefined;
   outlineLevel: number | undefined;
-  /** Depth in a list, from 0; undefined outside lists. */
+  /** What the paragraph itself says of its list; its style may say it, too. */
+  listId: string | undefined;
   listLevel: number | undefined;
+  /** A large first letter, which stands in a frame of its own. */
+  isDropCap: boolean;
+  hasHiddenText: boolean;
   readonly page: number;
   readonly notes: string[];
 }
@@ -47,9 +56,9 @@ export class BodyReader implements XmlHandler {
   readonly #links: { readonly address: string; readonly start: number }[] = [];
   /** Lines of the list that is being read. */
   #list: { readonly lines: string[]; readonly page: number } = { lines: [], page: 1 };
-  #leftOutDepth = 0;
-  #isHiddenRun = false;
+  readonly #shown: ShownText;
   #isText = false;
+  #dropCap = '';
   #noteCount = 0;
   #chars = 0;
   /** The page that is being read. It stays 1 when the program that saved the document counted no pages. */
@@ -60,18 +69,16 @@ export class BodyReader implements XmlHandler {
   constructor(writer: DocumentWriter, context: BodyContext) {
     this.#writer = writer;
     this.#context = context;
+    this.#shown = new ShownText(context.styles);
   }
 
   open(name: string, attributes: XmlAttributes): void {
-    if (this.#leftOutDepth > 0 || leftOut.has(name)) {
-      this.#leftOutDepth += 1;
-      return;
-    }
+    if (!this.#shown.open(name, attributes)) return;
     const paragraph = this.#paragraphs.at(-1);
     const table = this.#tables.at(-1);
     switch (name) {
       case 'p':
-        this.#paragraphs.push(newParagraph(this.page));
+        this.#paragraphs.push(newParagraph(this.page, this.#context.styles));
         break;
       case 'tbl':
         this.#endList();
@@ -89,14 +96,11 @@ export class BodyReader implements XmlHandler {
       case 'vMerge':
         if (table !== undefined) table.isContinued = attribute(attributes, 'val') !== 'restart';
         break;
-      case 'r':
-        this.#isHiddenRun = false;
-        break;
-      case 'vanish':
-        this.#isHiddenRun = attribute(attributes, 'val') !== '0' && attribute(attributes, 'val') !== 'false';
-        break;
       case 't':
-        this.#isText = !this.#isHiddenRun;
+        this.#isText = this.#isShown();
+        break;
+      case 'altChunk':
+        this.#include(attributes);
         break;
       default:
         if (paragraph !== undefined) this.#openInParagraph(paragraph, name, attributes);
@@ -104,20 +108,18 @@ export class BodyReader implements XmlHandler {
   }
 
   close(name: string): void {
-    if (this.#leftOutDepth > 0) {
-      this.#leftOutDepth -= 1;
-      return;
-    }
+    const isRowHidden = this.#shown.isRowHidden;
+    if (!this.#shown.close(name)) return;
     this.#isText = false;
     if (name === 'p') this.#endParagraph();
+    else if (name === 'tr') this.#endRow(isRowHidden);
     else if (name === 'tc') this.#endCell();
     else if (name === 'tbl') this.#endTable();
     else if (name === 'hyperlink') this.#endLink();
   }
 
   text(text: string): void {
-    if (!this.#isText || this.#leftOutDepth > 0) return;
-    this.#add(text);
+    if (this.#isText) this.#add(text);
   }
 
   finish(): void {
@@ -126,10 +128,10 @@ export class BodyReader implements XmlHandler {
 
   #openInParagraph(paragraph: Paragraph, name: string, attributes: XmlAttributes): void {
     const value = () => attribute(attributes, 'val');
+    if (drawn.has(name) && !this.#isShown()) return;
     switch (name) {
       case 'pStyle':
-        paragraph.style = this.#context.styles.get(value() ?? '');
-        if (paragraph.style?.isList === true) paragraph.listLevel ??= 0;
+        paragraph.style = this.#context.styles.paragraphs.get(value() ?? '');
         break;
       case 'outlineLvl':
         paragraph.outlineLevel = Number(value());
@@ -138,10 +140,16 @@ export class BodyReader implements XmlHandler {
         paragraph.listLevel = Math.min(8, Number(value()) || 0);
         break;
       case 'numId':
-        // Number 0 takes a paragraph out of the list of its style.
-        paragraph.listLevel = value() === '0' ? undefined : (paragraph.listLevel ?? 0);
+        paragraph.listId = value();
+        break;
+      case 'framePr':
+        paragraph.isDropCap = /^(?:drop|margin)$/.test(attribute(attributes, 'dropCap') ?? '');
+        break;
+      case 'sym':
+        this.#add(symbolOf(attribute(attributes, 'font'), attribute(attributes, 'char')));
         break;
       case 'tab':
+      case 'ptab':
         this.#add('\t');
         break;
       case 'br':
@@ -200,7 +208,15 @@ export class BodyReader implements XmlHandler {
     const paragraph = this.#paragraphs.pop();
     if (paragraph === undefined) return;
     const { style, page, notes } = paragraph;
-    const text = paragraph.text.trim();
+    if (paragraph.hasHiddenText) this.#writer.omit('HIDDEN_PARTS');
+    if (paragraph.isDropCap) {
+      this.#dropCap = paragraph.text.trim();
+      return;
+    }
+    const place = this.#placeInList(paragraph);
+    const words = this.#dropCap + paragraph.text.trim();
+    this.#dropCap = '';
+    const text = words === '' || place === undefined || place.label === '' ? words : `${place.label} ${words}`;
     const table = this.#tables.at(-1);
     if (table !== undefined) {
       table.cell += `${table.cell === '' || text === '' ? '' : '\n'}${text}`;
@@ -208,9 +224,9 @@ export class BodyReader implements XmlHandler {
       return;
     }
     const level = headingLevel(paragraph);
-    if (text !== '' && paragraph.listLevel !== undefined && level === null) {
+    if (text !== '' && place !== undefined && level === null) {
       if (this.#list.lines.length === 0) this.#list = { lines: [], page };
-      this.#list.lines.push(`${'  '.repeat(paragraph.listLevel)}- ${text.replaceAll('\n', ' ')}`);
+      this.#list.lines.push(`${'  '.repeat(place.level)}${place.label === '' ? '- ' : ''}${text.replaceAll('\n', ' ')}`);
       this.#list.lines.push(...notes.map((note) => `  ${note}`));
       return;
     }
@@ -224,6 +240,41 @@ export class BodyReader implements XmlHandler {
       this.#writer.heading(level, text, page);
     }
     for (const note of notes) this.#writer.block('paragraph', note, page);
+  }
+
+  /** Counts the paragraph in its list. @returns undefined outside of lists. */
+  #placeInList({
+    style,
+    text,
+    hasHiddenText,
+    ...own
+  }: Paragraph): { readonly level: number; readonly label: string } | undefined {
+    const { numbering } = this.#context;
+    const listId = own.listId ?? style?.listId;
+    // Number 0 takes a paragraph out of the list of its style.
+    if (listId === '0') return undefined;
+    if (listId === undefined)
+      return style?.isList === true || own.listLevel !== undefined ? { level: own.listLevel ?? 0, label: '' } : undefined;
+    const level = own.listLevel ?? style?.listLevel ?? numbering.levelOf(listId, style?.id ?? '') ?? 0;
+    if (hasHiddenText && text.trim() === '') return { level, label: '' };
+    return { level, label: numbering.next(listId, level)?.text ?? '' };
+  }
+
+  #include(attributes: XmlAttributes): void {
+    const chunk = this.#context.chunks.get(relationId(attributes) ?? '');
+    if (chunk === undefined) return;
+    const table = this.#tables.at(-1);
+    if (table !== undefined) {
+      table.cell += `${table.cell === '' ? '' : '\n'}${chunk.text}`;
+      return;
+    }
+    this.#endList();
+    this.#writer.part(chunk, 0);
+  }
+
+  #endRow(isHidden: boolean): void {
+    if (!isHidden) return;
+    this.#tables.at(-1)?.rows.pop();
   }
 
   #endList(): void {
@@ -254,6 +305,13 @@ export class BodyReader implements XmlHandler {
     }
   }
 
+  #isShown(): boolean {
+    if (this.#shown.isShown) return true;
+    const paragraph = this.#paragraphs.at(-1);
+    if (paragraph !== undefined) paragraph.hasHiddenText = true;
+    return false;
+  }
+
   /** The text of a table or list is kept until its end, so it is counted here as well as in the writer. */
   #add(text: string): void {
     const paragraph = this.#paragraphs.at(-1);
@@ -264,8 +322,20 @@ export class BodyReader implements XmlHandler {
   }
 }
 
-function newParagraph(page: number): Paragraph {
-  return { text: '', style: undefined, outlineLevel: undefined, listLevel: undefined, page, notes: [] };
+/** Elements of a run that are seen, besides its text. */
+const drawn = new Set(['tab', 'ptab', 'br', 'cr', 'noBreakHyphen', 'sym', 'docPr', 'footnoteReference', 'endnoteReference']);
+
+function newParagraph(page: number, { paragraphs, defaultParagraph }: Styles): Paragraph {
+  const style = paragraphs.get(defaultParagraph ?? '');
+  return {
+    text: '',
+    style,
+    page,
+    notes: [],
+    ...{ outlineLevel: undefined, listId: undefined, listLevel: undefined },
+    isDropCap: false,
+    hasHiddenText: false,
+  };
 }
 
 function headingLevel({ style, outlineLevel }: Paragraph): number | null {
