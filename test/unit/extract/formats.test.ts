@@ -189,6 +189,10 @@ describe('HTML', () => {
       '| Day | Fare Adult | Fare Child |\n| --- | --- | --- |\n| Monday | 4 | 2 |\n| Monday | 5 | 3 |\n| Tuesday | free |  |\n| Friday | 6 | 4 |',
     );
   });
+  it('takes a span of no rows for all rows below', async () => {
+    const text = await textOf('<table><tr><th>Pier<th>Boat<tr><td rowspan=0>North<td>Kestrel<tr><td>Plover<tr><td>Ruff</table>');
+    expect(text).toMatch(/\| North \| Kestrel \|\n\| North \| Plover \|\n\| North \| Ruff \|$/);
+  });
   it('does not let spans make a small table large', async () => {
     const text = await textOf(`<table>${'<tr><td rowspan=60000 colspan=1000>x<td>y'.repeat(500)}</table>`);
     expect(text.length).toBeLessThan(2_000_000);

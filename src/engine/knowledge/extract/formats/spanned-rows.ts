@@ -1,7 +1,7 @@
 /** A cell of a table, which may reach over several rows and columns. */
 export interface SpannedCell {
   readonly text: string;
-  /** As the document gives them: anything but a whole number above 1 counts as 1. */
+  /** As the document gives them: anything but a whole number above 1 counts as 1, and `"0"` rows as all that follow. */
   readonly rows: unknown;
   readonly columns: unknown;
   /** Whether it names its columns or its row. */
@@ -36,7 +36,7 @@ export function spannedRows(table: readonly (readonly SpannedCell[])[]): string[
     for (const cell of row) {
       fillReaching();
       const isSpanning = cells.length < columnsMax;
-      const rowsBelow = isSpanning ? spanOf(cell.rows, spanMax) - 1 : 0;
+      const rowsBelow = isSpanning ? (cell.rows === '0' ? spanMax : spanOf(cell.rows, spanMax)) - 1 : 0;
       const columns = isSpanning ? Math.min(spanOf(cell.columns, columnsMax), columnsMax - cells.length) : 1;
       // The first row is the head of a table that marks none.
       const isRepeated = isHead || rows.length === 0;
