@@ -242,6 +242,16 @@ describe('@openai/agents', () => {
     execute: async ({ a, b }) => String(a + b),
   });
 
+  it.each([false, true])('takes an answer of a model that says nothing for the answer (stream %s)', async (stream) => {
+    upstream.otherwise({ text: '', usage });
+    const { model: agentModel, runner: run } = runner();
+    const agent = new Agent({ name: 'Ada', instructions: 'Add.', model: agentModel, tools: [add] });
+    const result = stream ? await run.run(agent, input, { stream: true }) : await run.run(agent, input);
+    if ('completed' in result) await result.completed;
+    expect(result.finalOutput).toBe('');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   it.each([false, true])('runs tools to the answer and goes on from the previous response (stream %s)', async (stream) => {
     upstream.next({ toolCalls: [call] });
     const { model: agentModel, runner: run } = runner();

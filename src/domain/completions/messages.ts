@@ -1,8 +1,10 @@
 import { isInline } from '../../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models/port.ts';
-import { isObject } from '../../lib/json.ts';
+import type { Thought } from '../../entities/runs/thought.ts';
+import { isObject, itemsOf, membersOf } from '../../lib/json.ts';
 import { contentPart } from '../../wire/completions/request.ts';
 import { readWire } from '../../wire/read.ts';
+import { readThought } from '../../wire/thoughts.ts';
 import { type AttachmentBytes, bytesOfDataUrl } from '../attachments/attachments.ts';
 import type { Faults } from '../faults.ts';
 
@@ -16,6 +18,9 @@ export interface CompletionMessageInput {
   readonly toolCalls?: Maybe<readonly CompletionToolCallInput[]>;
   readonly toolCallId?: Maybe<string>;
   readonly refusal?: Maybe<string>;
+  readonly reasoningContent?: Maybe<string>;
+  /** Entries of a list, as they were received. */
+  readonly reasoningDetails?: unknown;
 }
 
 export interface CompletionToolCallInput {
@@ -70,7 +75,14 @@ function readMessage(message: CompletionMessageInput, at: string, given: Request
       const toolCalls = readCalls(message);
       const isSilent = message.content === null || message.content === undefined;
       const content = isSilent ? (message.refusal ?? null) : readText(message.content, at, faults);
-      return [{ role: 'assistant', content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
+      const thoughts = readThoughts(message);
+      return [
+        {
+          ...{ role: 'assistant', content },
+          ...(toolCalls.length === 0 ? {} : { toolCalls }),
+          ...(thoughts.length === 0 ? {} : { thoughts }),
+        },
+      ];
     }
     case 'tool':
       return [{ role: 'tool', toolCallId: message.toolCallId ?? '', content: readText(message.content, at, faults) }];
@@ -78,6 +90,13 @@ function readMessage(message: CompletionMessageInput, at: string, given: Request
       faults.add(`${at}.role`, `${at}.role must be one of system, developer, user, assistant, tool`);
       return [];
   }
+}
+
+/** The details say all that the text does. What another service wrote is left out. */
+function readThoughts({ reasoningContent, reasoningDetails }: CompletionMessageInput): readonly Thought[] {
+  const known = itemsOf(reasoningDetails).flatMap((detail) => readThought(membersOf(detail).data) ?? []);
+  if (known.length > 0) return known;
+  return typeof reasoningContent === 'string' && reasoningContent !== '' ? [{ text: reasoningContent }] : [];
 }
 
 function readCalls(message: CompletionMessageInput): readonly ModelToolCall[] {

@@ -35,7 +35,7 @@ interface ReadOptions {
 }
 
 /**
- * Items that no model is told of. Reasoning belongs to the model that thought it. A listing of tools serves the request, whose model gets the tools
+ * Items that are kept as they were received. Reasoning goes to the provider that thought it, and no model is told of the others. A listing of tools serves the request, whose model gets the tools
  * as functions.
  */
 export const passedOver: ReadonlySet<string> = new Set(['reasoning', 'mcp_list_tools', ...foreignItemTypes]);

@@ -9,9 +9,11 @@ import {
   type ToolOutputStatus,
 } from '../../entities/chats/chat.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
+import type { Thought } from '../../entities/runs/thought.ts';
 import { ownServerLabel } from '../../entities/runs/tool.ts';
-import { isObject } from '../../lib/json.ts';
-import { storableText } from '../../lib/text.ts';
+import { isObject, itemsOf, membersOf, stringOf } from '../../lib/json.ts';
+import { storableJson, storableText } from '../../lib/text.ts';
+import { readThought } from '../../wire/thoughts.ts';
 import type { ContextPart } from '../attachments/attachments.ts';
 import { callRecordOf, madeAfterApproval, madeOutputOf } from './tool-items.ts';
 
@@ -37,10 +39,18 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
   const outputs = new Map(items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item]] : [])));
   const made = madeAfterApproval(items);
   const asked = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+  let thoughts: Thought[] = [];
+  /** The thoughts before an answer, as its context. */
+  const thought = (): Partial<Pick<NewMessage, 'context'>> => {
+    const before: ModelMessage[] = thoughts.length === 0 ? [] : [{ role: 'assistant', content: null, thoughts }];
+    thoughts = [];
+    return before.length === 0 ? {} : { context: before };
+  };
   /** A call and its output, for the model only. */
   const told = (call: ToolCall, output: unknown, kept: Pick<NewMessage, 'item'> = {}) => {
     const { text, shown } = readOutput(output, call.id, given);
-    const context: ModelMessage[] = [
+    const context: unknown[] = [
+      ...(thought().context ?? []),
       { role: 'assistant', content: null, toolCalls: [call] },
       { role: 'tool', toolCallId: call.id, content: text },
       ...(shown ?? []),
@@ -51,14 +61,18 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
     const last = messages.at(-1);
     switch (item.type) {
       case 'message':
-        messages.push(messageOf(item, basics, given));
+        if (item.role === 'assistant') messages.push({ ...messageOf(item, basics, given), ...thought() });
+        else messages.push(messageOf(item, basics, given));
+        break;
+      case 'reasoning':
+        thoughts.push(...thoughtsOf(item));
         break;
       case 'function_call':
       case 'mcp_approval_request': {
         const call = callOf(item);
-        const canJoin = last?.role === 'assistant' && last.context === null && !last.isHidden;
+        const canJoin = last?.role === 'assistant' && !last.isHidden && thoughts.length === 0;
         if (canJoin) messages[messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
-        else messages.push({ ...blank(basics), role: 'assistant', toolCalls: [call] });
+        else messages.push({ ...blank(basics), role: 'assistant', toolCalls: [call], ...thought() });
         break;
       }
       case 'mcp_approval_response': {
@@ -115,6 +129,14 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
     }
   }
   return messages;
+}
+
+/** What is given back to the provider of a thought; a summary alone goes to whoever answers. */
+function thoughtsOf({ encrypted_content: content, summary }: WireObject): readonly Thought[] {
+  const known = readThought(content);
+  const text = itemsOf(summary).flatMap((part) => stringOf(membersOf(part).text) ?? []);
+  if (known !== undefined) return [storableJson(known) as Thought];
+  return typeof content === 'string' || text.length === 0 ? [] : [{ text: storableText(text.join('\n')) }];
 }
 
 /** The id by which an item that asks for an output is answered; undefined for other items. */

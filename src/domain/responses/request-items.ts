@@ -40,12 +40,15 @@ export async function resolveItems(
   owner: ResponseOwner,
   given: readonly RequestItem[],
 ): Promise<readonly ResponseItem[]> {
-  const wanted = given.flatMap(({ item }) => (item.type === 'item_reference' ? [String(item.id)] : []));
+  const wanted = given.flatMap(({ item }) => (item.type === 'item_reference' || isBareThought(item) ? [String(item.id)] : []));
   const found = await deps.storage.responses.findItems(wanted, owner);
   const faults = new Faults();
   const items = given.flatMap(({ item, at }): ResponseItem[] => {
-    if (item.type !== 'item_reference') return [withId(deps, item)];
     const known = found.get(String(item.id));
+    if (isBareThought(item) && known?.direction === 'output' && known.item.type === 'reasoning') {
+      return [{ itemId: known.itemId, item: itemOf(known.item, itemIncludes) }];
+    }
+    if (item.type !== 'item_reference') return [withId(deps, item)];
     if (known === undefined) {
       faults.add(`${at}.id`, `${at}.id names no item of yours`);
       return [];
@@ -54,6 +57,11 @@ export async function resolveItems(
   });
   faults.throwIfAny();
   return withOwnIds(deps, items);
+}
+
+/** A thought without what its provider demands to see again: clients that keep items by their ids send it so. */
+function isBareThought(item: WireObject): boolean {
+  return item.type === 'reasoning' && typeof item.id === 'string' && typeof item.encrypted_content !== 'string';
 }
 
 /** @throws DomainError INVALID_VALUE for outputs of unknown calls. */

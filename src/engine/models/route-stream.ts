@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Warning } from '../../entities/warning.ts';
 import { type Catalog, splitModelId } from './catalog.ts';
 import type { Circuit } from './circuit.ts';
 import { type ModelDelta, ModelError, type ModelRequest } from './port.ts';
 import type { Provider } from './providers/provider.ts';
-import { messagesFor } from './thoughts.ts';
+import { leavesOutThoughts, messagesFor } from './thoughts.ts';
 
 /** How a request was routed. Filled while the stream runs; complete at its end. */
 export interface Selection {
@@ -43,6 +44,12 @@ const retryAfterSecondsMax = 5;
 const callerFaults: ReadonlySet<string> = new Set(['INVALID_VALUE', 'CONTENT_FILTER', 'REQUEST_TOO_LARGE']);
 /** Another model may take the request, and the one that did not is well: its circuit stays closed. */
 const modelBounds: ReadonlySet<string> = new Set(['UNSUPPORTED_VALUE', 'CONTEXT_LENGTH_EXCEEDED']);
+
+const thoughtsLeftOut: Warning = {
+  code: 'thoughts_left_out',
+  message: 'the model that answers goes on without the thoughts behind the tool calls so far: another provider thought them',
+  param: null,
+};
 
 /** Sends a request to the first model of a chain that answers. Retries and falls back only before the first delta is given. */
 export function routeStream(tools: Tools, chain: readonly string[], request: ModelRequest, signal: AbortSignal): RoutedStream {
@@ -148,7 +155,7 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
     const answer = this.#open(provider, name);
     const said: ModelDelta[] = [];
     try {
-      const step = await answer.next();
+      const step = this.#told(await answer.next(), providerId);
       selection.provider = providerId;
       selection.model = name;
       selection.queueMs = Math.round(triedAt - startedAt);
@@ -170,6 +177,12 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
       this.#broken = { reason: error };
       return { value: said, done: false };
     }
+  }
+
+  /** The first step of an answer, with what its provider does not get of the conversation. */
+  #told(step: Step, providerId: string): Step {
+    if (step.done === true || !leavesOutThoughts(providerId, this.#route.request.messages)) return step;
+    return { value: [{ type: 'warnings', warnings: [thoughtsLeftOut] }, ...step.value], done: false };
   }
 
   /** No model is left to ask. What a whole answer said before it broke off stays, as in a stream. @throws ModelError where there is none. */

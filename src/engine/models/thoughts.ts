@@ -44,6 +44,21 @@ export function lacksThoughts(messages: readonly ModelMessage[]): boolean {
   return !turn.some((message) => message.role === 'assistant' && message.thoughts?.some(({ opaque }) => opaque !== undefined));
 }
 
+/** Whether thoughts that belong to open tool calls do not go to this provider. */
+export function leavesOutThoughts(provider: string, messages: readonly ModelMessage[]): boolean {
+  const answered = messages.findLastIndex(
+    (message) => message.role === 'assistant' && message.toolCalls === undefined && message.content !== null,
+  );
+  return messages
+    .slice(
+      Math.max(
+        answered,
+        messages.findLastIndex(({ role }) => role === 'user'),
+      ) + 1,
+    )
+    .some((message) => message.role === 'assistant' && message.thoughts?.some((thought) => !isFrom(provider, thought)));
+}
+
 function isMarked({ thoughts, toolCalls }: AssistantMessage): boolean {
   return thoughts !== undefined || toolCalls?.[0]?.origin !== undefined;
 }

@@ -68,4 +68,8 @@ export const servedIncludes: readonly string[] = [
 ];
 
 /** Those of them that items have only when a request asks for them. */
-export const itemIncludes: readonly string[] = ['file_search_call.results', 'web_search_call.action.sources'];
+export const itemIncludes: readonly string[] = [
+  'file_search_call.results',
+  'web_search_call.action.sources',
+  'reasoning.encrypted_content',
+];

@@ -88,9 +88,16 @@ const AssistantMessageInput = flatInput<object>(
     fields: (t) => ({
       text: t.string({ required: false, description: 'What it said, also a refusal; absent beside calls alone.' }),
       toolCalls: t.field({ type: [ToolCallInput], required: false, description: 'Calls that it asked for.' }),
+      reasoning: t.string({ required: false, description: 'What it thought; given back where the model provider takes it.' }),
+      reasoningDetails: t.field({
+        type: 'JSON',
+        required: false,
+        description:
+          'Its thoughts as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider.',
+      }),
     }),
   }),
-  { members: { text: 'content' } },
+  { members: { text: 'content', reasoning: 'reasoningContent' } },
 );
 
 const ToolMessageInput = flatInput<object>(

@@ -45,6 +45,16 @@ export const RestMessageInput = builder.inputType('RestCompletionMessageInput', 
       description: 'On an assistant message without content: the words with which the model declined to answer.',
     }),
     toolCallId: t.string({ required: false, description: 'On a message with the role tool: the call whose output this is.' }),
+    reasoningContent: t.string({
+      required: false,
+      description: 'What an assistant message thought; given back where the model provider takes it.',
+    }),
+    reasoningDetails: t.field({
+      type: 'JSON',
+      required: false,
+      description:
+        'Thoughts of an assistant message, as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider.',
+    }),
   }),
 });
 

@@ -34,6 +34,8 @@ import {
   madeFile,
   madeMembers,
   namesOf,
+  reasoningDetail,
+  reasoningDetailsOf,
   usage,
   usageOf,
 } from './reply.ts';
@@ -55,6 +57,7 @@ const delta = object('What is added to the message.', {
   content: text('A piece of text.').nullish(),
   refusal: text('A piece of the words with which the model declines to answer.').optional(),
   reasoning_content: text('A piece of the thinking.').optional(),
+  reasoning_details: list('What the model provider demands to see again.', reasoningDetail).optional(),
   tool_calls: list('A piece of a call.', callDelta).optional(),
   annotations: list('A source of the text.', annotation).optional(),
   images: list('In the last chunk: images that tools of the service made.', image).optional(),
@@ -180,6 +183,10 @@ class CompletionEncoder implements StreamEncoder {
         return event.item.type === 'message' || event.item.type === 'reasoning' ? this.#role('""') : '';
       case 'response.reasoning_text.delta':
         return this.#chunk(`{"reasoning_content":${event.json}}`);
+      case 'response.output_item.done': {
+        const details = reasoningDetailsOf(event.item);
+        return details.length === 0 ? '' : this.#chunk(deltaJson({ reasoning_details: [...details] }));
+      }
       case 'response.function_call_arguments.delta':
         return this.#chunk(`{"tool_calls":[{"index":${this.#calls - 1},"function":{"arguments":${event.json}}}]}`);
       case 'response.output_text.annotation.added':

@@ -23,6 +23,7 @@ import {
   text,
   unlessEmpty,
 } from '../schema.ts';
+import { writtenThought } from '../thoughts.ts';
 
 /** The reply of the chat completions format: its schema, and its encoder from a finished run. Parts that the stream has too are exported. */
 
@@ -158,11 +159,30 @@ function toolCallOf({ id, name, arguments: args, approval }: ToolCall): Sent<typ
   return { id, type: 'function', function: { name, arguments: args }, approval };
 }
 
+export const reasoningDetail = component('CompletionReasoningDetail', 'A thought of the model, for its provider.', {
+  type: constant('reasoning.encrypted'),
+  id: text('The id of the thought.'),
+  format: constant('parley-v1'),
+  data: text('The thought, with what its provider demands to see again.'),
+});
+
+/** Only a thought that its provider marked must come back so: for others, `reasoning_content` says all. */
+export function reasoningDetailsOf(item: RunItem): readonly Sent<typeof reasoningDetail>[] {
+  if (item.type !== 'reasoning' || item.origin?.opaque === undefined) return [];
+  return [
+    { type: 'reasoning.encrypted', id: item.id, format: 'parley-v1', data: writtenThought({ text: item.text, ...item.origin }) },
+  ];
+}
+
 const message = component('CompletionMessage', "The model's answer.", {
   role: constant('assistant'),
   content: text('The text; null when there are only calls, and for a refusal.').nullable(),
   refusal: text('The words with which the model declines to answer; null when it does not.').nullable(),
   reasoning_content: text("The model's thinking, if the model reports it.").optional(),
+  reasoning_details: list(
+    'What the model provider demands to see again; absent when it demands nothing. Give the message back as it is.',
+    reasoningDetail,
+  ).optional(),
   tool_calls: list('Calls that the client is asked to make; absent when there are none.', toolCall).optional(),
   annotations: list('Citations; absent when there are none.', annotation).optional(),
   images: list('Images that tools of the service made; absent when there are none.', image).optional(),
@@ -180,6 +200,7 @@ function messageOf({ output }: RunSnapshot, context: EncoderContext): Sent<typeo
     content: isSilent ? null : textOf(output),
     refusal: refusal ?? null,
     reasoning_content: reasoningOf(output),
+    reasoning_details: unlessEmpty(output.flatMap(reasoningDetailsOf)),
     tool_calls: unlessEmpty(calls),
     annotations: unlessEmpty(citationsOf(output).map(annotationOf)),
     ...madeMembers(output, context),

@@ -255,6 +255,8 @@ export class ResponseProjection {
   /** The item that is open, with its place among those shown; undefined while it is not shown. */
   #open: { readonly item: RunItem; readonly index: number } | undefined;
   #annotations = 0;
+  /** Whether the open thought has shown any text. */
+  #hasSummary = false;
   /** Members of a text delta around its number and its text; changes with the item. */
   #deltaTail = '';
   #deltaType = 'response.output_text.delta';
@@ -344,9 +346,15 @@ export class ResponseProjection {
       item: addedItemOf(item, this.#head?.includes),
       ...shownHints,
     });
-    if (item.type !== 'reasoning') return added;
-    const part = summaryOf('');
-    return added + this.#event('response.reasoning_summary_part.added', { ...this.#place(), summary_index: 0, part });
+    this.#hasSummary = false;
+    return added;
+  }
+
+  /** Begins the summary of a thought with its first text: a thought that is hidden has none. */
+  #summaryBegun(): string {
+    if (this.#hasSummary) return '';
+    this.#hasSummary = true;
+    return this.#event('response.reasoning_summary_part.added', { ...this.#place(), summary_index: 0, part: summaryOf('') });
   }
 
   #done(item: RunItem): string {
@@ -360,8 +368,10 @@ export class ResponseProjection {
   }
 
   #reasoningDone(text: string): string {
+    if (text === '') return '';
     const place = { ...this.#place(), summary_index: 0 };
     return (
+      this.#summaryBegun() +
       this.#event('response.reasoning_summary_text.done', { ...place, text }) +
       this.#event('response.reasoning_summary_part.done', { ...place, part: summaryOf(text) })
     );
@@ -393,11 +403,10 @@ export class ResponseProjection {
         if (this.#refuses) return this.#event(event.type, { ...text, part: refusalOf(event.text) });
         return this.#event(event.type, { ...text, part: textPart(event.text, event.citations, event.logprobs) });
       case 'response.reasoning_text.delta':
-        return this.#event('response.reasoning_summary_text.delta', {
-          ...place,
-          summary_index: 0,
-          delta: JSON.parse(event.json),
-        });
+        return (
+          this.#summaryBegun() +
+          this.#event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta: JSON.parse(event.json) })
+        );
       case 'response.function_call_arguments.delta':
         if (this.#open !== undefined && isApprovalRequest(this.#open.item)) return '';
         return this.#event(event.type, { ...place, delta: JSON.parse(event.json) });

@@ -98,13 +98,15 @@ export const functionCallOutputParam = component('FunctionCallOutputParam', 'Wha
 });
 const reasoningParam = component(
   'ReasoningParam',
-  'Thinking of a model, as it was received; kept and listed, no model is told of it.',
+  'Thinking of a model, as it was received; given back to the provider that thought it.',
   {
     type: constant('reasoning'),
     summary: list('The thinking in parts.', record('Such as `{"type": "summary_text", "text": …}`.')),
     id: givenId,
     content: list('Its text.', record('A content part.')).nullish(),
-    encrypted_content: asReceived.nullish(),
+    encrypted_content: asReceived
+      .meta({ description: 'What the provider demands to see again; looked up by the id when absent.' })
+      .nullish(),
     status: asReceived.nullish(),
   },
 );

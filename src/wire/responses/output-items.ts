@@ -23,6 +23,7 @@ import {
   type Sent,
   text,
 } from '../schema.ts';
+import { writtenThought } from '../thoughts.ts';
 import {
   type annotation,
   outputContent,
@@ -76,7 +77,10 @@ const reasoningItem = component('ReasoningItem', 'The thinking behind an answer.
   id,
   type: constant('reasoning'),
   status,
-  summary: list('The thinking in parts.', summaryTextPart),
+  summary: list('The thinking in parts; empty where the provider hides it.', summaryTextPart),
+  encrypted_content: text(
+    'With `include: ["reasoning.encrypted_content"]`: the thought with what its provider demands to see again. Give the item back as it is.',
+  ).optional(),
 });
 export const serverToolCall = component(
   'ServerToolCall',
@@ -210,7 +214,7 @@ export function itemOf(item: RunItem, includes: readonly string[] = []): Sent<ty
     case 'message':
       return { id: itemId, type: item.type, status: item.status, role: 'assistant', content: [messagePart(item)] };
     case 'reasoning':
-      return { id: itemId, type: item.type, status: item.status, summary: [summaryOf(item.text)] };
+      return reasoningOf(item, includes);
     case 'function_call':
       return functionCallOf(item);
     case 'server_tool_call': {
@@ -231,6 +235,18 @@ export function itemOf(item: RunItem, includes: readonly string[] = []): Sent<ty
         error: item.error,
       };
   }
+}
+
+function reasoningOf({ id: itemId, type, status, text: said, origin }: Item<'reasoning'>, includes: readonly string[]) {
+  const isIncluded = origin !== undefined && includes.includes('reasoning.encrypted_content');
+  const summary = said === '' ? [] : [summaryOf(said)];
+  return {
+    id: itemId,
+    type,
+    status,
+    summary,
+    encrypted_content: isIncluded ? writtenThought({ text: said, ...origin }) : undefined,
+  };
 }
 
 /** The item in its first event, without the text of later events. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import type { Person } from '../../support/make.ts';
@@ -102,6 +103,36 @@ describe.each(Object.entries(providers))('%s', (_name, provider) => {
     expect(textOf(body.output)).toBe(done);
   });
 
+  it.each([
+    ['as include gives them', { include: ['reasoning.encrypted_content'], store: false }],
+    ['by their ids', {}],
+  ])('gets its thoughts from a history that the caller keeps, %s', async (_kind, members) => {
+    const request = { model: modelId, tools: [functionTool], ...members };
+    const input: object[] = [{ role: 'user', content: 'Look it up' }];
+    for (const count of [0, 1, 2]) {
+      const { body } = await ann.post('/api/v2/responses', { ...request, input });
+      if (count > 0) expectReturned(count);
+      input.push(...body.output);
+      for (const item of body.output) {
+        if (item.type === 'function_call') input.push({ type: 'function_call_output', call_id: item.call_id, output: 'found' });
+      }
+      if (count === 2) expect(textOf(body.output)).toBe(done);
+    }
+  });
+
+  it('gets its thoughts from messages of chat completions that come back whole', async () => {
+    const request = { model: modelId, tools: [{ type: 'function', function: { name: 'look_up', parameters } }] };
+    const messages: object[] = [{ role: 'user', content: 'Look it up' }];
+    for (const count of [0, 1, 2]) {
+      const { body } = await ann.post('/api/v1/chat/completions', { ...request, messages });
+      if (count > 0) expectReturned(count);
+      const { message } = body.choices[0];
+      messages.push(message);
+      for (const { id } of message.tool_calls ?? []) messages.push({ role: 'tool', tool_call_id: id, content: 'found' });
+      if (count === 2) expect(message.content).toBe(done);
+    }
+  });
+
   it('gets its thoughts with calls that a person approved', async () => {
     const chat = await make.chat({ owner: ann, agentId: approvedAgentId() });
     let { body } = await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Look it up' });
@@ -114,4 +145,24 @@ describe.each(Object.entries(providers))('%s', (_name, provider) => {
     expect(body.message.content).toBe(done);
     expect(api.requests).toHaveLength(3);
   });
+});
+
+it('the page on runs has a row for each way that is tried here', () => {
+  const [, section = ''] = readFileSync('docs/runs.md', 'utf8').split('\n## Thoughts\n');
+  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
+  expect(cells[0]?.slice(2, 5)).toEqual(['Anthropic', 'Google', 'OpenAI-compatible (DeepSeek)']);
+  const ways = [
+    'tools of the service',
+    'later messages',
+    'functions of the caller',
+    '`reasoning` items',
+    'assistant messages',
+    'calls that a person',
+  ];
+  for (const [place, way] of ways.entries()) {
+    const row = cells[place + 2] ?? [];
+    expect(row[1]).toContain(way);
+    for (const cell of row.slice(2, 5)) expect(cell).toMatch(/^given back|^`reasoning_(details|content)`$/);
+  }
 });

@@ -306,6 +306,25 @@ describe('routing', () => {
     expect(selection.firstTokenMs).not.toBeNull();
   });
 
+  it('leaves out thoughts of another provider, and says so', async () => {
+    upstream.next({ status: 503 });
+    other.next({ text: 'from b' });
+    const thoughts = [{ text: 'Hm.', provider: 'openai' }];
+    const toolCalls = [{ id: 'call_1', name: 'add', arguments: '{}' }];
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: null, toolCalls, thoughts },
+      { role: 'tool', toolCallId: 'call_1', content: '3' },
+    ] as const;
+    const { deltas } = router({ MODELS_FILE: route() }).stream(ask('auto/best', 'Hi', { messages }), never);
+    const told = (await Array.fromAsync(deltas)).flat().filter(({ type }) => type === 'warnings');
+    expect(told).toMatchObject([{ warnings: [{ code: 'thoughts_left_out' }] }]);
+    const sent = [upstream, other].map(({ requests }) =>
+      JSON.stringify(requests.at(-1)?.body?.messages).includes('"reasoning_content":"Hm."'),
+    );
+    expect(sent).toEqual([true, false]);
+  });
+
   it('does not fall back once a token is out', async () => {
     upstream.next({ text: ['a', 'b'], chunkDelayMs: 5, cutAtByte: 420 });
     expect(await failureOf(router({ MODELS_FILE: route() }).stream(ask('auto/best', 'Hi'), never).deltas)).toMatchObject({

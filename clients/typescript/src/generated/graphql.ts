@@ -243,6 +243,10 @@ export type ChosenToolInput =
 
 /** An earlier answer. */
 export type CompletionAssistantMessageInput = {
+  /** What it thought; given back where the model provider takes it. */
+  reasoning?: string | null | undefined;
+  /** Its thoughts as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider. */
+  reasoningDetails?: unknown;
   /** What it said, also a refusal; absent beside calls alone. */
   text?: string | null | undefined;
   /** Calls that it asked for. */

@@ -5578,6 +5578,8 @@ export interface components {
                     refusal?: string;
                     /** @description A piece of the thinking. */
                     reasoning_content?: string;
+                    /** @description What the model provider demands to see again. */
+                    reasoning_details?: components["schemas"]["CompletionReasoningDetail"][];
                     /** @description A piece of a call. */
                     tool_calls?: {
                         /** @description The place of the call, from 0. */
@@ -5911,6 +5913,8 @@ export interface components {
             refusal: string | null;
             /** @description The model's thinking, if the model reports it. */
             reasoning_content?: string;
+            /** @description What the model provider demands to see again; absent when it demands nothing. Give the message back as it is. */
+            reasoning_details?: components["schemas"]["CompletionReasoningDetail"][];
             /** @description Calls that the client is asked to make; absent when there are none. */
             tool_calls?: components["schemas"]["CompletionToolCall"][];
             /** @description Citations; absent when there are none. */
@@ -5924,6 +5928,10 @@ export interface components {
         CompletionMessageInput: {
             /** @description A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list. */
             content?: string | components["schemas"]["CompletionContentPart"][] | null;
+            /** @description What an assistant message thought; given back where the model provider takes it. */
+            reasoning_content?: string | null;
+            /** @description Thoughts of an assistant message, as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider. */
+            reasoning_details?: unknown;
             /** @description On an assistant message without content: the words with which the model declined to answer. */
             refusal?: string | null;
             /**
@@ -5943,6 +5951,20 @@ export interface components {
         CompletionPromptTokensDetails: {
             /** @description Tokens that the provider read from its cache. */
             cached_tokens: number;
+        };
+        /**
+         * CompletionReasoningDetail
+         * @description A thought of the model, for its provider.
+         */
+        CompletionReasoningDetail: {
+            /** @constant */
+            type: "reasoning.encrypted";
+            /** @description The id of the thought. */
+            id: string;
+            /** @constant */
+            format: "parley-v1";
+            /** @description The thought, with what its provider demands to see again. */
+            data: string;
         };
         /**
          * CompletionRefusalPart
@@ -9067,12 +9089,14 @@ export interface components {
              * @enum {string}
              */
             status: "in_progress" | "completed" | "incomplete";
-            /** @description The thinking in parts. */
+            /** @description The thinking in parts; empty where the provider hides it. */
             summary: components["schemas"]["SummaryTextPart"][];
+            /** @description With `include: ["reasoning.encrypted_content"]`: the thought with what its provider demands to see again. Give the item back as it is. */
+            encrypted_content?: string;
         };
         /**
          * ReasoningParam
-         * @description Thinking of a model, as it was received; kept and listed, no model is told of it.
+         * @description Thinking of a model, as it was received; given back to the provider that thought it.
          */
         ReasoningParam: {
             /** @constant */
@@ -9087,7 +9111,7 @@ export interface components {
             content?: {
                 [key: string]: unknown;
             }[] | null;
-            /** @description As it was received. */
+            /** @description What the provider demands to see again; looked up by the id when absent. */
             encrypted_content?: string | null;
             /** @description As it was received. */
             status?: string | null;

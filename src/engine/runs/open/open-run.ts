@@ -190,6 +190,8 @@ export class OpenRun {
     const { runId, before } = this.start;
     output.close('incomplete');
     this.callAgain?.close({ output: '', error: stoppedCall });
+    const isSilent = failure === undefined && finish === 'stop' && !isBounded && !output.hasAnswer;
+    if (isSilent) output.sayNothing();
     if (output.isFull) deps.logger.warn({ runId }, 'an answer was longer than ANSWER_MAX_CHARS and was cut');
     const serviceTier = last.serviceTier ?? before?.serviceTier;
     const warnings = [...this.tools.endWarnings, ...this.#warnings];

@@ -277,6 +277,18 @@ export class RunOutput {
     this.#done.push(this.#mask === undefined ? item : this.#mask.value(item));
   }
 
+  /** Whether the last thing in the output is a text or a call for the caller. */
+  get hasAnswer(): boolean {
+    const last = this.#done.findLast(({ type }) => type !== 'reasoning');
+    return last?.type === 'message' || last?.type === 'function_call';
+  }
+
+  /** Adds a message without text. Clients ask again, up to their limit, while an answer has no message. */
+  sayNothing(): void {
+    this.#openText('message');
+    this.#closeText('completed');
+  }
+
   /** Adds what an MCP server lists, as one whole item. */
   list(listing: Omit<Extract<RunItem, { readonly type: 'mcp_list_tools' }>, 'type' | 'id' | 'status'>): void {
     const status = listing.error === null ? 'completed' : 'failed';
