@@ -187,7 +187,7 @@ it('a run that was stopped meanwhile does not wait for a place', async () => {
 });
 
 it.each(['', '[]', '{}', '{"code":1}', `{"code":"${'x'.repeat(100_001)}"}`])('refuses the arguments %.20s', async (args) => {
-  const [tool] = programsOf(undefined).tools;
+  const [tool] = await Promise.all(programsOf(undefined).tools);
   const { signal } = new AbortController();
   await expect(tool?.run(args, {}, signal, () => undefined, freePass)).rejects.toMatchObject({ name: 'DomainError' });
 });

@@ -1,7 +1,7 @@
 import { type ProgramLimits, type ProgramOutcome, runProgram } from '../../../src/engine/tools/code/box/program.ts';
 import type { Box } from '../../../src/engine/tools/code/box/run-in-box.ts';
 import { type CodeDeps, createCodeKinds } from '../../../src/engine/tools/code/code-kinds.ts';
-import type { CallPass, ServerTool, ToolResult } from '../../../src/engine/tools/server-tool.ts';
+import type { CallPass, ToolResult } from '../../../src/engine/tools/server-tool.ts';
 import type { NewRunFile, RunFile, ToolRun } from '../../../src/engine/tools/tool-kind.ts';
 import { testPools } from '../sharing/pools.ts';
 import { freePass } from './runs.ts';
@@ -66,7 +66,7 @@ export function runOf(files: MemoryFiles): ToolRun {
   return { runId: 'run', chatId: null, plan, secrets: {}, files } as unknown as ToolRun;
 }
 
-/** The functions `python` and `shell` of one run; each call has a key of its own. */
+/** The functions `python` and `shell` (the simulated one) of one run; each call has a key of its own. */
 export function programsOf(
   box: Box | undefined,
   files = new MemoryFiles(),
@@ -79,11 +79,13 @@ export function programsOf(
     resultCharsMax: 20_000,
     ttlMs: 1,
   };
-  const kinds = createCodeKinds({ ...deps, ...more } as CodeDeps, async () => box);
-  const run = runOf(files);
-  const tools = kinds.map(
-    (kind) => (kind.open({ type: kind.type, options: {} }, run) as { functions: readonly ServerTool[] }).functions[0],
+  const kinds = createCodeKinds(
+    { ...deps, ...more } as CodeDeps,
+    async () => box,
+    async () => undefined,
   );
+  const run = runOf(files);
+  const tools = kinds.map(async (kind) => (await kind.open({ type: kind.type, options: {} }, run)).functions[0]);
   let calls = 0;
   const call = async (
     index: number,
@@ -92,7 +94,7 @@ export function programsOf(
     signal = new AbortController().signal,
   ): Promise<ToolResult> => {
     calls += 1;
-    const result = await tools[index]?.run(
+    const result = await (await tools[index])?.run(
       JSON.stringify(args),
       {},
       signal,

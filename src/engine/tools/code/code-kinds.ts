@@ -6,6 +6,7 @@ import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
 import type { ToolKind, ToolRun, Unavailable } from '../tool-kind.ts';
 import { findBox } from './box/box.ts';
 import { type ProgramLimits, type ProgramOutcome, runProgram } from './box/program.ts';
+import { findRealShell, type RealShell, runInRealShell } from './box/real-shell.ts';
 import type { Box } from './box/run-in-box.ts';
 import { type CodeState, type CodeStateDeps, CodeStates } from './states.ts';
 import { closeWorkspace, openWorkspace } from './workspace.ts';
@@ -52,21 +53,41 @@ const languages: readonly Language[] = [
     about: 'Runs shell commands in a box without network, with the files of the chat.',
     hint: 'Running a command',
     description:
-      `Runs a bash command and answers what it prints. ${shared} The folder and the variables of the shell are kept for the next call. ` +
-      'The usual text tools are there (grep, sed, awk, jq, sort, find, tar, gzip, diff) and python3 with its standard library.',
+      `Runs a command of a simulated shell and answers what it prints. ${shared} The folder and the variables of the shell are kept for the next call. ` +
+      'The usual text tools are there in simulated forms (grep, sed, awk, jq, sort, find, tar, gzip, diff), and real python3 with its standard library. ' +
+      'The simulation differs from bash and may be wrong without an error: whole numbers of $(( )) have 32 bits when shifted, awk passes over unknown functions and -v OFS, ' +
+      'sed knows no back-references with -E, ls does not sort by time, set -e also ends a list at the left of ||. Count, sort and compute with python3, never with the shell.',
   },
 ];
 
+/** What the model is told where the shell is that of the machine. */
+function realDescription({ tools }: RealShell): string {
+  return (
+    `Runs a bash command with the tools of Linux and answers what it prints. ${shared} The folder and the variables of the shell are kept for the next call, unless the command sets a trap on EXIT. ` +
+    `bash, the usual text tools (grep, sed, awk, sort, find, tar)${tools.length === 0 ? '' : ` and ${tools.join(', ')}`} are there; nothing can be installed.`
+  );
+}
+
 /**
- * `python` and `sandbox`: programs of the model, boxed. CPython as WebAssembly and a shell in JavaScript, on a file system in memory, one process
- * for each program, with limits of time, memory and output. Both share the files and the state of a chat. Without a box they answer an error and
+ * `python` and `sandbox`: programs of the model, boxed. CPython as WebAssembly, and the bash of the machine where it has one that can be boxed, else a
+ * shell in JavaScript; on a file system in memory, with limits of time, memory and output, one box for each program. Both share the files and the state of a chat. Without a box they answer an error and
  * run nothing.
  *
  * @param find  finds this machine's box; called until it finds one.
+ * @param findShell  finds the shell of this machine; called once.
  *
  * Cost: 0.7 s and about 200 MB for one program.
  */
-export function createCodeKinds(deps: CodeDeps, find: () => Promise<Box | undefined> = findBox): readonly ToolKind[] {
+export function createCodeKinds(
+  deps: CodeDeps,
+  find: () => Promise<Box | undefined> = findBox,
+  findShell: () => Promise<RealShell | undefined> = findRealShell,
+): readonly ToolKind[] {
+  let shellSearch: Promise<RealShell | undefined> | undefined;
+  const shell = () => {
+    shellSearch ??= findShell();
+    return shellSearch;
+  };
   let found: Promise<Box | undefined> | undefined;
   const box = async () => {
     found ??= find();
@@ -81,8 +102,13 @@ export function createCodeKinds(deps: CodeDeps, find: () => Promise<Box | undefi
     isReadOnly: false,
     description: language.about,
     functionNames: () => [language.functionName],
-    probe: async () => ((await box()) === undefined ? noBox : undefined),
-    open: (_enabled, run) => ({ functions: [toolOf(language, run, nobody, { ...deps, states, box })] }),
+    probe: async () =>
+      (language.type === 'sandbox' && (await shell()) !== undefined) || (await box()) !== undefined ? undefined : noBox,
+    async open(_enabled, run) {
+      const real = language.type === 'sandbox' ? await shell() : undefined;
+      const described = real === undefined ? language : { ...language, description: realDescription(real) };
+      return { functions: [toolOf(described, run, nobody, { ...deps, states, box, runsForReal: real !== undefined })] };
+    },
   }));
 }
 
@@ -94,6 +120,8 @@ const noBox: Unavailable = {
 interface ToolDeps extends CodeDeps {
   readonly states: CodeStates;
   box(): Promise<Box | undefined>;
+  /** Whether the shell is that of the machine. */
+  readonly runsForReal: boolean;
 }
 
 function toolOf(language: Language, run: ToolRun, owner: ShareOwner, deps: ToolDeps): ServerTool {
@@ -115,8 +143,9 @@ function toolOf(language: Language, run: ToolRun, owner: ShareOwner, deps: ToolD
     ifLost: 'repeat',
     async run(args, _secrets, signal, _tell, pass) {
       const source = codeOf(args, member);
-      const box = await deps.box();
-      if (box === undefined) throw new DomainError('OVERLOADED', `${type} is not available here: ${noBox.reason}`);
+      const box = deps.runsForReal ? undefined : await deps.box();
+      if (box === undefined && !deps.runsForReal)
+        throw new DomainError('OVERLOADED', `${type} is not available here: ${noBox.reason}`);
       await deps.programs.take(owner, signal);
       try {
         return await runCall(language, source, box, run, deps, signal, pass);
@@ -131,7 +160,8 @@ function toolOf(language: Language, run: ToolRun, owner: ShareOwner, deps: ToolD
 async function runCall(
   { type }: Language,
   source: string,
-  box: Box,
+  /** Undefined: the shell of the machine, which has a box of its own. */
+  box: Box | undefined,
   run: ToolRun,
   { states, limits, resultCharsMax }: ToolDeps,
   signal: AbortSignal,
@@ -146,7 +176,8 @@ async function runCall(
     folder: before?.folder ?? '/workspace',
   };
   const program = { kind: type === 'python' ? 'python' : 'shell', source, files: workspace.files, ...kept } as const;
-  const outcome = await runProgram(box, program, limits, signal);
+  const ran = box === undefined ? runInRealShell(program, limits, signal) : runProgram(box, program, limits, signal);
+  const outcome = await ran;
   // A process that lost the run leaves files and state to the one that has it.
   await pass.renew();
   const closing = await closeWorkspace(run, workspace, outcome, before, pass.key, limits, signal);

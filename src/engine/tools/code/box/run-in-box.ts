@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { DomainError } from '../../../../entities/errors.ts';
 import { killTied, spawnTied } from '../../../processes/tied-process.ts';
 
@@ -13,6 +13,12 @@ export interface BoxLimits {
   readonly memoryMaxBytes: number;
 }
 
+export interface BoxOutputLimits {
+  readonly outputMaxBytes: number;
+  /** Processes at one time. Default: no limit, where the program cannot start any. */
+  readonly processesMax?: number;
+}
+
 const lookEveryMs = 50;
 const pageBytes = 4_096;
 
@@ -24,7 +30,7 @@ const pageBytes = 4_096;
 export async function runInBox(
   box: Box,
   input: Buffer,
-  { timeoutMs, memoryMaxBytes, outputMaxBytes }: BoxLimits & { readonly outputMaxBytes: number },
+  { timeoutMs, memoryMaxBytes, outputMaxBytes, processesMax }: BoxLimits & BoxOutputLimits,
   signal: AbortSignal,
 ): Promise<Buffer> {
   signal.throwIfAborted();
@@ -43,8 +49,13 @@ export async function runInBox(
     const onAbort = () => end(() => reject(signal.reason));
     const clock = setTimeout(() => fail(`The program was stopped: it ran longer than ${timeoutMs} ms`), timeoutMs);
     const watch = setInterval(() => {
-      memoryOf(child.pid).then(
-        (bytes) => bytes > memoryMaxBytes && fail('The program was stopped: it took too much memory'),
+      usedBy(child.pid).then(
+        ({ bytes, processes }) => {
+          if (bytes > memoryMaxBytes) fail('The program was stopped: it took too much memory');
+          // The box itself is three of them.
+          if (processesMax !== undefined && processes > processesMax + 3)
+            fail('The program was stopped: it started too many processes');
+        },
         () => undefined,
       );
     }, lookEveryMs);
@@ -61,19 +72,22 @@ export async function runInBox(
   });
 }
 
-/** Resident memory of the process and its descendants, level by level. */
-async function memoryOf(pid: number | undefined): Promise<number> {
-  if (pid === undefined) return 0;
-  const [statm, children] = await Promise.all([
-    readFile(`/proc/${pid}/statm`, 'utf8'),
-    readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => ''),
-  ]);
-  const own = Number(statm.split(' ')[1]) * pageBytes;
-  const below = await Promise.all(
-    children
-      .split(' ')
-      .filter(Boolean)
-      .map((child) => memoryOf(Number(child)).catch(() => 0)),
+interface Used {
+  readonly bytes: number;
+  readonly processes: number;
+}
+
+/** Resident memory, and number, of the process and its descendants, level by level. Each thread of a process may have started others. */
+async function usedBy(pid: number | undefined): Promise<Used> {
+  if (pid === undefined) return { bytes: 0, processes: 0 };
+  const [statm, threads] = await Promise.all([readFile(`/proc/${pid}/statm`, 'utf8'), readdir(`/proc/${pid}/task`)]);
+  const started = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
   );
-  return below.reduce((sum, bytes) => sum + bytes, own);
+  const children = started.flatMap((line) => line.split(' ').filter(Boolean));
+  const below = await Promise.all(children.map((child) => usedBy(Number(child)).catch(() => ({ bytes: 0, processes: 0 }))));
+  return {
+    bytes: below.reduce((sum, { bytes }) => sum + bytes, Number(statm.split(' ')[1]) * pageBytes),
+    processes: below.reduce((sum, { processes }) => sum + processes, 1),
+  };
 }
