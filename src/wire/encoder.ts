@@ -27,6 +27,21 @@ export interface StreamEncoder {
 }
 export type StreamEncoderFactory = (variables: Variables, context: EncoderContext) => StreamEncoder;
 
+/** Codes of warnings about options of a request. */
+const optionCodes: ReadonlySet<string> = new Set(['option_not_supported', 'option_changed', 'model_warning']);
+
+/**
+ * The warnings that a caller is shown. What of a request has no effect is told to every caller: stock clients pass over a member that they do not
+ * know, and nothing is ignored in silence. What of an agent has no effect is an addition to the format.
+ */
+export function shownWarnings(
+  warnings: readonly Warning[],
+  { takesExtensions }: Pick<EncoderContext, 'takesExtensions'>,
+): readonly Warning[] | undefined {
+  const shown = takesExtensions ? warnings : warnings.filter(({ code }) => optionCodes.has(code));
+  return shown.length === 0 ? undefined : shown;
+}
+
 /** The fold of a run's events into one JSON body. `headers` are set on the reply. */
 export interface ReplyFold {
   add(events: readonly RunEvent[]): void;

@@ -98,6 +98,8 @@ describe.each(apis)('the table of members: %s', (api, path, file, interfaces) =>
       expect(JSON.stringify(await ann.stream(path, { ...request, [member]: value, stream: true }))).toContain(
         'option_not_supported',
       );
+      const stock = await ann.post(path, { ...request, [member]: value }, { 'x-parley-extensions': 'off' });
+      expect(stock.body.warnings).toEqual(body.warnings);
       expect((await ann.post(path, request)).body).not.toHaveProperty('warnings');
     },
   );

@@ -72,7 +72,7 @@ export async function runCompletion(
   if (inputTokensMax !== undefined) requireInputFits(planned.messages, inputTokensMax);
   const approvals = await answeredApprovals(deps, caller, request, agent);
   const { takesExtensions } = terms;
-  const warnings = [...answerer.warnings, ...request.warnings];
+  const warnings = takesExtensions ? [...answerer.warnings, ...request.warnings] : request.warnings;
   const checksAnswer = planned.responseFormat?.type === 'json_object';
   const plan: RunPlan = {
     ...planned,
@@ -81,7 +81,7 @@ export async function runCompletion(
     // Checked text, and text with log probabilities, is put together here.
     forgetsText: !terms.repeatsText && !checksAnswer && planned.parameters.logprobs === undefined,
     ...(checksAnswer ? { answerCheck: terms.inOnePiece ? 'held' : 'streamed' } : {}),
-    ...(warnings.length === 0 || !takesExtensions ? {} : { warnings }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     generateCitations: isCiting(input, agent, takesExtensions),
     hidesSteps: !takesExtensions || planned.hidesSteps === true,
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: deps.newId('completion') }),

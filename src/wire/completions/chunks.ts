@@ -2,7 +2,7 @@ import { errorBody, publicError } from '../../entities/errors.ts';
 import { failureOf } from '../../entities/runs/answer.ts';
 import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
-import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables } from '../encoder.ts';
+import { type EncoderContext, type StreamEncoder, type StreamEncoderFactory, shownWarnings, type Variables } from '../encoder.ts';
 import { flowStep, flowStepOf, selectionOf } from '../run-parts.ts';
 import {
   anyOf,
@@ -19,7 +19,6 @@ import {
   reference,
   type Sent,
   text,
-  unlessEmpty,
 } from '../schema.ts';
 import {
   annotation,
@@ -246,7 +245,7 @@ class CompletionEncoder implements StreamEncoder {
       service_tier: run.serviceTier,
       incomplete_details: incompleteDetailsOf(run),
       flow_steps: run.flowSteps?.map(flowStepOf),
-      warnings: this.#context.takesExtensions ? unlessEmpty(warnings) : undefined,
+      warnings: shownWarnings(warnings, this.#context),
       selection_metadata: run.selection === null || !this.#context.takesExtensions ? undefined : selectionOf(run.selection),
     };
     const json = JSON.stringify(members).slice(1, -1);

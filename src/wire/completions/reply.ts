@@ -6,7 +6,7 @@ import type { Citation } from '../../entities/knowledge/citation.ts';
 import { citationsOf, reasoningOf, refusalOf, requireAnswer, textOf } from '../../entities/runs/answer.ts';
 import { incompleteReasons, type RunItem, type RunSnapshot, type TokenLogprob } from '../../entities/runs/event.ts';
 import type { Usage } from '../../entities/runs/usage.ts';
-import { type EncoderContext, foldOfEnd, type Variables, type WireReply } from '../encoder.ts';
+import { type EncoderContext, foldOfEnd, shownWarnings, type Variables, type WireReply } from '../encoder.ts';
 import { logprob } from '../responses/parts.ts';
 import { flowStep, flowStepOf } from '../run-parts.ts';
 import {
@@ -248,7 +248,7 @@ function completionOf(run: RunSnapshot, variables: Variables, context: EncoderCo
     chatId,
     incomplete_details: incompleteDetailsOf(run),
     flow_steps: unlessEmpty((run.flowSteps ?? []).map(flowStepOf)),
-    warnings: context.takesExtensions ? unlessEmpty(run.warnings ?? []) : undefined,
+    warnings: shownWarnings(run.warnings ?? [], context),
   };
 }
 

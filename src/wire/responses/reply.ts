@@ -4,7 +4,7 @@ import { incompleteReasons, type RunError, type RunSnapshot } from '../../entiti
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Usage } from '../../entities/runs/usage.ts';
 import type { Warning } from '../../entities/warning.ts';
-import type { EncoderContext, WireReply } from '../encoder.ts';
+import { type EncoderContext, shownWarnings, type WireReply } from '../encoder.ts';
 import { listOfItems, type StoredItems } from '../envelopes.ts';
 import { flowStep, flowStepOf, selection, selectionOf } from '../run-parts.ts';
 import {
@@ -20,7 +20,6 @@ import {
   reference,
   type Sent,
   text,
-  unlessEmpty,
 } from '../schema.ts';
 import { errorKindOf } from './errors.ts';
 import { compactionItem, inputItem, inputMessage, storedItem } from './items.ts';
@@ -203,7 +202,7 @@ export function responseOf(
 ): Sent<typeof response> {
   const { output, incompleteReason: reason, completedAtMs } = run;
   const shown = takesExtensions ? output : output.filter((item) => !isAdded(item));
-  const warnings = unlessEmpty([...(head.warnings ?? []), ...(run.warnings ?? [])].map(warningInFormat));
+  const warnings = shownWarnings([...(head.warnings ?? []), ...(run.warnings ?? [])], { takesExtensions })?.map(warningInFormat);
   return {
     id: run.runId,
     object: 'response',
@@ -217,10 +216,10 @@ export function responseOf(
     output: shown.map((item) => itemOf(item, head.includes)),
     conversation: head.conversationId === null ? null : { id: head.conversationId },
     usage: run.usage === null ? null : usageOf(run.usage, takesExtensions),
+    warnings,
     ...(takesExtensions
       ? {
           flow_steps: run.flowSteps?.map(flowStepOf),
-          warnings,
           selection_metadata: run.selection === null ? null : selectionOf(run.selection),
         }
       : {}),
