@@ -146,6 +146,7 @@ function beforeOf({ environment, folder }: Program): string {
     'unset BASH_ENV',
     ...variables.map(([name, value]) => `export ${name}=${quoted(value)}`),
     `cd -- ${quoted(folder)} 2>/dev/null || cd /workspace`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: these are variables of the shell.
     '__parley_end() { set +eu; pwd >/run/parley/folder; compgen -v | while IFS= read -r __parley; do [[ ${!__parley@a} == *[aA]* ]] || printf \'%s=%s\\0\' "$__parley" "${!__parley-}"; done >/run/parley/env; } 2>/dev/null',
     'trap __parley_end EXIT',
   ].join('\n');
