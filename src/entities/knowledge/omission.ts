@@ -5,6 +5,7 @@ export const omissionKinds = [
   'HIDDEN_SHEETS',
   'HIDDEN_SLIDES',
   'CHARTS',
+  'FORMULAS',
   'ATTACHMENTS',
   'CHAPTERS',
 ] as const;
@@ -29,6 +30,7 @@ const sentences: Readonly<Record<OmissionKind, { readonly noun: Forms; readonly 
   HIDDEN_SHEETS: { noun: ['hidden sheet', 'hidden sheets'], verb: leftOut },
   HIDDEN_SLIDES: { noun: ['hidden slide', 'hidden slides'], verb: leftOut },
   CHARTS: { noun: ['chart', 'charts'], verb: leftOut },
+  FORMULAS: { noun: ['formula', 'formulas'], verb: ['has no stored result', 'have no stored result'] },
   ATTACHMENTS: { noun: ['attachment', 'attachments'], verb: notRead },
   CHAPTERS: { noun: ['chapter', 'chapters'], verb: notRead },
 };

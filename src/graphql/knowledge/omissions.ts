@@ -8,7 +8,9 @@ const OmissionKindType = enumOf('OmissionKind', 'What the text of a document lea
   HIDDEN_SHEETS: 'Hidden sheets of a workbook.',
   HIDDEN_SLIDES: 'Hidden slides of a presentation.',
   CHARTS: 'Charts.',
-  ATTACHMENTS: 'Attachments of a mail that cannot be read, or beyond the number that is read.',
+  FORMULAS: 'Formulas of a workbook whose results the program that saved it did not store.',
+  ATTACHMENTS:
+    'Attachments of a mail, and documents that a document includes, that cannot be read or are beyond the number that is read.',
   CHAPTERS: 'Chapters of a book that are missing or cannot be read.',
 });
 

@@ -153,6 +153,52 @@ describe('spreadsheets', () => {
       expect(headingPaths(document)).toEqual(['Stock', 'People']);
     },
   );
+  it('xlsx: merged cells have their value in each row, and two rows of a head are one', async () => {
+    const rows = [
+      ['Berth', '2025', null, '2026', null],
+      [null, 'Q1', 'Q2', 'Q1', 'Q2'],
+      ['North', 10, 20, 30, 40],
+      [null, 50, 60, 70, 80],
+      ['South', 1, 2, 'closed', null],
+    ];
+    const sheet = spreadsheets.utils.aoa_to_sheet(rows);
+    sheet['!merges'] = ['A1:A2', 'B1:C1', 'D1:E1', 'A3:A4', 'D5:E5'].map((range) => spreadsheets.utils.decode_range(range));
+    const book = spreadsheets.utils.book_new();
+    spreadsheets.utils.book_append_sheet(book, sheet, 'Fees');
+    const { text } = await extract('fees.xlsx', spreadsheets.write(book, { type: 'buffer', bookType: 'xlsx' }));
+    expect(text.split(/\n+/)).toEqual([
+      '# Fees',
+      '- Berth: North; 2025 Q1: 10; 2025 Q2: 20; 2026 Q1: 30; 2026 Q2: 40',
+      '- Berth: North; 2025 Q1: 50; 2025 Q2: 60; 2026 Q1: 70; 2026 Q2: 80',
+      '- Berth: South; 2025 Q1: 1; 2025 Q2: 2; 2026 Q1: closed',
+    ]);
+  });
+  it('xlsx: long numbers have all their digits, and formulas without a result are counted', async () => {
+    const document = await extract(
+      'articles.xlsx',
+      xlsx([
+        {
+          name: 'Articles',
+          rows: '<row r="1"><c r="A1" t="str"><v>Article</v></c><c r="B1" t="str"><v>Price</v></c></row><row r="2"><c r="A2"><v>4006381333931</v></c><c r="B2"><f>1+1</f></c></row><row r="3"><c r="A3"><v>0.5</v></c><c r="B3"><f>2+2</f><v>4</v></c></row>',
+        },
+      ]),
+    );
+    expect(document.text).toContain('- Article: 4006381333931');
+    expect(document.text).toContain('- Article: 0.5; Price: 4');
+    expect(document.omissions).toEqual([{ kind: 'FORMULAS', count: 1, total: null }]);
+  });
+  it('xlsx: text boxes stand below their sheet', async () => {
+    const officeTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+    const { text } = await extract(
+      'boxes.xlsx',
+      xlsx([{ name: 'Plan', rows: '<row r="1"><c r="A1"><v>7</v></c></row>' }], [], {
+        'xl/worksheets/_rels/sheet1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="${officeTypes}/drawing" Target="../drawings/drawing1.xml"/></Relationships>`,
+        'xl/drawings/drawing1.xml':
+          '<xdr:wsDr xmlns:xdr="x" xmlns:a="a"><xdr:sp><xdr:txBody><a:p><a:r><a:t>Paint the</a:t></a:r><a:r><a:t> gate</a:t></a:r></a:p><a:p><a:r><a:t>before May.</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:wsDr>',
+      }),
+    );
+    expect(text.split('\n\n')).toEqual(['# Plan', '7', 'Paint the gate\nbefore May.']);
+  });
   it('xlsx: shared and rich text, hidden sheets, comments, results of formulas', async () => {
     const { text } = await extract(
       'a.xlsx',

@@ -697,12 +697,14 @@ export type MemoryToolScope =
 
 /** What the text of a document leaves out. */
 export type OmissionKind =
-  /** Attachments of a mail that cannot be read, or beyond the number that is read. */
+  /** Attachments of a mail, and documents that a document includes, that cannot be read or are beyond the number that is read. */
   | 'ATTACHMENTS'
   /** Chapters of a book that are missing or cannot be read. */
   | 'CHAPTERS'
   /** Charts. */
   | 'CHARTS'
+  /** Formulas of a workbook whose results the program that saved it did not store. */
+  | 'FORMULAS'
   /** Parts that the document hides from its readers. */
   | 'HIDDEN_PARTS'
   /** Hidden sheets of a workbook. */

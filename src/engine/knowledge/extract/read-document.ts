@@ -44,11 +44,11 @@ async function writeDocument(bytes: Uint8Array, type: DocumentType, writer: Docu
     case 'docx':
       return (await import('./formats/docx/docx.ts')).readDocx(type.archive, writer, readPart);
     case 'xlsx':
-      return (await import('./formats/workbook.ts')).readXlsx(type.archive, writer);
+      return (await import('./formats/workbook/workbook.ts')).readXlsx(type.archive, writer);
     case 'xls':
-      return (await import('./formats/workbook.ts')).readXls(bytes, writer);
+      return (await import('./formats/workbook/workbook.ts')).readXls(bytes, writer);
     case 'ods':
-      return (await import('./formats/workbook.ts')).readOds(type.archive, writer);
+      return (await import('./formats/workbook/workbook.ts')).readOds(type.archive, writer);
     case 'pptx':
       return (await import('./formats/pptx.ts')).readPptx(type.archive, writer);
     case 'epub':

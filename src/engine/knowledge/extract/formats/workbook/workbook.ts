@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 import type { CellObject, WorkBook } from '@e965/xlsx';
-import { oneLine } from '../../../../lib/text.ts';
-import type { Archive } from '../archive.ts';
-import type { DocumentWriter } from '../document-writer.ts';
-import { damaged, encrypted } from '../error.ts';
-import { chartsIn, givenTitle } from '../package-parts.ts';
-import { attribute } from '../xml.ts';
+import { oneLine } from '../../../../../lib/text.ts';
+import type { Archive } from '../../archive.ts';
+import type { DocumentWriter } from '../../document-writer.ts';
+import { damaged, encrypted } from '../../error.ts';
+import { chartsIn, givenTitle } from '../../package-parts.ts';
+import { attribute, type XmlHandler } from '../../xml.ts';
+import { drawnTexts } from './drawn-texts.ts';
+import { coveredCells } from './merges.ts';
 import { type SheetCell, SheetWriter } from './sheet-writer.ts';
 
 const require = createRequire(import.meta.url);
@@ -28,8 +30,9 @@ export function readXls(bytes: Uint8Array, writer: DocumentWriter): void {
 /** A workbook of Excel since 2007, see `writeWorkbook`. */
 export async function readXlsx(archive: Archive, writer: DocumentWriter): Promise<void> {
   archive.what = 'The Excel workbook';
-  writeWorkbook(open(await repacked(archive), archive.what), writer, new Set(), true);
+  writeWorkbook(open(await repacked(archive), archive.what), writer, new Set(), true, await drawnTexts(archive));
   writer.omit('CHARTS', chartsIn(archive));
+  writer.omit('FORMULAS', await formulasWithoutResult(archive));
 }
 
 /** An OpenDocument spreadsheet, see `writeWorkbook`. */
@@ -41,10 +44,18 @@ export async function readOds(archive: Archive, writer: DocumentWriter): Promise
 }
 
 /**
- * Writes a workbook sheet by sheet: values as they are shown (results of formulas, not formulas), and comments. Hidden sheets, charts,
- * pictures and macros are left out.
+ * Writes a workbook sheet by sheet: values as they are shown (results of formulas, not formulas), comments, and text boxes. Merged cells have their value
+ * in each of their rows. Hidden sheets, charts, pictures and macros are left out, and formulas whose result the file does not hold.
+ *
+ * @param drawn  texts of drawings by the name of their sheet.
  */
-function writeWorkbook(workbook: WorkBook, writer: DocumentWriter, hidden: ReadonlySet<string>, formatsNumbers: boolean): void {
+function writeWorkbook(
+  workbook: WorkBook,
+  writer: DocumentWriter,
+  hidden: ReadonlySet<string>,
+  formatsNumbers: boolean,
+  drawn: ReadonlyMap<string, readonly string[]> = new Map(),
+): void {
   const sheets = new SheetWriter(writer);
   const isDate1904 = workbook.Workbook?.WBProps?.date1904 === true;
   for (const [index, name] of workbook.SheetNames.entries()) {
@@ -52,7 +63,9 @@ function writeWorkbook(workbook: WorkBook, writer: DocumentWriter, hidden: Reado
       writer.omit('HIDDEN_SHEETS');
       continue;
     }
-    const rows: readonly (readonly (CellObject | undefined)[])[] = workbook.Sheets[name]?.['!data'] ?? [];
+    const sheet = workbook.Sheets[name];
+    const rows: readonly (readonly (CellObject | undefined)[])[] = sheet?.['!data'] ?? [];
+    const covered = coveredCells(sheet?.['!merges'] ?? [], rows, (cell) => shownText(cell, formatsNumbers, isDate1904));
     let last = -1;
     // A table of OpenDocument may be without a name.
     sheets.begin(name ?? '');
@@ -66,9 +79,12 @@ function writeWorkbook(workbook: WorkBook, writer: DocumentWriter, hidden: Reado
       });
       if (number > last + 1) sheets.row([]);
       last = number;
-      sheets.row(cells);
+      const own = new Set(cells.map(({ column }) => column));
+      const others = (covered.get(number) ?? []).filter(({ column }) => !own.has(column));
+      sheets.row(others.length === 0 ? cells : [...cells, ...others].sort((a, b) => a.column - b.column));
     });
     sheets.end();
+    for (const text of drawn.get(name) ?? []) sheets.textBox(text);
   }
   const title: unknown = workbook.Props?.Title;
   writer.title = typeof title === 'string' ? givenTitle(title) : null;
@@ -113,6 +129,26 @@ function withoutLongRepeats(xml: Uint8Array): Uint8Array {
   return Buffer.from(shortened, 'latin1');
 }
 
+/** How many formulas have no result in the file, as programs write it that do not compute. The library gives no cell for them. */
+async function formulasWithoutResult(archive: Archive): Promise<number> {
+  let count = 0;
+  let [isFormula, hasResult] = [false, false];
+  const counting: XmlHandler = {
+    open(name) {
+      if (name === 'c') [isFormula, hasResult] = [false, false];
+      else if (name === 'f') isFormula = true;
+      else if (name === 'v') hasResult = true;
+    },
+    close(name) {
+      if (name === 'c' && isFormula && !hasResult) count += 1;
+    },
+  };
+  for (const name of archive.names) {
+    if (/^xl\/worksheets\/[^/]{1,100}\.xml$/i.test(name)) await archive.xml(name, counting);
+  }
+  return count;
+}
+
 /** The names of hidden tables of an OpenDocument spreadsheet, which the library does not tell. */
 async function hiddenTables(archive: Archive): Promise<ReadonlySet<string>> {
   const styles = new Set<string>();
@@ -143,6 +179,8 @@ const countryDateTime = 'm/d/yy h:mm';
 function formattedValue({ v: value, w: shown, z: format }: CellObject, isDate1904: boolean): string {
   const plain = shown ?? String(value ?? '');
   if (typeof value !== 'number' || typeof format !== 'string') return plain;
+  // People look for an article's number as it is printed, and not for 4.0E+12.
+  if (Number.isSafeInteger(value) && /\dE[+-]?\d+$/.test(plain)) return String(value);
   const code = format === countryDateTime ? 'yyyy-mm-dd hh:mm' : format.replace(dottedDate, '\\.');
   if (code === format) return plain;
   try {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { oneLine } from '../../../../lib/text.ts';
-import type { DocumentWriter } from '../document-writer.ts';
+import { oneLine } from '../../../../../lib/text.ts';
+import type { DocumentWriter } from '../../document-writer.ts';
 
 const { utils }: typeof import('@e965/xlsx') = createRequire(import.meta.url)('@e965/xlsx');
 
@@ -11,6 +11,8 @@ export interface SheetCell {
   readonly text: string;
   /** Whether it is text, not a number, date or truth value: a row of nothing but text may be a head. */
   readonly isText: boolean;
+  /** Where the cell lies in a merged one, seen from its first cell. */
+  readonly cover?: 'below' | 'right';
 }
 
 /** Rows of one block; passages may be cut between any two rows. */
@@ -19,7 +21,7 @@ const rowsPerBlock = 50;
 /**
  * Writes the sheets of a workbook: a heading for each sheet, then one line for each row, each cell with its column's name
  * (`- part: chains; usual stock: 60`). The first row with several cells names the columns if they are all text; else columns have their
- * letters. A lone cell above a table is a paragraph. Another table begins after an empty row, with a row of nothing but text, below a
+ * letters. A second row of nothing but text below a head with merged cells belongs to the head. A lone cell above a table is a paragraph. Another table begins after an empty row, with a row of nothing but text, below a
  * lone cell or where numbers were.
  */
 export class SheetWriter {
@@ -30,6 +32,8 @@ export class SheetWriter {
   #columns: ReadonlyMap<number, string> | undefined;
   /** Whether no row came after the head. */
   #isHeadOnly = false;
+  /** Whether the head is one row, with a cell merged over several columns: the names below it complete it. */
+  #isHalfHead = false;
   /** Columns of the table that have held numbers. */
   readonly #numbers = new Set<number>();
   #isAfterGap = false;
@@ -45,7 +49,8 @@ export class SheetWriter {
   }
 
   /** @param cells  in the order of their columns; none for an empty row. */
-  row(cells: readonly SheetCell[]): void {
+  row(all: readonly SheetCell[]): void {
+    const cells = all.filter(({ cover }) => cover !== 'right');
     const [first] = cells;
     if (first === undefined) {
       this.#isAfterGap = true;
@@ -60,12 +65,19 @@ export class SheetWriter {
       return;
     }
     const isText = cells.length > 1 && cells.every((cell) => cell.isText);
+    if (this.#isHalfHead && isText && !this.#isAfterGap && this.#columns !== undefined) {
+      this.#columns = joinedNames(this.#columns, cells);
+      this.#isHalfHead = false;
+      return;
+    }
+    this.#isHalfHead = false;
     if (this.#columns !== undefined && !(isText && this.#beginsTable(cells))) this.#addLine(cells, this.#columns);
     else {
       this.#flush();
       this.#numbers.clear();
-      this.#columns = new Map(isText ? cells.map(({ column, text }) => [column, oneLine(text)]) : []);
+      this.#columns = new Map(isText ? all.map(({ column, text }) => [column, oneLine(text)]) : []);
       this.#isHeadOnly = isText;
+      this.#isHalfHead = isText && all.length > cells.length;
       if (!isText) this.#addLine(cells, this.#columns);
     }
     this.#isAfterGap = false;
@@ -78,6 +90,13 @@ export class SheetWriter {
     this.#columns = undefined;
     this.#isAfterGap = false;
     this.#isAfterTitle = false;
+  }
+
+  /** Adds a text that lies over the cells. */
+  textBox(text: string): void {
+    this.#writer.heading(1, this.#name);
+    this.#name = '';
+    this.#writer.block('paragraph', text);
   }
 
   #beginsTable(cells: readonly SheetCell[]): boolean {
@@ -97,9 +116,20 @@ export class SheetWriter {
 
   /** Writes the rows so far. A table with only its head row still tells what it is about. */
   #flush(): void {
-    if (this.#isHeadOnly && this.#columns !== undefined) this.#writer.block('table', [...this.#columns.values()].join('; '));
+    if (this.#isHeadOnly && this.#columns !== undefined)
+      this.#writer.block('table', [...new Set(this.#columns.values())].join('; '));
     this.#isHeadOnly = false;
     this.#writer.block('table', this.#lines.join('\n'));
     this.#lines = [];
   }
+}
+
+/** Names of columns in two rows: `2026 Q1`. A cell that is merged over both rows names its column once. */
+function joinedNames(above: ReadonlyMap<number, string>, below: readonly SheetCell[]): ReadonlyMap<number, string> {
+  const names = new Map(above);
+  for (const { column, text } of below) {
+    const [first, second] = [above.get(column), oneLine(text)];
+    names.set(column, first === undefined || first === second ? second : `${first} ${second}`);
+  }
+  return names;
 }

@@ -1,0 +1,52 @@
+import type { Archive } from '../../archive.ts';
+import { relationsOf } from '../../package-parts.ts';
+import { attribute, relationId } from '../../xml.ts';
+
+const workbookPart = 'xl/workbook.xml';
+
+/** The texts of text boxes and shapes by the name of their sheet, which the library does not read. */
+export async function drawnTexts(archive: Archive): Promise<ReadonlyMap<string, readonly string[]>> {
+  const texts = new Map<string, readonly string[]>();
+  if (!archive.names.some((name) => /drawing\d{0,9}\.xml$/i.test(name))) return texts;
+  const sheets: { readonly name: string; readonly relation: string }[] = [];
+  await archive.xml(workbookPart, {
+    open(name, attributes) {
+      if (name === 'sheet') sheets.push({ name: attribute(attributes, 'name') ?? '', relation: relationId(attributes) ?? '' });
+    },
+  });
+  const parts = await relationsOf(archive, workbookPart);
+  for (const { name, relation } of sheets) {
+    const part = parts.get(relation)?.target;
+    if (part === undefined) continue;
+    const found: string[] = [];
+    for (const { type, target, isExternal } of (await relationsOf(archive, part)).values()) {
+      if (type === 'drawing' && !isExternal) found.push(...(await textsOf(archive, target)));
+    }
+    texts.set(name, found);
+  }
+  return texts;
+}
+
+/** One text for each shape of a drawing. */
+async function textsOf(archive: Archive, part: string): Promise<readonly string[]> {
+  const texts: string[] = [];
+  let text: string | undefined;
+  let isText = false;
+  await archive.xml(part, {
+    open(name) {
+      if (name === 'txBody') text = '';
+      else if ((name === 'p' || name === 'br') && text !== undefined && text !== '') text += '\n';
+      isText = name === 't';
+    },
+    close(name) {
+      isText = false;
+      if (name !== 'txBody') return;
+      if (text !== undefined && text.trim() !== '') texts.push(text);
+      text = undefined;
+    },
+    text(piece) {
+      if (isText && text !== undefined) text += piece;
+    },
+  });
+  return texts;
+}
