@@ -3,7 +3,7 @@ import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelPart } from '../../engine/models/port.ts';
 import { writePromptFile } from '../../engine/models/prompts/files.ts';
 import { estimateTokens } from '../../engine/models/tokens.ts';
-import type { FileImagePart } from '../../engine/runs/stored/file-images.ts';
+import type { FileImagePart } from '../../engine/runs/model/file-images.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';

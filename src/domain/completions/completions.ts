@@ -2,7 +2,7 @@ import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelPart } from '../../engine/models/port.ts';
 import type { RunPlan } from '../../engine/plan/plan.ts';
 import { RunFold } from '../../engine/runs/events/fold.ts';
-import { withFileImages } from '../../engine/runs/stored/file-images.ts';
+import { withFileImages } from '../../engine/runs/model/file-images.ts';
 import { withMessages } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';

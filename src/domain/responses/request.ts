@@ -3,7 +3,7 @@ import type { ModelParameters } from '../../engine/models/port.ts';
 import type { RunPlan } from '../../engine/plan/plan.ts';
 import { runFilesOf } from '../../engine/runs/calls/run-files.ts';
 import { asStored, historyOf, isCompressed } from '../../engine/runs/events/history.ts';
-import { withFileImages } from '../../engine/runs/stored/file-images.ts';
+import { withFileImages } from '../../engine/runs/model/file-images.ts';
 import { type StoredRequest, withMessages } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';

@@ -27,11 +27,11 @@ import { type UnstoredEnd, unstoredRow } from './control/unstored.ts';
 import { eventStream } from './events/stream.ts';
 import { countInputTokens } from './loop/input-tokens.ts';
 import { runLoop } from './loop/loop.ts';
+import { withFileImages } from './model/file-images.ts';
 import { createRewriteQuestion } from './model/rewrite.ts';
 import { chargedEmbeddings } from './record/embeddings.ts';
 import { RunRecorder } from './record/recorder.ts';
 import type { RecordedRun, RunEngine } from './run-engine.ts';
-import { withFileImages } from './stored/file-images.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 
 /** Time of one subagent. */

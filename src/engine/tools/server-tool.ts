@@ -2,7 +2,7 @@ import type { LostCallRule, SubagentRecord, SubagentUpdate } from '../../entitie
 import type { CallForm, OutputFile } from '../../entities/runs/tool.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
-import type { NewRunFile } from './tool-kind.ts';
+import type { NewRunFile } from './run-files.ts';
 
 /** A tool that runs in the service, not at the client: its output goes back to the model within the same run. */
 export interface ServerTool {

@@ -2,11 +2,12 @@ import type { FaultNotes } from '../../entities/fault-notes.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { BegunResearch } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
-import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
+import type { EnabledTool, ListedTool, ToolType } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { TokenNeed } from '../usage/limits.ts';
+import type { RunFiles } from './run-files.ts';
 import type { ServerTool } from './server-tool.ts';
 import type { Subagents } from './subagents.ts';
 
@@ -95,41 +96,4 @@ export interface ToolRun {
 /** What the tools of MCP servers need of a run. A call of one tool outside a run has it too. */
 export interface McpRun extends Pick<ToolRun, 'secrets' | 'signal' | 'files'> {
   readonly plan: Pick<RunPlan, 'charge' | 'askedBy'> & Partial<Pick<RunPlan, 'messages'>>;
-}
-
-/** The files of the run's chat. A stateless run has those of its own calls only, in memory. */
-export interface RunFiles {
-  list(signal: AbortSignal): Promise<readonly RunFile[]>;
-  /** @throws DomainError NOT_FOUND for a file of another chat; REQUEST_TOO_LARGE above `bytesMax`. */
-  read(file: Pick<RunFile, 'id'>, bytesMax: number, signal: AbortSignal): Promise<Buffer>;
-  /**
-   * Stores a file that a tool made, as a chat file with the source SYSTEM. The name is made safe and unique in the chat.
-   *
-   * @param key  of the call: storing again under the same key and name stores nothing twice.
-   * @throws DomainError CONFLICT when the chat has as many files as it may; REQUEST_TOO_LARGE.
-   */
-  save(file: NewRunFile, key: string, signal: AbortSignal): Promise<OutputFile>;
-  /**
-   * Gives a file that a tool made new bytes under its id and name; the bytes before are deleted. A file of a person is not changed: the bytes
-   * become a new file, as with `save`.
-   *
-   * @throws as `read` and `save`.
-   */
-  replace(file: RunFile, bytes: Buffer, key: string, signal: AbortSignal): Promise<OutputFile>;
-}
-
-export interface RunFile {
-  /** The id of the chat file; its name in a stateless run. */
-  readonly id: string;
-  readonly filename: string;
-  readonly mimeType: string;
-  readonly sizeBytes: number;
-  /** The key of the call that made it, or last replaced its bytes; null for a file of a person. */
-  readonly madeBy: string | null;
-}
-
-export interface NewRunFile {
-  readonly filename: string;
-  readonly mimeType: string;
-  readonly bytes: Buffer;
 }

@@ -1,8 +1,9 @@
 import { type ProgramLimits, type ProgramOutcome, runProgram } from '../../../src/engine/tools/code/box/program.ts';
 import type { Box } from '../../../src/engine/tools/code/box/run-in-box.ts';
 import { type CodeDeps, createCodeKinds } from '../../../src/engine/tools/code/code-kinds.ts';
+import type { NewRunFile, RunFile } from '../../../src/engine/tools/run-files.ts';
 import type { CallPass, ToolResult } from '../../../src/engine/tools/server-tool.ts';
-import type { NewRunFile, RunFile, ToolRun } from '../../../src/engine/tools/tool-kind.ts';
+import type { ToolRun } from '../../../src/engine/tools/tool-kind.ts';
 import { testPools } from '../sharing/pools.ts';
 import { freePass } from './runs.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toolImages } from '../../../src/engine/runs/events/tool-images.ts';
-import { withFileImages } from '../../../src/engine/runs/stored/file-images.ts';
+import { withFileImages } from '../../../src/engine/runs/model/file-images.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 
 /** Images of tools, as a model gets them. */

@@ -3,8 +3,8 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { RunMask } from '../../tools/masking.ts';
+import type { NewRunFile, RunFiles } from '../../tools/run-files.ts';
 import type { CallPass, ServerTool, Tell, ToolResult } from '../../tools/server-tool.ts';
-import type { NewRunFile, RunFiles } from '../../tools/tool-kind.ts';
 import { RunStop } from '../control/stop.ts';
 import type { CallEnd } from './open-call.ts';
 

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../../entities/runs/event.ts';
 import type { AssistantMessage, ModelMessage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
-import type { RunFiles } from '../../tools/tool-kind.ts';
+import type { RunFiles } from '../../tools/run-files.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import { soleHold } from '../control/control.ts';

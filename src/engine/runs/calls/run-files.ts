@@ -8,7 +8,7 @@ import type { Storage } from '../../../storage/storage.ts';
 import { fileLinkLifeMs, signedFileAddress } from '../../files/file-links.ts';
 import { freeFilename, safeFilename } from '../../files/filename.ts';
 import type { RunPlan } from '../../plan/plan.ts';
-import type { NewRunFile, RunFile, RunFiles } from '../../tools/tool-kind.ts';
+import type { NewRunFile, RunFile, RunFiles } from '../../tools/run-files.ts';
 
 export interface RunFilesDeps {
   readonly settings: Pick<Settings, 'CHAT_FILE_MAX_BYTES' | 'CHAT_FILES_MAX'>;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { AssistantMessage, ModelMessage, ModelTool } from '../../models/port.ts';
 import type { RunMask } from '../../tools/masking.ts';
+import type { RunFiles } from '../../tools/run-files.ts';
 import type { CallPass, ServerTool, ServerTools, Tell } from '../../tools/server-tool.ts';
-import type { RunFiles } from '../../tools/tool-kind.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunHold } from '../control/control.ts';
 import { toolImages } from '../events/tool-images.ts';

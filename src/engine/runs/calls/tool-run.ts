@@ -1,6 +1,7 @@
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunMask } from '../../tools/masking.ts';
-import type { RunFiles, ToolRun } from '../../tools/tool-kind.ts';
+import type { RunFiles } from '../../tools/run-files.ts';
+import type { ToolRun } from '../../tools/tool-kind.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 
 interface OfRun extends Pick<ToolRun, 'subagents' | 'cite' | 'charged' | 'files'> {

@@ -1,7 +1,8 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
 import { freeFilename } from '../../files/filename.ts';
-import type { RunFile, ToolRun } from '../tool-kind.ts';
+import type { RunFile } from '../run-files.ts';
+import type { ToolRun } from '../tool-kind.ts';
 import type { ProgramOutcome, WorkspaceFile } from './box/program.ts';
 import { mimeTypeOf } from './mime-type.ts';
 import type { CodeState, StateFile } from './states.ts';

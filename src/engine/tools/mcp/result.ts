@@ -4,7 +4,7 @@ import type { OutputFile } from '../../../entities/runs/tool.ts';
 import { imageTypeOf, inlineImageTypes } from '../../../lib/image-type.ts';
 import { isObject, itemsOf, stringOf } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
-import type { NewRunFile, RunFiles } from '../tool-kind.ts';
+import type { NewRunFile, RunFiles } from '../run-files.ts';
 import type { RawResult } from './sessions/session.ts';
 
 export interface ResultContext {

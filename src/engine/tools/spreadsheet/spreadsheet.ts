@@ -1,8 +1,9 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { FairQueue } from '../../../lib/fair-queue.ts';
 import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
+import type { RunFile } from '../run-files.ts';
 import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
-import type { RunFile, ToolKind, ToolRun } from '../tool-kind.ts';
+import type { ToolKind, ToolRun } from '../tool-kind.ts';
 import { operations, readArguments, type SpreadsheetArguments } from './arguments.ts';
 import { callCellsMax, type FileKind, type WorkbookRequest } from './request.ts';
 import { type WorkbookLimits, workOnWorkbook } from './workbook-process.ts';

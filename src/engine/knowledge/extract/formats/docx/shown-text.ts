@@ -1,5 +1,5 @@
 import { attribute, type XmlAttributes } from '../../xml.ts';
-import type { Styles } from './styles.ts';
+import { isOn, type Styles } from './styles.ts';
 
 /** Not part of the document as it is shown: the older form of a drawing, text at its old place, deleted text, former properties, ruby. */
 const leftOut = new Set([
@@ -75,10 +75,4 @@ export class ShownText {
     const isHiddenBy = (style: string | undefined) => style !== undefined && this.#styles.hidden.has(style);
     return isHiddenBy(this.#paragraphs.at(-1) ?? this.#styles.defaultParagraph) !== isHiddenBy(run?.style);
   }
-}
-
-/** A switch of Word is on unless it says otherwise. */
-export function isOn(attributes: XmlAttributes): boolean {
-  const value = attribute(attributes, 'val');
-  return value !== '0' && value !== 'false' && value !== 'off';
 }

@@ -1,6 +1,5 @@
 import type { Archive } from '../../archive.ts';
-import { attribute } from '../../xml.ts';
-import { isOn } from './shown-text.ts';
+import { attribute, type XmlAttributes } from '../../xml.ts';
 
 /** What a paragraph style means for its text. */
 export interface ParagraphStyle {
@@ -70,6 +69,12 @@ export async function readStyles(archive: Archive, part: string): Promise<Styles
     hidden: new Set(hidden.map(({ id }) => id)),
     defaultParagraph,
   };
+}
+
+/** A switch of Word is on unless it says otherwise. */
+export function isOn(attributes: XmlAttributes): boolean {
+  const value = attribute(attributes, 'val');
+  return value !== '0' && value !== 'false' && value !== 'off';
 }
 
 const chainMax = 20;

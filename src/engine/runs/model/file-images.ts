@@ -2,7 +2,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import { imageTypeOf } from '../../../lib/image-type.ts';
 import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
-import type { RunFiles } from '../../tools/tool-kind.ts';
+import type { RunFiles } from '../../tools/run-files.ts';
 import { isToolImage, type ToolImagePart } from '../events/tool-images.ts';
 
 /** A reference to an image among the files of a chat; its bytes are read when a model gets them. */
