@@ -186,7 +186,7 @@ function userInput(data: Values, before: ScimUser | undefined): ScimUserInput {
   const [givenName, familyName] = [textOf(name.givenName) ?? null, textOf(name.familyName) ?? null];
   const joined = joinedName({ givenName, familyName });
   // A name that nobody gave as such is made anew of its parts.
-  const isMade = before !== undefined && [joinedName(before), before.email.replace(/@.*$/, '')].includes(before.name);
+  const isMade = before !== undefined && [joinedName(before), before.email.split('@', 1)[0]].includes(before.name);
   const given = [data.displayName, name.formatted].filter((text) => !isMade || text !== before.name).map(textOf);
   const shown = given.find((text) => text !== undefined) ?? (joined === '' ? undefined : joined);
   return {

@@ -54,8 +54,5 @@ export function unservedOptions({ parameters }: ModelRequest): readonly Warning[
 
 /** The names of the SDK's options as the caller knows them. */
 function inWords(details: string): string {
-  return Object.entries(members).reduce(
-    (text, [option, member]) => text.replaceAll(new RegExp(`\\b${option}\\b`, 'g'), member),
-    details,
-  );
+  return details.replace(/[A-Za-z]+/g, (word) => (Object.hasOwn(members, word) ? members[word] : undefined) ?? word);
 }
