@@ -312,6 +312,38 @@ describe('a hold', () => {
     await end(id);
   });
 
+  it('on a person keeps what the person owns from being handed over, and so from deletion by somebody else', async () => {
+    const bob = await make.person({ organization });
+    const spare = await make.agent({ owner: ann });
+    const source = await make.apiDataSource({ owner: ann, agentId: spare.id, data: { text: 'a' } });
+    const { data } = await ann.graphql('mutation ($input: CreateScheduleInput!) { createSchedule(input: $input) { id } }', {
+      input: { agentId: spare.id, name: 's', prompt: 'p', cron: '0 9 * * *', timeZone: 'UTC' },
+    });
+    const give = async (who: Person, input: object) => {
+      const document =
+        'mutation ($input: TransferOwnershipInput!, $to: ID!) { transferOwnership(input: $input, toUserId: $to) { agents } }';
+      return (await who.graphql(document, { input, to: bob.userId })).errors?.[0];
+    };
+    const schedule = { scheduleId: data.createSchedule.id };
+    const things = [{ agentId }, { dataSourceId: source.id }, { allOf: { userId: ann.userId } }];
+    const id = await hold(ann.userId);
+    for (const [who, thing] of [
+      [ann, schedule] as const,
+      ...[ann, admin].flatMap((each) => things.map((one) => [each, one] as const)),
+    ])
+      expect(await give(who, thing), JSON.stringify(thing)).toMatchObject({
+        message: expect.stringContaining('A legal hold keeps this'),
+        extensions: { code: 'CONFLICT' },
+      });
+    await end(id);
+    // One on the organization keeps them at their new owner too.
+    const whole = await hold();
+    expect(await give(ann, { agentId })).toBeUndefined();
+    expect((await bob.delete(`/api/v1/ais/${agentId}`)).status).toBe(409);
+    await end(whole);
+    for (const thing of [schedule, ...things.slice(1)]) expect(await give(ann, thing)).toBeUndefined();
+  });
+
   it('keeps an opinion that is taken back, and a part of a message', async () => {
     const chat = await make.chat({ owner: ann, agentId });
     const { body: sent } = await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'What is it?' });
