@@ -35,6 +35,7 @@ describe('files', () => {
       'notifications/tools/list_changed',
       'http/json',
       'about.json',
+      'robots.txt',
     ],
     ...['provider/name', 'parley/offline'],
   ]);

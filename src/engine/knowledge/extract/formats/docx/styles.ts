@@ -115,9 +115,3 @@ function levelOf({ name, outlineLevel }: StyleEntry): number | null | undefined 
   const level = /^heading ([1-9])$/i.exec(name)?.[1];
   return level === undefined ? undefined : Number(level);
 }
-
-/** A switch of Word is on unless it says otherwise. */
-export function isOn(attributes: XmlAttributes): boolean {
-  const value = attribute(attributes, 'val');
-  return value !== '0' && value !== 'false' && value !== 'off';
-}
