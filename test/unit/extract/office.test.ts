@@ -226,6 +226,22 @@ describe('spreadsheets', () => {
       '# A\n\n- part: chains; count: 3\n\nOpening hours\n\n- day: Monday; hours: 8\n- day: Tuesday; hours: 9\n\n# B\n\n- column A: 1; column B: two',
     );
   });
+  it('names columns without values below the rows of their table', async () => {
+    const rows = [
+      ['part', 'colour', 'count', 'Remarks'],
+      ['chains', '', 3, ''],
+      ['ropes', '', 4, ''],
+      [],
+      ['day', 'hours', 'guest'],
+      ['Monday', 8],
+    ];
+    const book = spreadsheets.utils.book_new();
+    spreadsheets.utils.book_append_sheet(book, spreadsheets.utils.aoa_to_sheet(rows), 'A');
+    const { text } = await extract('a.xlsx', spreadsheets.write(book, { type: 'buffer', bookType: 'xlsx' }));
+    expect(text).toBe(
+      '# A\n\n- part: chains; count: 3\n- part: ropes; count: 4\n- colour: Remarks:\n\n- day: Monday; hours: 8\n- guest:',
+    );
+  });
   it('ods: values as shown, repeated cells, comments, no hidden sheets', async () => {
     const cell = (text: string, attributes = '') => `<table:table-cell ${attributes}><text:p>${text}</text:p></table:table-cell>`;
     const document = await extract(

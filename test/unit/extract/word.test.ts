@@ -114,6 +114,18 @@ describe('numbers of Word', () => {
       ].map((line, place) => (place === 3 ? line.trim() : line)),
     );
   });
+  it('stand in cells that hold nothing else', async () => {
+    const row = (words: string) =>
+      `<w:tr><w:tc>${item('', 2)}</w:tc><w:tc>${item('', 2, 1)}</w:tc><w:tc>${wordParagraph(words)}</w:tc></w:tr>`;
+    const { text } = await extract(
+      `<w:tbl>${row('Stores are dry.')}${row('Lamps are lit.')}</w:tbl>${item('', 2)}${item('Done.', 2)}`,
+      {
+        styles,
+        numbering,
+      },
+    );
+    expect(text).toBe('| Art. I |  | Stores are dry. |\n| --- | --- | --- |\n| Art. II |  | Lamps are lit. |\n\nArt. IV Done.');
+  });
   it('are no part of a paragraph that its list leaves out', async () => {
     const { text } = await extract(paragraph(run('Plain.'), '<w:pStyle w:val="Punkt"/><w:numPr><w:numId w:val="0"/></w:numPr>'), {
       styles,

@@ -216,8 +216,10 @@ export class BodyReader implements XmlHandler {
     const place = this.#placeInList(paragraph);
     const words = this.#dropCap + paragraph.text.trim();
     this.#dropCap = '';
-    const text = words === '' || place === undefined || place.label === '' ? words : `${place.label} ${words}`;
     const table = this.#tables.at(-1);
+    const label = place?.label ?? '';
+    // An empty cell with a number of its own numbers its row; elsewhere a number without words says nothing.
+    const text = words === '' && table === undefined ? '' : `${label} ${words}`.trim();
     if (table !== undefined) {
       table.cell += `${table.cell === '' || text === '' ? '' : '\n'}${text}`;
       table.notes.push(...notes);

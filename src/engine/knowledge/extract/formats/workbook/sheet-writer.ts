@@ -30,6 +30,8 @@ export class SheetWriter {
   #name = '';
   /** Names of the columns; undefined above the first table. */
   #columns: ReadonlyMap<number, string> | undefined;
+  /** Names of columns that a row of the table has a value for. */
+  readonly #usedNames = new Set<string>();
   /** Whether no row came after the head. */
   #isHeadOnly = false;
   /** Whether the head is one row, with a cell merged over several columns: the names below it complete it. */
@@ -73,7 +75,7 @@ export class SheetWriter {
     this.#isHalfHead = false;
     if (this.#columns !== undefined && !(isText && this.#beginsTable(cells))) this.#addLine(cells, this.#columns);
     else {
-      this.#flush();
+      this.#endTable();
       this.#numbers.clear();
       this.#columns = new Map(isText ? all.map(({ column, text }) => [column, oneLine(text)]) : []);
       this.#isHeadOnly = isText;
@@ -86,7 +88,7 @@ export class SheetWriter {
 
   /** Ends the sheet. */
   end(): void {
-    this.#flush();
+    this.#endTable();
     this.#columns = undefined;
     this.#isAfterGap = false;
     this.#isAfterTitle = false;
@@ -107,11 +109,23 @@ export class SheetWriter {
   #addLine(cells: readonly SheetCell[], columns: ReadonlyMap<number, string>): void {
     const named = cells.map(({ column, text, isText }) => {
       if (!isText) this.#numbers.add(column);
-      return `${columns.get(column) ?? `column ${utils.encode_col(column)}`}: ${oneLine(text)}`;
+      const name = columns.get(column) ?? `column ${utils.encode_col(column)}`;
+      this.#usedNames.add(name);
+      return `${name}: ${oneLine(text)}`;
     });
     this.#isHeadOnly = false;
     this.#lines.push(`- ${named.join('; ')}`);
     if (this.#lines.length >= rowsPerBlock) this.#flush();
+  }
+
+  /** Names of columns without a value are words of the sheet as well, such as the blanks of a form: they stand below the rows. */
+  #endTable(): void {
+    if (!this.#isHeadOnly) {
+      const unused = [...new Set(this.#columns?.values())].filter((name) => !this.#usedNames.has(name));
+      if (unused.length > 0) this.#lines.push(`- ${unused.map((name) => `${name}:`).join(' ')}`);
+    }
+    this.#usedNames.clear();
+    this.#flush();
   }
 
   /** Writes the rows so far. A table with only its head row still tells what it is about. */
