@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import packageJson from '../package.json' with { type: 'json' };
+import { flagsOfStart } from './support/start-flags.ts';
 
 /**
  * `node bench/sync.ts [files]`: a service of its own syncs a folder of small files of a drive (default 100,000): listed, fetched, read, indexed. Prints
@@ -17,8 +17,7 @@ const adminKey = 'pk-measured-administrator-key-of-40-chars';
 const drive = fork(fileURLToPath(new URL('support/large-drive.ts', import.meta.url)), [String(count)]);
 const [account] = (await once(drive, 'message')) as [{ url: string; access: string; refresh: string }];
 const folder = mkdtempSync(join(tmpdir(), 'parley-sync-'));
-const flags = packageJson.scripts.start.match(/--\S+/g) ?? [];
-const service = spawn(process.execPath, [...flags, fileURLToPath(new URL('../src/main.js', import.meta.url))], {
+const service = spawn(process.execPath, [...flagsOfStart, fileURLToPath(new URL('../src/main.js', import.meta.url))], {
   env: {
     ...{ PATH: process.env.PATH ?? '', MALLOC_ARENA_MAX: '2', PORT: '0', LOG_FORMAT: 'json', DEMO: 'off', DATA_DIR: folder },
     ...{ PARLEY_ADMIN_KEY: adminKey, GOOGLE_API_URL: account.url, GOOGLE_TOKEN_URL: `${account.url}/token` },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import packageJson from '../../package.json' with { type: 'json' };
+import { flagsOfStart } from '../support/start-flags.ts';
 
 export interface Child<Ready> {
   readonly ready: Ready;
@@ -31,9 +31,6 @@ export function pin(pid: number, core: number): boolean {
     return false;
   }
 }
-
-/** The flags of Node that `npm start` sets. */
-const flagsOfStart = packageJson.scripts.start.match(/--\S+/g) ?? [];
 
 export async function start<Ready>(
   script: string,
