@@ -162,7 +162,7 @@ export const defaultLimits = {
   SOCKETS_PER_KEY_MAX: 100,
   /** A WebSocket of the responses API accepts no requests after this time, and is closed. */
   SOCKET_LIFETIME_MS: 3_600_000,
-  /** Time to extract the text of one document. */
+  /** Processor time to extract the text of one document; it ends after four times that by the clock. */
   EXTRACT_TIMEOUT_MS: 30_000,
   /** Text of one document, in UTF-16 code units; one with more is refused. */
   EXTRACT_TEXT_MAX_CHARS: 20_000_000,

@@ -39,7 +39,8 @@ export async function readAttachmentText(
     };
     return await extractor.extract({ path, filename, mimeType }, limits, signal);
   } catch (error) {
-    if (error instanceof ExtractError) throw new DomainError('INVALID_VALUE', `${param}: ${error.message}`, { param });
+    if (error instanceof ExtractError)
+      throw new DomainError(error.isRetryable ? 'OVERLOADED' : 'INVALID_VALUE', `${param}: ${error.message}`, { param });
     throw error;
   } finally {
     places.give(owner);

@@ -62,6 +62,17 @@ describe('a document that misbehaves', () => {
     expect((await extract('Hello.')).text).toBe('Hello.');
     await eventually(() => expect(isRunning(first)).toBe(false));
   });
+  it('is stopped when it has used its own processor time, and that is said', async () => {
+    extractor = createExtractor({ entry: misbehaving });
+    await expect(extract('loop', { timeoutMs: 500 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: expect.stringContaining('took more than 0.5 seconds of processor time'),
+    });
+    await expect(extract('never', { timeoutMs: 500 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: expect.stringContaining('came to no end in 2 seconds'),
+    });
+  });
   it.each(['grow-buffers', 'grow-heap'])(
     'is stopped when it takes too much memory (%s), and the next one is read',
     async (order) => {
@@ -91,6 +102,32 @@ describe('a document that misbehaves', () => {
     for (const what of ['read', 'write', 'spawn', 'connect', 'fetch', 'eval']) {
       expect([what, (await extract(`try ${what}`)).text]).toEqual([what, expect.stringMatching(/^stopped: /)]);
     }
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a document whose reader gets no processor', () => {
+  it('is read to its end, although the clock went on', async () => {
+    extractor = createExtractor({ entry: misbehaving });
+    const id = await pid();
+    const startedMs = performance.now();
+    const reading = extract('work 400', { timeoutMs: 5_000 });
+    process.kill(id, 'SIGSTOP');
+    await eventually(() => expect(performance.now() - startedMs).toBeGreaterThan(6_000));
+    process.kill(id, 'SIGCONT');
+    expect((await reading).text).toBe('It is done.');
+  });
+  it('is not blamed when it comes to no end: it may be read later', async () => {
+    extractor = createExtractor({ entry: misbehaving });
+    const id = await pid();
+    const reading = extract('work 400', { timeoutMs: 300 });
+    process.kill(id, 'SIGSTOP');
+    await expect(reading).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      isRetryable: true,
+      message: 'The machine was too busy to read the file in 1.2 seconds; try again later.',
+    });
+    await eventually(() => expect(isRunning(id)).toBe(false));
+    expect((await extract('work 0')).text).toBe('It is done.');
   });
 });
 

@@ -19,6 +19,9 @@ async function misbehave(text: string, document: DocumentBytes): Promise<string>
   switch (order) {
     case 'loop':
       for (;;);
+    case 'work':
+      for (const before = process.cpuUsage(); process.cpuUsage(before).user < 1_000 * Number(argument); );
+      return 'It is done.';
     case 'never':
       return new Promise<string>(() => undefined);
     case 'grow-buffers':

@@ -61,7 +61,7 @@ export interface DocumentBytes {
 }
 
 export interface ExtractLimits {
-  /** Wall clock time of one document, without the wait for a free process. */
+  /** Processor time of one document; a busy machine gives it four times that by the clock. Without the wait for a free process. */
   readonly timeoutMs: number;
   /** Resident memory that one document may add to a fresh process. */
   readonly memoryMaxBytes: number;

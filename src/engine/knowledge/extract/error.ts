@@ -12,8 +12,8 @@ export const extractErrorCodes = [
 export type ExtractErrorCode = (typeof extractErrorCodes)[number];
 
 /**
- * A document gave no text. The message is a sentence for the person who added it. Only `UNAVAILABLE` (no process could be started)
- * may succeed when the same bytes are tried again.
+ * A document gave no text. The message is a sentence for the person who added it. Only `UNAVAILABLE` (no process could be
+ * started, or the machine was too busy for it) may succeed when the same bytes are tried again.
  */
 export class ExtractError extends Error {
   override readonly name = 'ExtractError';

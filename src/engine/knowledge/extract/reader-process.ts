@@ -5,6 +5,7 @@ import { setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseOmissions } from '../../../entities/knowledge/omission.ts';
+import { type TimeoutCause, wallTimesMax, watchProcessTime } from '../../processes/process-time.ts';
 import { killTied, spawnTied } from '../../processes/tied-process.ts';
 import {
   type Answer,
@@ -168,7 +169,7 @@ async function exchange<T>(child: ChildProcess, reading: Reading<T>, limits: Ext
   };
   const onExit = (_code: number | null, exitSignal: NodeJS.Signals | null) => settled.reject(lossReason(exitSignal, limits));
   const onAbort = () => settled.reject(signal.reason);
-  const timer = setTimeout(() => settled.reject(timeoutError(limits.timeoutMs)), limits.timeoutMs);
+  const stopWatching = watchProcessTime(child.pid, limits.timeoutMs, (cause) => settled.reject(timeoutError(cause, limits)));
   child.on('message', onMessage).on('exit', onExit);
   signal.addEventListener('abort', onAbort);
   try {
@@ -180,7 +181,7 @@ async function exchange<T>(child: ChildProcess, reading: Reading<T>, limits: Ext
     sendBytes('bytes' in content ? slicesOf(content.bytes) : partsOf(file, sizeBytes), sizeBytes, child).catch(settled.reject);
     return await settled.promise;
   } finally {
-    clearTimeout(timer);
+    stopWatching();
     child.off('message', onMessage).off('exit', onExit);
     signal.removeEventListener('abort', onAbort);
     // Avoids an unhandled rejection when the other branch has thrown.
@@ -325,11 +326,18 @@ function lossReason(exitSignal: NodeJS.Signals | null, limits: ExtractLimits): E
   return new ReaderLostError(`ended by ${exitSignal ?? 'itself'}`, true);
 }
 
-function timeoutError(timeoutMs: number): ExtractError {
-  return new ExtractError(
-    'TIMEOUT',
-    `Reading the file took longer than ${timeoutMs / 1000} seconds; split it into smaller ones, or save it in another format.`,
-  );
+function timeoutError(cause: TimeoutCause, { timeoutMs }: ExtractLimits): ExtractError {
+  const wallSeconds = (wallTimesMax * timeoutMs) / 1000;
+  if (cause === 'STARVED')
+    return new ExtractError(
+      'UNAVAILABLE',
+      `The machine was too busy to read the file in ${wallSeconds} seconds; try again later.`,
+    );
+  const reason =
+    cause === 'USED'
+      ? `took more than ${timeoutMs / 1000} seconds of processor time`
+      : `came to no end in ${wallSeconds} seconds`;
+  return new ExtractError('TIMEOUT', `Reading the file ${reason}; split it into smaller ones, or save it in another format.`);
 }
 
 function orAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> {
