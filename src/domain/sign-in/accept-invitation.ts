@@ -97,7 +97,7 @@ async function findInvitation(deps: Deps, secret: string): Promise<FoundInvitati
 }
 
 /** Who is no administrator any more, or whose key was revoked, may have kept links: they must not lead back in. */
-async function mayStillInvite(
+export async function mayStillInvite(
   { storage, now }: Deps,
   { orgId, role, invitedByUserId: userId, invitedByKeyId: keyId, invitedByLevel: level }: Invitation,
   organization: Organization,

@@ -1,6 +1,8 @@
 import type { ProvidedPerson } from '../../engine/sign-in/claims.ts';
+import type { Organization } from '../../entities/accounts/account.ts';
 import { type Caller, type MemberRole, scopesOfRole } from '../../entities/accounts/caller.ts';
 import type { Identity } from '../../entities/accounts/identity.ts';
+import type { Invitation } from '../../entities/accounts/invitation.ts';
 import type { AuditChange } from '../../entities/audit.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
@@ -13,6 +15,7 @@ import { membersMax } from '../accounts/groups.ts';
 import { withAuditEntry } from '../audit/change.ts';
 import type { CallOrigin } from '../audit/origin.ts';
 import type { Deps } from '../deps.ts';
+import { mayStillInvite } from './accept-invitation.ts';
 
 /** Groups that a provider can make somebody a member of. */
 const groupsMax = 200;
@@ -58,15 +61,20 @@ export async function admitPerson(
   const key = { provider: settings.name, issuer, subject };
   const identity = await deps.storage.identities.find(key);
   const place = identity === undefined ? await placeOf(deps, settings, person, key) : await knownPlace(deps, identity);
-  const linked = identity ?? newIdentity(deps, key, place);
+  const { invitation } = place;
+  const known = identity ?? newIdentity(deps, key, place);
+  // What the provider gave to the member before went with the membership.
+  const linked = invitation === undefined ? known : { ...known, isAdminByGroup: false, groupIds: [] };
   const caller = callerOf(place, sessionId);
   const plan = await planOf(deps, settings, person, place, linked);
   const isFirst = identity === undefined;
   const lostWays = isFirst ? await unprovenWaysOf(deps, place) : [];
-  const changes = changesOf(plan, isFirst, lostWays);
+  const accepted = invitation === undefined ? [] : [{ member: 'invitation', value: invitation.id }];
+  const changes = [...changesOf(plan, isFirst, lostWays), ...accepted];
   const write = async () => {
     if (place.isNewUser) await createUser(deps, place, person);
     if (place.membershipId === undefined) await addMember(deps, place, plan.role);
+    if (invitation !== undefined) await accept(deps, place, invitation);
     if (isFirst) await proveEmail(deps, place);
     await apply(deps, settings, place, linked, plan, isFirst, person);
   };
@@ -107,7 +115,9 @@ interface SignInPlace {
   readonly tenantId: string;
   /** Undefined: becomes a member. */
   readonly membershipId: string | undefined;
-  /** Until now, or of the rule. */
+  /** By which the person becomes a member; undefined for members, and for who joins by a rule. */
+  readonly invitation: Invitation | undefined;
+  /** Until now, of the invitation, or of the rule. */
   readonly role: MemberRole;
   /** Identities that can sign in no more, whose place the new one takes. */
   readonly formerIdentityIds: readonly string[];
@@ -120,13 +130,14 @@ async function knownPlace(deps: Deps, { userId, orgId }: Identity): Promise<Sign
     accounts.findOrganizations([orgId]),
     identities.findMembership(orgId, userId),
   ]);
-  if (user === undefined || organization === undefined || membership === undefined) {
-    throw removed();
-  }
+  if (user === undefined || organization === undefined) throw removed();
+  const invitation = membership === undefined ? await invitationOf(deps, organization, user.email) : undefined;
+  const role = membership?.role ?? invitation?.role;
+  if (role === undefined) throw removed();
   const { tenantId } = organization;
   return {
     ...{ userId, email: user.email, isNewUser: false, orgId, tenantId },
-    ...{ membershipId: membership.id, role: membership.role, formerIdentityIds: [] },
+    ...{ membershipId: membership?.id, invitation, role, formerIdentityIds: [] },
   };
 }
 
@@ -163,10 +174,13 @@ async function placeOf(
   }
   const [user] = await accounts.findUsersByEmail(organization.tenantId, [email]);
   const membership = user === undefined ? undefined : await identities.findMembership(organization.id, user.id);
-  if (membership === undefined && rule === undefined) {
+  const invitation = membership === undefined ? await invitationOf(deps, organization, email) : undefined;
+  const isAsked = membership !== undefined || invitation !== undefined;
+  if (!isAsked && rule === undefined) {
     throw refused(`${email} is no member of ${organization.name}. Ask an administrator to add you.`);
   }
-  if (membership === undefined && (await removals.isRemoved(organization.id, { userId: user?.id, email }))) throw removed();
+  const removable = { userId: user?.id, emails: [email], subjects: [key] };
+  if (!isAsked && (await removals.isRemoved(organization.id, removable))) throw removed();
   const formerIdentityIds = user === undefined ? [] : await formerOf(deps, settings, user.id, key);
   return {
     userId: user?.id ?? deps.newId('user'),
@@ -176,8 +190,23 @@ async function placeOf(
     orgId: organization.id,
     tenantId: organization.tenantId,
     membershipId: membership?.id,
-    role: membership?.role ?? rule?.role ?? 'MEMBER',
+    invitation,
+    role: membership?.role ?? invitation?.role ?? rule?.role ?? 'MEMBER',
   };
+}
+
+/** The open invitation of a person: whoever has the address at the provider needs no link. */
+async function invitationOf(deps: Deps, organization: Organization, email: string): Promise<Invitation | undefined> {
+  const found = await deps.storage.invitations.findOpenOf(organization.id, email, deps.now());
+  return found !== undefined && (await mayStillInvite(deps, found, organization)) ? found : undefined;
+}
+
+async function accept(deps: Deps, { userId, orgId, email }: SignInPlace, { id, groupIds }: Invitation): Promise<void> {
+  const { groups, invitations } = deps.storage;
+  // It may have been revoked, or used by its link, since it was found.
+  if (!(await invitations.accept(id, userId, deps.now()))) throw removed();
+  for (const groupId of await groups.withRoom(orgId, groupIds, membersMax))
+    await groups.update(groupId, {}, { add: [{ email, userId }], removeEmails: [] });
 }
 
 /**

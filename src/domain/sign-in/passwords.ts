@@ -74,24 +74,24 @@ export function readPassword(param: string, password: string, faults: Faults): v
 }
 
 /**
- * Finds the user who has the password. Unknown and wrong are the same: in their answer and, but for users of several tenants with one e-mail, in the work
+ * Finds the users of the e-mail, each of another tenant, who have the password. Unknown and wrong are the same: in their answer and, but for users of several tenants with one e-mail, in the work
  * that they make.
  *
- * @returns undefined when there is none.
+ * @returns the oldest first.
  * @throws DomainError RATE_LIMIT_EXCEEDED after too many wrong passwords for the e-mail, whoever sent them, or from the network.
  */
 export async function findByPassword(
   deps: Deps,
   given: { readonly email: string; readonly password: string; readonly network: string | undefined },
-): Promise<KnownPassword | undefined> {
+): Promise<readonly KnownPassword[]> {
   const email = given.email.trim().toLowerCase().slice(0, emailMax);
   const password = given.password.slice(0, passwordLength.most);
   const attempts = await countSignIn(deps, email, given.network);
   const users = await deps.storage.passwords.findByEmail(email, usersMax);
   const candidates = users.length === 0 ? [undefined] : users;
-  let found: KnownPassword | undefined;
-  for (const user of candidates) if (await deps.passwords.verify(password, user?.hash)) found ??= user;
-  if (found !== undefined) await attempts.succeed();
+  const found: KnownPassword[] = [];
+  for (const user of candidates) if ((await deps.passwords.verify(password, user?.hash)) && user !== undefined) found.push(user);
+  if (found.length > 0) await attempts.succeed();
   return found;
 }
 

@@ -56,13 +56,16 @@ export async function signInByPassword(
   browser: Browser,
 ): Promise<SignedIn> {
   requireOwnWays(deps);
-  const found = await findByPassword(deps, { ...given, network: browser.network });
-  const orgId = found === undefined ? undefined : await placeOf(deps, found, browser);
-  if (found === undefined || orgId === undefined) throw refusedPassword();
-  const { userId, level: wayLevel } = found;
-  return beginSession(deps, { userId, orgId, wayLevel }, 'PASSWORD', browser, () =>
-    deps.storage.ways.confirm({ passwordOf: userId }, orgId),
-  );
+  for (const found of await findByPassword(deps, { ...given, network: browser.network })) {
+    const { userId, level: wayLevel } = found;
+    const orgId = await placeOf(deps, found, browser);
+    // Somebody may have made an account of another tenant with the same password, which opens nothing now.
+    if (orgId === undefined) continue;
+    return beginSession(deps, { userId, orgId, wayLevel }, 'PASSWORD', browser, () =>
+      deps.storage.ways.confirm({ passwordOf: userId }, orgId),
+    );
+  }
+  throw refusedPassword();
 }
 
 /**

@@ -19,6 +19,8 @@ export interface InvitationStore {
   countOpen(orgId: string, at: Date): Promise<number>;
   /** The invitation with the secret of this hash that is neither accepted nor revoked nor expired. */
   findOpen(hash: string, at: Date): Promise<OpenInvitation | undefined>;
+  /** The newest one of an address. */
+  findOpenOf(orgId: string, email: string, at: Date): Promise<Invitation | undefined>;
   /** One by its id. */
   findOpenById(id: string, at: Date): Promise<Invitation | undefined>;
   /** Uses the invitation up. @returns false for one that is not open: of two calls at one moment one gets true. */
@@ -84,6 +86,7 @@ export function createInvitationStore(db: Database, signals: Signals): Invitatio
       const invitation = shown ?? mailed;
       return invitation === undefined ? undefined : { invitation, isMailed: mailed !== undefined };
     },
+    findOpenOf: (orgId, email, at) => findFirst({ orgId, email: email.toLowerCase(), ...openAt(at) }),
     findOpenById: (id, at) => findFirst({ id, ...openAt(at) }),
     async accept(id, userId, at) {
       const data = { acceptedAt: at, userId };

@@ -103,15 +103,15 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
     setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
     async deleteOf({ orgId, userId }) {
       const found = await db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { id: true } });
-      return found === null ? 'missing' : change(found.id, true, (tx) => remove(tx, found.id));
+      return found === null ? 'missing' : change(found.id, true, (tx) => remove(tx, signals, found.id));
     },
-    delete: (id) => change(id, true, (tx) => remove(tx, id)),
+    delete: (id) => change(id, true, (tx) => remove(tx, signals, id)),
   };
 }
 
-async function remove(tx: Transaction, id: string): Promise<void> {
+async function remove(tx: Transaction, signals: Signals, id: string): Promise<void> {
   const { orgId, userId } = await tx.prisma.membership.delete({ where: { id }, select: { orgId: true, userId: true } });
-  await noteRemoval(tx, orgId, userId);
+  await noteRemoval(tx, signals, orgId, userId);
   await endOperator(tx, userId);
 }
 

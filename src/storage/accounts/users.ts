@@ -98,7 +98,7 @@ export function createUserStore(db: Database, signals: Signals): UserStore {
         await session.deleteMany({ where });
         await agentEditor.deleteMany({ where });
         await groupMember.deleteMany({ where });
-        for (const { orgId } of memberships) await noteRemoval(tx, orgId, id);
+        for (const { orgId } of memberships) await noteRemoval(tx, signals, orgId, id);
         await user.deleteMany({ where: { id } });
         await also(tx);
         return undefined;

@@ -266,7 +266,7 @@ async function deleteKeys({ prisma }: Database, signals: Signals, { orgId, userI
   });
   const { count } = await prisma.apiKey.deleteMany({ where });
   // Somebody may have added the person again since the erasure was asked for.
-  await noteRemoval({ prisma }, orgId, userId);
+  await noteRemoval({ prisma }, signals, orgId, userId);
   await prisma.membership.deleteMany({ where });
   signals.publish('user-changed', userId);
   return { api_keys: count, idempotency_records: replies };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { type Account, startIdentityProvider } from '../../support/sign-in/identity-provider.ts';
@@ -157,6 +158,71 @@ describe('who was removed', () => {
     // The directory adds the person anew.
     expect((await directory.call('POST', '/scim/v2/Users', user, type)).status).toBe(201);
     expect((await userOf((await signIn('one', scim)).page)).user.email).toBe(scim.email);
+  });
+
+  it('does not come back by another address that a provider gave, nor after a deletion of the user', async () => {
+    const [kept, deleted] = [newAccount(), newAccount()];
+    for (const account of [kept, deleted]) {
+      const { user } = await userOf((await signIn('one', account)).page);
+      const renamed = { ...account, email: `renamed-${account.email}` };
+      expect((await userOf((await signIn('one', renamed)).page)).user.id).toBe(user.id);
+      await remove(user.id);
+      if (account === deleted) expect((await service.client().delete(`/api/v1/admin/users/${user.id}`)).status).toBe(200);
+      const third = { ...account, email: `third-${account.email}` };
+      for (const [name, as] of [
+        ['two', { ...renamed, sub: `at two ${account.sub}` }],
+        ['one', renamed],
+        ['one', third],
+      ] as const)
+        expect((await signIn(name, as)).text, name).toContain(notAnyMore);
+    }
+  });
+
+  it('comes back by an open invitation at a sign-in by the provider, as what it says, while its maker may invite', async () => {
+    const account = newAccount({ groups: ['admins'] });
+    const { user } = await userOf((await signIn('one', account)).page);
+    await remove(user.id);
+    const { body: group } = await administrator().post('/api/v1/groups', {
+      ...{ name: 'Invited', availability: 'RESTRICTED', memberEmails: '' },
+    });
+    const inviting = 'mutation ($input: InviteInput!) { invite(input: $input) { invitation { id } } }';
+    const inviteBy = async (who: Person, role: string) =>
+      (await who.graphql(inviting, { input: { email: account.email, role, groupIds: [group.id] } })).data.invite.invitation.id;
+    const former = await make.person({ organization, role: 'ADMIN' });
+    await inviteBy(former, 'MEMBER');
+    await prisma().membership.updateMany({ where: { userId: former.userId }, data: { role: 'MEMBER' } });
+    const plain = { ...account, groups: [] };
+    expect((await signIn('one', plain)).text).toContain(notAnyMore);
+    const id = await inviteBy(administrator(), 'ADMIN');
+    expect(await userOf((await signIn('one', plain)).page)).toEqual({
+      role: 'ADMIN',
+      user: { id: user.id, email: account.email },
+    });
+    expect(await prisma().invitation.findUniqueOrThrow({ where: { id } })).toMatchObject({ userId: user.id });
+    expect(await prisma().groupMember.count({ where: { groupId: group.id, userId: user.id } })).toBe(1);
+    expect((await userOf((await signIn('one', plain)).page)).role).toBe('ADMIN');
+    // Used up: it opens nothing after the next removal.
+    await remove(user.id);
+    expect((await signIn('one', plain)).text).toContain(notAnyMore);
+  });
+
+  it('sees the end of open invitations in live lists', async () => {
+    const { body: made } = await administrator().post('/api/v1/admin/users', { email: newAccount().email });
+    const sister = await make.organization({ tenant: { id: organization.tenantId } });
+    expect((await service.client().post('/api/v1/admin/memberships', { userId: made.id, orgId: sister.id })).status).toBe(200);
+    const changed: string[] = [];
+    const stop = service.deps.storage.signals.subscribe('invitation-changed', (id) => changed.push(id));
+    await prisma().invitation.create({
+      data: {
+        ...{ id: service.deps.newId('invitation'), orgId: organization.id, email: made.email, role: 'MEMBER', groupIds: [] },
+        ...{ hash: made.id, expiresAt: new Date(Date.now() + 60_000), delivery: 'NONE' },
+        ...{ invitedByUserId: administrator().userId, invitedByLevel: 'ORGANIZATION' },
+      },
+    });
+    await remove(made.id);
+    const { id } = await prisma().invitation.findUniqueOrThrow({ where: { hash: made.id, revokedAt: { not: null } } });
+    await eventually(() => expect(changed).toContain(id));
+    stop();
   });
 
   it('comes back when an administrator adds or invites the person anew, and by no invitation of before', async () => {

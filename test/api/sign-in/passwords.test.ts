@@ -51,6 +51,17 @@ describe('a password', () => {
     expect(lines.filter((line) => line.includes(password))).toEqual([]);
   });
 
+  it('opens the account that it may, whatever other tenants gave the same password to the address', async () => {
+    const email = `shared-${Date.now()}@example.com`;
+    const persons = [await make.person({ role: 'ADMIN', email }), await make.person({ role: 'ADMIN', email })] as const;
+    for (const person of persons) await set(await byLink(person), { new: password });
+    const { storage } = service.deps;
+    await storage.db.prisma.password.update({ where: { userId: persons[0].userId }, data: { orgIds: [] } });
+    const browser = newBrowser();
+    expect((await byPassword(email, password, browser)).status).toBe(200);
+    expect((await browser.graphql('{ viewer { user { id } } }')).data.viewer.user.id).toBe(persons[1].userId);
+  });
+
   it('is the same however its characters are composed', async () => {
     const ann = await withPassword('caf\u00e9 caf\u00e9 caf\u00e9');
     expect((await byPassword(ann.email, 'cafe\u0301 cafe\u0301 cafe\u0301')).status).toBe(200);
