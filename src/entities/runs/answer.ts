@@ -20,7 +20,7 @@ export function refusalOf(output: readonly RunItem[]): string | undefined {
 
 /** The thinking of the model; undefined when it reported none. */
 export function reasoningOf(output: readonly RunItem[]): string | undefined {
-  const thoughts = output.flatMap((item) => (item.type === 'reasoning' ? [item.text] : []));
+  const thoughts = output.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
   return thoughts.length === 0 ? undefined : thoughts.join('\n');
 }
 

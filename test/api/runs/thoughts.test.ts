@@ -147,6 +147,27 @@ describe.each(Object.entries(providers))('%s', (_name, provider) => {
   });
 });
 
+it('a history of calls without thoughts ends the thinking of a model with a budget, with a warning', async () => {
+  const { modelId, refusals, bodies } = providers.anthropic;
+  const call = { id: 'call_1', type: 'function', function: { name: 'look_up', arguments: '{"item":"tea"}' } };
+  const messages = [
+    { role: 'user', content: 'Look it up' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_1', content: 'found' },
+  ];
+  const tools = [{ type: 'function', function: { name: 'look_up', parameters } }];
+  const { status, body } = await ann.post('/api/v1/chat/completions', {
+    model: modelId,
+    messages,
+    tools,
+    reasoning_effort: 'low',
+  });
+  expect([status, refusals]).toEqual([200, []]);
+  expect(bodies.at(-1)?.thinking).toEqual({ type: 'disabled' });
+  expect(body.warnings[0]).toMatchObject({ code: 'option_not_supported', param: 'reasoning_effort' });
+  expect(body.choices[0].message.reasoning_content).toMatch(/\.$/);
+});
+
 it('the page on runs has a row for each way that is tried here', () => {
   const [, section = ''] = readFileSync('docs/runs.md', 'utf8').split('\n## Thoughts\n');
   const rows = section.split('\n').filter((line) => line.startsWith('| '));

@@ -40,7 +40,7 @@ function withThinking(request: ModelRequest, { isAdaptive, outputTokensMax }: Th
   const { maxTokens, reasoningEffort: effort, ...parameters } = request.parameters;
   if (isAdaptive || effort === undefined || effort === 'none') return { request, warnings: [] };
   if (lacksThoughts(request.messages)) {
-    const unthinking = { ...parameters, ...(maxTokens === undefined ? {} : { maxTokens }) };
+    const unthinking = { ...parameters, reasoningEffort: 'none' as const, ...(maxTokens === undefined ? {} : { maxTokens }) };
     return { request: { ...request, parameters: unthinking }, warnings: [withoutThoughts] };
   }
   if (maxTokens === undefined) return { request, warnings: [] };
