@@ -82,6 +82,13 @@ const ToolCallInput = flatInput(
   { rest: RestToolCallInput, members: { name: 'function.name', arguments: 'function.arguments' } },
 );
 
+const ReasoningDetailInput = builder.inputType('CompletionReasoningDetailInput', {
+  description: 'A thought of an earlier answer, as it was received.',
+  fields: (t) => ({
+    data: t.string({ required: true, description: 'The thought, with what its provider demands to see again.' }),
+  }),
+});
+
 const AssistantMessageInput = flatInput<object>(
   builder.inputType('CompletionAssistantMessageInput', {
     description: 'An earlier answer.',
@@ -90,10 +97,9 @@ const AssistantMessageInput = flatInput<object>(
       toolCalls: t.field({ type: [ToolCallInput], required: false, description: 'Calls that it asked for.' }),
       reasoning: t.string({ required: false, description: 'What it thought; given back where the model provider takes it.' }),
       reasoningDetails: t.field({
-        type: 'JSON',
+        type: [ReasoningDetailInput],
         required: false,
-        description:
-          'Its thoughts as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider.',
+        description: 'Its thoughts as they were received: what the model provider demands to see again.',
       }),
     }),
   }),

@@ -245,8 +245,8 @@ export type ChosenToolInput =
 export type CompletionAssistantMessageInput = {
   /** What it thought; given back where the model provider takes it. */
   reasoning?: string | null | undefined;
-  /** Its thoughts as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider. */
-  reasoningDetails?: unknown;
+  /** Its thoughts as they were received: what the model provider demands to see again. */
+  reasoningDetails?: Array<CompletionReasoningDetailInput> | null | undefined;
   /** What it said, also a refusal; absent beside calls alone. */
   text?: string | null | undefined;
   /** Calls that it asked for. */
@@ -351,6 +351,12 @@ export type CompletionPartInput =
   text: string; url?: never; }
   |  { file?: never; fileId?: never; image?: never; text?: never;   /** An http(s) address: the model is given what is there. */
   url: string; };
+
+/** A thought of an earlier answer, as it was received. */
+export type CompletionReasoningDetailInput = {
+  /** The thought, with what its provider demands to see again. */
+  data: string;
+};
 
 /** A call that an earlier answer asked for. */
 export type CompletionToolCallInput = {
