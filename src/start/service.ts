@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type FirstKey, prepareFirstStart } from '../domain/accounts/first-start.ts';
 import type { Deps } from '../domain/deps.ts';
+import { warnOfTrustedHeader } from '../domain/sign-in/trusted-user.ts';
 import { endingMs } from '../engine/runs/engine.ts';
 import { closing } from '../http/connections/closing.ts';
 import type { Settings } from '../settings.ts';
@@ -62,7 +63,7 @@ export async function startService(
   making.catch(() => undefined);
   const deps = await opening;
   try {
-    const [firstKey] = await Promise.all([prepareFirstStart(deps), warmModels(deps)]);
+    const [firstKey] = await Promise.all([prepareFirstStart(deps), warmModels(deps), warnOfTrustedHeader(deps)]);
     const app = createApp(deps, await making);
     // A request without a host is refused by the app: Node would do it without a word.
     const server = createServer({ shouldUpgradeCallback: app.takesUpgrade, requireHostHeader: false }, app.handle);

@@ -157,6 +157,20 @@ export async function getApiKeys(deps: Deps, caller: Caller, ids: readonly strin
   return keys.filter((key) => isOwnKey(caller, key) || administered.has(key.orgId));
 }
 
+/**
+ * Why each of some keys opens nothing, although nobody revoked it and its time may not be over: a sentence; null for keys that work, expired and revoked ones.
+ *
+ * Cost: two statements, and for each key that was made for another person those of its maker.
+ */
+export async function inactiveReasonsOf(deps: Deps, keys: readonly ApiKey[]): Promise<readonly (string | null)[]> {
+  const unrevoked = keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id);
+  const living = unrevoked.length === 0 ? new Set() : await deps.storage.apiKeys.living(unrevoked);
+  return keys.map(({ id, revokedAt }) => (revokedAt !== null || living.has(id) ? null : inactive));
+}
+
+const inactive =
+  'Its user has left the organization since it was made, or who made it for its user may not make it any more, or the key that it was made with has ended';
+
 function isOwnKey(caller: Caller, key: ApiKey): boolean {
   return key.orgId === caller.orgId && key.userId === caller.userId;
 }

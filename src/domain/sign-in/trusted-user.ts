@@ -32,6 +32,18 @@ export async function actForUser(deps: Deps, value: string, key: Caller | undefi
   return caller;
 }
 
+/** Warns at a start that the settings make the header name nobody. @param deps  of a service whose database has its tenants. */
+export async function warnOfTrustedHeader({ storage, settings, logger }: Deps): Promise<void> {
+  const { TRUSTED_USER_HEADER: header, TRUSTED_USER_ORGANIZATION: orgId } = settings;
+  if (header === undefined) return;
+  if (orgId === undefined && (await storage.tenancy.hasSeveral())) logger.warn(severalTenants);
+  if (orgId !== undefined && (await storage.accounts.findOrganizations([orgId])).length === 0)
+    logger.warn(`TRUSTED_USER_ORGANIZATION names no organization that is there: ${orgId}`);
+}
+
+const severalTenants =
+  'there are several tenants: TRUSTED_USER_ORGANIZATION must name the organization that TRUSTED_USER_HEADER speaks for';
+
 interface Person {
   readonly userId: string;
   readonly orgId: string;
@@ -53,9 +65,7 @@ async function personOf({ storage, settings, logger }: Deps, email: string): Pro
     return { userId: user.id, orgId };
   }
   if (await storage.tenancy.hasSeveral()) {
-    logger.warn(
-      'there are several tenants: TRUSTED_USER_ORGANIZATION must name the organization that TRUSTED_USER_HEADER speaks for',
-    );
+    logger.warn(severalTenants);
     throw refused('An administrator must set TRUSTED_USER_ORGANIZATION before the header of the proxy counts here');
   }
   const [first, second] = await storage.identities.membershipsOfEmail(email, 2);

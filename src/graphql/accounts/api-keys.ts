@@ -2,11 +2,13 @@ import {
   type CreatedApiKey,
   createApiKey,
   getApiKeys,
+  inactiveReasonsOf,
   listApiKeys,
   revokeApiKey,
   seesKeyEmail,
 } from '../../domain/accounts/api-keys.ts';
 import type { ApiKey } from '../../entities/accounts/api-key.ts';
+import { batched } from '../builder/batched.ts';
 import { builder } from '../builder/builder.ts';
 import { nodeOf, registerNode } from '../builder/nodes.ts';
 import { restOnly } from '../builder/one-api.ts';
@@ -14,6 +16,8 @@ import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { ApiKeyRef, OrganizationRef, UserRef } from '../refs.ts';
 import { NodeType } from '../types/node.ts';
 import { AccessLevelType, ScopeType } from './accounts.ts';
+
+const inactiveReasonOf = batched((keys: readonly ApiKey[], { deps }) => inactiveReasonsOf(deps, keys));
 
 const ApiKeyType = ApiKeyRef.implement({
   access: { scope: 'API_KEYS:READ' },
@@ -29,6 +33,12 @@ const ApiKeyType = ApiKeyRef.implement({
       description: 'When it was last used, give or take some seconds; null before its first use.',
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When it ends; null: never.' }),
+    inactiveReason: t.string({
+      nullable: true,
+      description:
+        'Why it opens nothing although nobody has revoked it: its user has left since, or its maker may not make it any more. Null for keys that work, for expired and for revoked ones.',
+      resolve: (key, _args, context) => inactiveReasonOf(context, key),
+    }),
     revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true, description: 'When it was revoked.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it acts in.' }),
     organization: t.field({

@@ -6,7 +6,7 @@ import { newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { createKeyCallers } from './key-callers.ts';
 import { createKeyUses } from './key-uses.ts';
-import { createKeyWatch } from './key-watch.ts';
+import { createKeyWatch, livingKeys } from './key-watch.ts';
 import type { Maker } from './known-callers.ts';
 
 export interface ApiKeyStore {
@@ -30,6 +30,8 @@ export interface ApiKeyStore {
   find(id: string): Promise<ApiKey | undefined>;
   /** Also revoked ones, in any order. */
   findMany(ids: readonly string[]): Promise<readonly ApiKey[]>;
+  /** Those that still have their user and their maker; see key-watch.ts. Cost: two statements, and for each key that was made for another person those of its maker. */
+  living(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Active and expired keys, newest first. Revoked keys are in no list. */
   list(place: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
   /** Whether a usable key of one of the levels exists. */
@@ -102,6 +104,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
       return row === null ? undefined : first([row]);
     },
     findMany: async (ids) => withEmails(await db.prisma.apiKey.findMany({ where: { id: { in: [...ids] } } })),
+    living: (ids) => livingKeys(db, ids),
     async list({ orgId, userId }, page) {
       const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
       const rows = await db.prisma.apiKey.findMany(newestFirst(where, page));

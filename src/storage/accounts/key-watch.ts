@@ -92,6 +92,11 @@ export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
   };
 }
 
+/** Those of some keys that open anything but for their time: not revoked, the user still there, and the maker still one who may make them. */
+export async function livingKeys(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  return new Set((await findLiving(db, ids)).keys());
+}
+
 /** The keys and sessions that are alive. Those that were revoked, or whose user left the organization, are absent. */
 async function findLiving(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>> {
   const sessionIds = ids.filter((id) => isId('session', id));

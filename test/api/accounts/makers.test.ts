@@ -66,6 +66,24 @@ async function scene(): Promise<{ readonly organization: Organization; readonly 
   return { organization, maker, bob: await make.person({ organization }) };
 }
 
+it('a key that is of no use because of its maker says so in lists', async () => {
+  const { maker, bob } = await scene();
+  await keyFor(maker, bob);
+  const reasons = async () => {
+    const { data, errors } = await bob.graphql('{ apiKeys { nodes { name inactiveReason } } }');
+    expect(errors).toBeUndefined();
+    const nodes: readonly { readonly name: string; readonly inactiveReason: string | null }[] = data.apiKeys.nodes;
+    return nodes.filter(({ name }) => name === 'Lent').map(({ inactiveReason }) => inactiveReason);
+  };
+  expect(await reasons()).toEqual([null]);
+  const other = await keyFor(maker, bob);
+  await setRole(maker, 'MEMBER');
+  await eventually(async () => expect(await other()).toBe(false), 2_000);
+  expect(await reasons()).toEqual([expect.stringContaining('may not make it any more'), expect.any(String)]);
+  const { data } = await bob.graphql('{ viewer { keyId } apiKeys { nodes { id inactiveReason } } }');
+  expect(data.apiKeys.nodes).toContainEqual({ id: data.viewer.keyId, inactiveReason: null });
+});
+
 describe.each(kinds)('%s for another person', (kind) => {
   it.each<[string, (maker: Person) => Promise<unknown>]>([
     ['was demoted', (maker) => setRole(maker, 'MEMBER')],

@@ -189,6 +189,20 @@ describe('a header from anywhere else', () => {
 
 describe('the settings', () => {
   it.each([
+    ['several tenants and no organization', {}, 'there are several tenants: TRUSTED_USER_ORGANIZATION must name'],
+    [
+      'an organization that is not there',
+      { TRUSTED_USER_ORGANIZATION: `org_${'0'.repeat(26)}` },
+      'TRUSTED_USER_ORGANIZATION names no organization that is there',
+    ],
+  ])('are warned of at the start: %s', async (_case, values, warning) => {
+    await makeStrict.tenant();
+    lines.length = 0;
+    await strict.restart({ ...env, TRUSTED_USER_PROXIES: '10.1.2.3', ...values });
+    expect(lines.filter((line) => line.includes(warning))).toHaveLength(1);
+  });
+
+  it.each([
     ['no proxies', { TRUSTED_USER_HEADER: 'X-User' }, 'TRUSTED_USER_PROXIES must be set'],
     [
       'a header that browsers send',
