@@ -202,6 +202,18 @@ describe('PDF', () => {
     expect(text).toContain('שלום עולם זהו מסמך');
     expect(text).toContain('ספריית העיר נפתחת');
   });
+  it('has letters of formulas in their place, and emoji', async () => {
+    // The capital letters are U+1D434 on, which the map writes in two units of UTF-16.
+    const formula = rawPdf({
+      content: sentences('the voltage V must be lower than R.', 'it is measured each day.', 'V, R', 'the end.'),
+      toUnicode: { from: 65, to: 0xd835_dc34, count: 26 },
+    });
+    expect((await extract('formula.pdf', formula)).text).toBe(
+      'the voltage V must be lower than R. it is measured each day.\n\n, the end.\n\nV, R',
+    );
+    const emoji = rawPdf({ content: sentences('well done A'), toUnicode: { from: 65, to: 0xd83d_de00, count: 1 } });
+    expect((await extract('emoji.pdf', emoji)).text).toBe('well done 😀');
+  });
 });
 
 function words({ text }: ExtractedDocument): string {

@@ -121,7 +121,10 @@ function missingLines(text: string, markdown: string): string {
     .join('\n');
 }
 
-/** Whether a part of a page has words that a text of the page does not have: in their order, or else each for itself. */
+/**
+ * Whether a part of a page has words that a text of the page does not have: in their order, or else each for itself. The parser divides some words of
+ * turned text, so a word may be there together with the one beside it.
+ */
 function missingIn(present: string): (part: string) => boolean {
   const presentBare = bare(present);
   let presentWords: ReadonlySet<string> | undefined;
@@ -129,7 +132,11 @@ function missingIn(present: string): (part: string) => boolean {
     if (presentBare.includes(bare(part))) return false;
     presentWords ??= new Set(wordsOf(present));
     const known = presentWords;
-    return wordsOf(part).some((word) => !known.has(word));
+    const words = wordsOf(part);
+    return words.some((word, place) => {
+      const [before = '', after = ''] = [words[place - 1], words[place + 1]];
+      return !known.has(word) && !known.has(before + word) && !known.has(word + after);
+    });
   };
 }
 

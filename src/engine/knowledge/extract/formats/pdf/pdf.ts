@@ -5,9 +5,12 @@ import { firstHeading } from '../markdown.ts';
 import { type LayoutPage, layoutPages } from './layout.ts';
 import { rightToLeftShare } from './lines.ts';
 import { openDetails, type PdfDetails, type ShownLines } from './pdfjs.ts';
+import { mayHaveRareCharacters, withRareCharacters } from './rare-characters.ts';
 
 /** The layout parser gives words and letters from right to left in the wrong order. A page with fewer of them keeps its tables. */
 const rightToLeftMinShare = 0.2;
+/** The second parser takes as long for a page as the first one: later pages of a long book lack the letters of their formulas. */
+const rarePagesMax = 200;
 
 /**
  * PDF to Markdown, page by page, columns and tables in reading order: the text that a viewer shows, with values of form fields and notes.
@@ -54,10 +57,12 @@ async function pageText(page: LayoutPage, details: LazyDetails, writer: Document
 
 async function shownText(page: LayoutPage, details: LazyDetails, writer: DocumentWriter): Promise<string> {
   const isReversed = rightToLeftShare(page.markdown) >= rightToLeftMinShare;
-  if (!isReversed && !(await details.mayHideText())) return page.markdown;
+  const mayLackCharacters = page.number <= rarePagesMax && details.mayHaveRareCharacters();
+  if (!isReversed && !mayLackCharacters && !(await details.mayHideText())) return page.markdown;
   const shown = await details.lines(page.number);
-  if (shown?.hasHiddenText === true) writer.omit('HIDDEN_PARTS');
-  return shown !== undefined && (shown.hasHiddenText || isReversed) ? shown.lines.join('\n') : page.markdown;
+  if (shown === undefined) return page.markdown;
+  if (shown.hasHiddenText) writer.omit('HIDDEN_PARTS');
+  return shown.hasHiddenText || isReversed ? shown.lines.join('\n') : withRareCharacters(page.markdown, shown.lines);
 }
 
 /**
@@ -67,6 +72,7 @@ async function shownText(page: LayoutPage, details: LazyDetails, writer: Documen
 class LazyDetails {
   readonly #bytes: Uint8Array;
   #details: Promise<PdfDetails | undefined> | undefined;
+  #hasRareCharacters: boolean | undefined;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -79,6 +85,11 @@ class LazyDetails {
 
   async annotations(page: number): Promise<string[]> {
     return (await (await this.#open())?.annotations(page).catch(() => undefined)) ?? [];
+  }
+
+  mayHaveRareCharacters(): boolean {
+    this.#hasRareCharacters ??= mayHaveRareCharacters(this.#bytes);
+    return this.#hasRareCharacters;
   }
 
   /** Layers stand in the catalog, which may be compressed: then only the parser can tell. */
