@@ -258,6 +258,11 @@ describe('HTML', () => {
 });
 
 describe('CSV', () => {
+  it('with one column of sentences is not divided at their commas', async () => {
+    expect((await extract('a.csv', 'remark\nHello, you\nBye, all of you\nPlain\n')).text).toBe(
+      '- remark: Hello, you\n- remark: Bye, all of you\n- remark: Plain',
+    );
+  });
   it('names the column of every cell, so a row is understood alone', async () => {
     const document = await extract(
       'stock.csv',

@@ -37,7 +37,7 @@ interface Form {
   readonly delimiter: string;
   /** Cells of most rows. */
   readonly width: number;
-  /** Rows of the sample with so many cells. */
+  /** Rows of the sample with so many cells; below 0 for a sign that divides nothing. */
   readonly fitting: number;
 }
 
@@ -55,6 +55,10 @@ function formOf(text: string, named: string | undefined): Form {
 function formWith(sample: string, delimiter: string): Form {
   const counts = new Map<number, number>();
   const rows = withQuotes((quote) => parsed(sample, { delimiter, quote, to: sampleRows }));
+  // One column of sentences: below a head without commas, each comma has a space behind it.
+  const isProse =
+    delimiter === ',' && rows[0]?.length === 1 && rows.every((row) => row.slice(1).every((cell) => cell.startsWith(' ')));
+  if (isProse) return { delimiter, width: 1, fitting: -1 };
   for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
   const [width = 1, fitting = 0] = [...counts].sort(([a, many], [b, more]) => more - many || b - a)[0] ?? [];
   return { delimiter, width, fitting };
