@@ -29,6 +29,9 @@ export const roomForWholeSelections = {
   GRAPHQL_TOKENS_MAX: '1000000',
   GRAPHQL_DEPTH_MAX: '40',
   GRAPHQL_ALIASES_MAX: '5000',
+  // An operation counts as many requests by its cost.
+  RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: '1000000000',
+  RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: '1000000000',
 };
 
 /**

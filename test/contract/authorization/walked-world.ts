@@ -87,6 +87,8 @@ export async function makeWalked(world: World, { service, upstream }: Pick<TestB
     ...{ name: canaries.source, data: { hours: `The shop opens at nine. ${canaries.passage}` } },
   });
   await indexed(owner, source);
+  const omissions = [{ kind: 'CHARTS', count: 1, total: null }];
+  await service.deps.storage.db.prisma.knowledgeItem.updateMany({ where: { dataSourceId: source }, data: { omissions } });
   const { chat, file, answer } = await made.chat(agent);
   await made.id(`/api/v1/ais/${shared}/chats`, {});
   const run = await made.run(agent, chat, { shared, source });
