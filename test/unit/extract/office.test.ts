@@ -298,6 +298,19 @@ describe('PPTX', () => {
   });
 });
 
+describe('the end of an archive', () => {
+  const bytes = Buffer.from(docx(wordParagraph('words')));
+  const missingComment = Buffer.from(bytes);
+  missingComment.writeUInt16LE(1, bytes.length - 2);
+  it.each([
+    ['with bytes behind it', Buffer.concat([bytes, Buffer.from('\r\n')])],
+    ['with a comment that is not there', missingComment],
+    ['with a comment', Buffer.concat([missingComment, Buffer.from('!')])],
+  ])('is read %s', async (_what, content) => {
+    expect((await extract('a.docx', content)).text).toBe('words');
+  });
+});
+
 describe('the bytes decide', () => {
   it.each([
     [

@@ -38,7 +38,7 @@ export class Archive {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const entries = new Map<string, Entry>();
     try {
-      const zip = await fromBufferPromise(buffer);
+      const zip = await fromBufferPromise(withoutRest(buffer));
       if (zip.entryCount > entriesMax) throw tooManyEntries();
       for await (const entry of zip.eachEntry()) {
         if (entries.size >= entriesMax) throw tooManyEntries();
@@ -106,6 +106,24 @@ export class Archive {
     const sentence = `${this.what} ${does} to more than the ${maxBytes / mebibyte} MiB that can be read; split it into smaller ones.`;
     return new ExtractError('TOO_LARGE', sentence);
   }
+}
+
+/** The record at the end of an archive, without its comment. */
+const endBytes = 22;
+
+/**
+ * An archive with the end that its last record tells of. Mail programs and downloads add bytes to a file, and some programs count a comment that is not
+ * there: other readers open such archives.
+ */
+function withoutRest(file: Buffer): Buffer {
+  const end = file.lastIndexOf('PK\u0005\u0006', undefined, 'latin1') + endBytes;
+  if (end < endBytes || end > file.length) return file;
+  const commentBytes = file.readUInt16LE(end - 2);
+  if (end + commentBytes === file.length) return file;
+  if (end + commentBytes < file.length) return file.subarray(0, end + commentBytes);
+  const whole = Buffer.from(file.subarray(0, end));
+  whole.writeUInt16LE(0, end - 2);
+  return whole;
 }
 
 function tooManyEntries(): ExtractError {
