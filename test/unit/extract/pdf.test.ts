@@ -202,6 +202,14 @@ describe('PDF', () => {
     expect(text).toContain('שלום עולם זהו מסמך');
     expect(text).toContain('ספריית העיר נפתחת');
   });
+  it('has the note of a page without text and nothing else', async () => {
+    const pdf = rawPdf({
+      content: sentences(' ', ' '),
+      page: '/Annots [6 0 R]',
+      objects: ['<< /Type /Annot /Subtype /FreeText /Rect [70 500 300 520] /F 4 /DA (/F1 12 Tf 0 g) /Contents (Berth seven.) >>'],
+    });
+    expect((await extract('note.pdf', pdf)).text).toBe('Berth seven.');
+  });
   it('has letters of formulas in their place, and emoji', async () => {
     // The capital letters are U+1D434 on, which the map writes in two units of UTF-16.
     const formula = rawPdf({

@@ -27,7 +27,7 @@ export async function readPdf(bytes: Uint8Array, writer: DocumentWriter): Promis
     });
     for await (const page of pages) {
       const markdown = await pageText(page, details, writer);
-      if (!/[\p{L}\p{N}]/u.test(markdown.replace(/^```\w*$/gm, ''))) {
+      if (!hasWords(markdown)) {
         pagesWithoutText += 1;
         continue;
       }
@@ -52,7 +52,13 @@ export async function readPdf(bytes: Uint8Array, writer: DocumentWriter): Promis
 async function pageText(page: LayoutPage, details: LazyDetails, writer: DocumentWriter): Promise<string> {
   const shown = await shownText(page, details, writer);
   const annotations = page.hasAnnotations ? await details.annotations(page.number) : [];
-  return [shown, ...annotations.filter((annotation) => !shown.includes(annotation))].filter((part) => part !== '').join('\n\n');
+  const words = hasWords(shown) ? [shown] : [];
+  return [...words, ...annotations.filter((annotation) => annotation !== '' && !shown.includes(annotation))].join('\n\n');
+}
+
+/** The layout parser gives a fence without code for some pages without text. */
+function hasWords(markdown: string): boolean {
+  return /[\p{L}\p{N}]/u.test(markdown.replace(/^```\w*$/gm, ''));
 }
 
 async function shownText(page: LayoutPage, details: LazyDetails, writer: DocumentWriter): Promise<string> {
