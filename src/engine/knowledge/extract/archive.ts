@@ -116,7 +116,7 @@ const endBytes = 22;
  * there: other readers open such archives.
  */
 function withoutRest(file: Buffer): Buffer {
-  const end = file.lastIndexOf('PK\u0005\u0006', undefined, 'latin1') + endBytes;
+  const end = file.lastIndexOf('PK\u0005\u0006') + endBytes;
   if (end < endBytes || end > file.length) return file;
   const commentBytes = file.readUInt16LE(end - 2);
   if (end + commentBytes === file.length) return file;
