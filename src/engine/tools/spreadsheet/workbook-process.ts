@@ -28,7 +28,7 @@ export async function workOnWorkbook(
   signal: AbortSignal,
 ): Promise<{ readonly answer: WorkbookAnswer; readonly bytes: Buffer }> {
   const outputMaxBytes = limits.fileMaxBytes + answerMaxBytes;
-  const box = { command: process.execPath, args: processArgs() };
+  const box = { command: process.execPath, args: processArgs(), isOneProcess: true } as const;
   const output = await runInBox(box, encodeFrame(request, [bytes]), { ...limits, outputMaxBytes }, signal);
   let decoded: ReturnType<typeof decodeFrame>;
   try {

@@ -1,11 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { DomainError } from '../../../../entities/errors.ts';
+import { wallTimesMax, watchProcessTime } from '../../../processes/process-time.ts';
 import { killTied, spawnTied } from '../../../processes/tied-process.ts';
 
 /** Starts a process that can open no file, reach no network and see nothing of ours. */
 export interface Box {
   readonly command: string;
   readonly args: readonly string[];
+  /** It starts no other processes, so its time is its own processor time. Default: the clock, which bounds all processes of a box. */
+  readonly isOneProcess?: true;
 }
 
 export interface BoxLimits {
@@ -39,7 +42,7 @@ export async function runInBox(
     const printed: Buffer[] = [];
     let sizeBytes = 0;
     const end = (settle: () => void) => {
-      clearTimeout(clock);
+      stopClock();
       clearInterval(watch);
       signal.removeEventListener('abort', onAbort);
       killTied(child);
@@ -47,7 +50,7 @@ export async function runInBox(
     };
     const fail = (message: string) => end(() => reject(new DomainError('INVALID_VALUE', message)));
     const onAbort = () => end(() => reject(signal.reason));
-    const clock = setTimeout(() => fail(`The program was stopped: it ran longer than ${timeoutMs} ms`), timeoutMs);
+    const stopClock = startClock(box, child.pid, timeoutMs, (error) => end(() => reject(error)));
     const watch = setInterval(() => {
       usedBy(child.pid).then(
         ({ bytes, processes }) => {
@@ -69,6 +72,26 @@ export async function runInBox(
     });
     child.on('close', () => end(() => resolve(Buffer.concat(printed))));
     child.stdin?.end(input);
+  });
+}
+
+/** @returns what stops the clock. A machine that is too busy is not the program's fault. */
+function startClock(
+  { isOneProcess }: Box,
+  pid: number | undefined,
+  timeoutMs: number,
+  onTimeout: (error: DomainError) => void,
+): () => void {
+  const stopped = (reason: string) => new DomainError('INVALID_VALUE', `The program was stopped: it ${reason}`);
+  if (isOneProcess !== true) {
+    const clock = setTimeout(() => onTimeout(stopped(`ran longer than ${timeoutMs} ms`)), timeoutMs);
+    return () => clearTimeout(clock);
+  }
+  const wallMs = wallTimesMax * timeoutMs;
+  return watchProcessTime(pid, timeoutMs, (cause) => {
+    if (cause === 'USED') onTimeout(stopped(`took more than ${timeoutMs} ms of processor time`));
+    else if (cause === 'SLEPT') onTimeout(stopped(`ran longer than ${wallMs} ms`));
+    else onTimeout(new DomainError('OVERLOADED', `The machine was too busy to end the program in ${wallMs} ms; try again later`));
   });
 }
 
