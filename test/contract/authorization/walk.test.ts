@@ -63,7 +63,6 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'IntegrationEntryEdge',
   ],
   'the server of an agent shows it, and none answers here: test/api/agents/tool-trials.test.ts': ['McpOfferedTool'],
-  'no document here leaves anything out: test/api/knowledge/omissions.test.ts': ['Omission'],
   'this service has no model for embeddings: test/api/knowledge/meaning.test.ts': ['SourceVectors'],
 };
 
