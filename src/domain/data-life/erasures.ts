@@ -44,6 +44,7 @@ export async function erasePerson(deps: Deps, caller: Caller, input: ErasePerson
   const person = { orgId: organization.id, userId };
   const [user] = isId('user', userId) ? await deps.storage.accounts.findUsers([userId]) : [];
   if (user === undefined || user.tenantId !== organization.tenantId) throw missing('user', 'userId');
+  if (caller.level === 'ORGANIZATION' && !(await wasThere(deps, person))) throw missing('user', 'userId');
   if (userId === caller.userId)
     throw new DomainError('CONFLICT', 'This call is made as the person; another administrator must erase it');
   await requireNoKeyAbove(deps, caller, person);
@@ -66,6 +67,13 @@ export async function erasePerson(deps: Deps, caller: Caller, input: ErasePerson
   });
   for (const runId of active) deps.storage.signals.publish('run-cancel', runId);
   return { ...row, status: 'PENDING', report: [], endedAt: null };
+}
+
+/** The account of somebody who was never there is not an organization's to erase. */
+async function wasThere({ storage }: Deps, person: { readonly orgId: string; readonly userId: string }): Promise<boolean> {
+  const { orgId, userId } = person;
+  if (await storage.removals.isRemoved(orgId, { userId, emails: [], subjects: [] })) return true;
+  return storage.erasures.hasAny(person);
 }
 
 /** Erasures of an organization, newest first. @throws DomainError FORBIDDEN, NOT_FOUND for an organization out of reach. */

@@ -23,6 +23,8 @@ export interface ErasureStore {
     id: string,
     changes: { readonly status: ErasureStatus; readonly report: readonly ErasureLine[]; readonly endedAt?: Date },
   ): Promise<void>;
+  /** Whether the organization has any row of the person. Cost: up to a statement for each table. */
+  hasAny(person: Person): Promise<boolean>;
   /** Whether others use what the person owns: `shared` is to be handed over, `own` to be deleted. Agents that were deleted before are own. */
   holdings(person: Person): Promise<Holdings>;
   /** @returns how many were deleted; the others stay, because a legal hold keeps what other people left at them: memories and ratings. */
@@ -55,6 +57,8 @@ export interface Holdings {
 }
 
 const rowsPerStatement = 2_000;
+/** Rows of a person in no organization. */
+const ofAccount: ReadonlySet<Prisma.ModelName> = new Set(['User', 'Password', 'Passkey']);
 
 export function createErasureStore(db: Database, signals: Signals): ErasureStore {
   return {
@@ -75,6 +79,14 @@ export function createErasureStore(db: Database, signals: Signals): ErasureStore
         where: { id },
         data: { ...changes, report: report as unknown as Prisma.InputJsonArray },
       });
+    },
+    async hasAny(person) {
+      for (const model of Object.values(Prisma.ModelName)) {
+        const rule: TableRule = tableRules[model];
+        if ('leftOut' in rule || rule.ofPerson === undefined || ofAccount.has(model)) continue;
+        if ((await anyTable(db, model).findMany({ where: rule.ofPerson(person), take: 1 })).length > 0) return true;
+      }
+      return false;
     },
     holdings: (person) => holdingsOf(db, person),
     async deleteAgents(ids) {

@@ -254,6 +254,12 @@ describe('an erasure', () => {
     const stranger = await make.person({ role: 'ADMIN' });
     expect(await codeOf(bob, { userId: ann.userId })).toBe('FORBIDDEN');
     expect(await codeOf(stranger, { userId: ann.userId })).toBe('NOT_FOUND');
+    const sister = await make.organization({ tenant: { id: organization.tenantId } });
+    const neverHere = await make.person({ organization: sister });
+    expect(await codeOf(admin, { userId: neverHere.userId })).toBe('NOT_FOUND');
+    const { body: left } = await service.client().get(`/api/v1/admin/memberships?userId=${neverHere.userId}`);
+    await service.client().delete(`/api/v1/admin/memberships/${left.data[0].id}`);
+    expect(await codeOf(admin, { userId: neverHere.userId })).toBe('NOT_FOUND');
     expect(await codeOf(admin, { userId: admin.userId })).toBe('CONFLICT');
     expect(await codeOf(admin, { userId: ann.userId, transferToUserId: stranger.userId })).toBe('NOT_FOUND');
     expect(await codeOf(admin, { userId: ann.userId, transferToUserId: ann.userId })).toBe('INVALID_VALUE');
