@@ -69,8 +69,8 @@ export async function erasePerson(deps: Deps, caller: Caller, input: ErasePerson
   return { ...row, status: 'PENDING', report: [], endedAt: null };
 }
 
-/** The account of somebody who was never there is not an organization's to erase. */
-async function wasThere({ storage }: Deps, person: { readonly orgId: string; readonly userId: string }): Promise<boolean> {
+/** Whether an organization ever had somebody: the account of a stranger is not its to erase or to keep. */
+export async function wasThere({ storage }: Deps, person: { readonly orgId: string; readonly userId: string }): Promise<boolean> {
   const { orgId, userId } = person;
   if (await storage.removals.isRemoved(orgId, { userId, emails: [], subjects: [] })) return true;
   return storage.erasures.hasAny(person);

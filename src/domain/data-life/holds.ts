@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '../../entities/page.ts';
 import { administeredAmong, administeredOrganization, missing } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { wasThere } from './erasures.ts';
 
 export interface SetLegalHoldInput {
   /** Default: the caller's. */
@@ -36,6 +37,8 @@ export async function setLegalHold(deps: Deps, caller: Caller, input: SetLegalHo
   if (userId !== null) {
     const [user] = isId('user', userId) ? await deps.storage.accounts.findUsers([userId]) : [];
     if (user === undefined || user.tenantId !== organization.tenantId) throw missing('user', 'userId');
+    if (caller.level === 'ORGANIZATION' && !(await wasThere(deps, { orgId: organization.id, userId })))
+      throw missing('user', 'userId');
   }
   const hold = {
     id: deps.newId('legalHold'),

@@ -243,6 +243,15 @@ describe('what a hold keeps is told by rows', () => {
 });
 
 describe('a hold', () => {
+  it('is set by an administrator on nobody who was never there, whose account it would keep', async () => {
+    const sister = await make.organization({ tenant: { id: organization.tenantId } });
+    const stranger = await make.person({ organization: sister });
+    const { errors } = await admin.graphql(setDocument, { input: { reason: 'Claim', userId: stranger.userId } });
+    expect(errors?.[0].extensions.code).toBe('NOT_FOUND');
+    await db.pool.query('delete from memberships where "userId" = $1', [ann.userId]);
+    await end(await hold(ann.userId));
+  });
+
   it('keeps what people have who left the organization, and their accounts', async () => {
     const chat = await make.chat({ owner: ann, agentId: (await make.agent({ owner: admin, visibility: 'ORGANIZATION' })).id });
     await db.pool.query('delete from memberships where "userId" = $1', [ann.userId]);
