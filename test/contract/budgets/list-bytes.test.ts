@@ -57,6 +57,7 @@ const ends: Readonly<Record<string, End>> = {
   'Agent.editors': short(100 * 800, 'at most 100, read with the row of the agent and counted with it'),
   'Agent.enabledTools': short(0, 'at most 20, read with the row of the agent and counted with it: see Query.agents'),
   'Agent.groups': short(100 * 400, 'at most 100 of a name of 200 characters'),
+  'KnowledgeItem.omissions': short(0, 'one a kind, read with the row of the item'),
   'DataExport.counts': short(0, 'one a table, read with the row of the export'),
   'Erasure.report': short(0, 'a few lines a table, read with the row of the erasure'),
   'Invitation.groups': short(100 * 400, 'at most 100 of a name of 200 characters'),
