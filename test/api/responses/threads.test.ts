@@ -150,8 +150,8 @@ describe('steer', () => {
     await reaches(a.id, 'completed');
     expect(upstream.requests[1]?.body?.messages).toMatchObject([
       { role: 'user', content: 'A' },
-      { role: 'assistant' },
-      { role: 'assistant', tool_calls: [{ id: 'call_1' }] },
+      // An answer and its calls are one message, as the provider gave them.
+      { role: 'assistant', content: text, tool_calls: [{ id: 'call_1' }] },
       { role: 'tool', tool_call_id: 'call_1' },
       { role: 'user', content: 'B' },
     ]);
