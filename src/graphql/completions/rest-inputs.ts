@@ -50,10 +50,10 @@ export const RestMessageInput = builder.inputType('RestCompletionMessageInput', 
       description: 'What an assistant message thought; given back where the model provider takes it.',
     }),
     reasoningDetails: t.field({
-      type: 'JSON',
+      type: ['JSON'],
       required: false,
       description:
-        'Thoughts of an assistant message, as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider.',
+        'Thoughts of an assistant message, as they were received: what the model provider demands to see again. Each entry is JSON: it belongs to a provider.',
     }),
   }),
 });

@@ -151,7 +151,7 @@ describe('steer', () => {
     expect(upstream.requests[1]?.body?.messages).toMatchObject([
       { role: 'user', content: 'A' },
       // An answer and its calls are one message, as the provider gave them.
-      { role: 'assistant', content: text, tool_calls: [{ id: 'call_1' }] },
+      { role: 'assistant', content: text.join(''), tool_calls: [{ id: 'call_1' }] },
       { role: 'tool', tool_call_id: 'call_1' },
       { role: 'user', content: 'B' },
     ]);

@@ -56,7 +56,8 @@ const scenarios: readonly [string, UpstreamScript, { readonly status: string; re
   ],
   ['an answer that is too long', { text: 'It is', finish: 'length' }, { status: 'incomplete', types: ['message'] }],
   ['a filtered answer', { text: 'It is', finish: 'content_filter' }, { status: 'incomplete', types: ['message'] }],
-  ['nothing at all', { text: '' }, { status: 'completed', types: [] }],
+  // A message without words: stock agents ask again and again where the output is empty.
+  ['nothing at all', { text: '' }, { status: 'completed', types: ['message'] }],
   [
     'an upstream that breaks off',
     { text: ['It ', 'is ', '3.'], chunkDelayMs: 5, cutAtByte: 420 },

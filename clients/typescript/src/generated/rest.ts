@@ -5930,8 +5930,8 @@ export interface components {
             content?: string | components["schemas"]["CompletionContentPart"][] | null;
             /** @description What an assistant message thought; given back where the model provider takes it. */
             reasoning_content?: string | null;
-            /** @description Thoughts of an assistant message, as they were received: what the model provider demands to see again. JSON: a list whose entries belong to a provider. */
-            reasoning_details?: unknown;
+            /** @description Thoughts of an assistant message, as they were received: what the model provider demands to see again. Each entry is JSON: it belongs to a provider. */
+            reasoning_details?: unknown[] | null;
             /** @description On an assistant message without content: the words with which the model declined to answer. */
             refusal?: string | null;
             /**
