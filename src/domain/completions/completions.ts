@@ -80,7 +80,7 @@ export async function runCompletion(
     isStreaming: !terms.inOnePiece,
     // Checked text, and text with log probabilities, is put together here.
     forgetsText: !terms.repeatsText && !checksAnswer && planned.parameters.logprobs === undefined,
-    ...(checksAnswer ? { answerCheck: terms.inOnePiece ? 'held' : 'streamed' } : {}),
+    ...(checksAnswer ? { answerCheck: terms.inOnePiece ? 'held' : 'streamed', formatMember: 'response_format' } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
     generateCitations: isCiting(input, agent, takesExtensions),
     hidesSteps: !takesExtensions || planned.hidesSteps === true,

@@ -23,6 +23,8 @@ export interface RunPlan {
   readonly parameters: ModelParameters;
   readonly responseFormat?: ResponseFormat;
   readonly answerCheck?: AnswerCheck;
+  /** The member of the request that asks for the format; absent: `text.format` of responses. */
+  readonly formatMember?: 'response_format';
   /** Whether the client reads deltas. If not, the model may be asked for its answer in one piece. */
   readonly isStreaming: boolean;
   /** Nobody reads the answer before its end: where another model may be asked, one that breaks off gives nothing. */

@@ -16,10 +16,7 @@ export interface ComplexityContext {
   readonly listMax: number;
 }
 
-/**
- * Cost of a field that asks the database, besides what it makes: a root field, and each page of a list. Around it stand as many as the lists that
- * contain it.
- */
+/** Cost of a root field, which asks the database, besides what it makes. Pages below it are read for all things of a list at once, and have no price. */
 const askingCost = 40;
 /** Fields that ask more than once; a statement is one part of a turn, so their cost is that of as many. */
 const statementsOf: ReadonlyMap<string, number> = new Map([
@@ -33,9 +30,8 @@ const rootTypes: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscripti
 const idsPerStatement = 10;
 
 /** The statements that a field asks for, as far as its definition tells: an extension that the plugin `operations` adds to it. */
-export function statementsOfField(parentType: string, name: string, argumentNames: readonly string[]): number {
-  const isAsking = rootTypes.has(parentType) || argumentNames.includes('first');
-  return statementsOf.get(`${parentType}.${name}`) ?? (isAsking ? 1 : 0);
+export function statementsOfField(parentType: string, name: string): number {
+  return statementsOf.get(`${parentType}.${name}`) ?? (rootTypes.has(parentType) ? 1 : 0);
 }
 
 /** What one field may add to the cost of an operation, for Pothos' complexity: the values that it makes, at the cost of each. */

@@ -80,7 +80,7 @@ class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
 class OperationsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
   /** For the cost of an operation. */
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const statements = statementsOfField(config.parentType, config.name, Object.keys(config.args));
+    const statements = statementsOfField(config.parentType, config.name);
     return statements === 0 ? config : { ...config, extensions: { ...config.extensions, statements } };
   }
 

@@ -100,7 +100,7 @@ describe('a source at a repository host', () => {
     expect((await itemsOf(id)).map(({ uniqueId }) => uniqueId)).not.toContain('7:README.md');
   });
 
-  it('is cited with the lines of the passage, on chats and completions, also below front matter and after a refresh', async () => {
+  it('is cited with the lines of the passage, on chats and completions, also with front matter and after a refresh', async () => {
     const filler = (count: number) => Array.from({ length: count }, (_, index) => `const unused${index} = ${index};`);
     const source = (before: number) =>
       [...filler(before), '', '// The watchdog barks every seventeen minutes.', 'export const barkMinutes = 17;'].join('\r\n');
@@ -128,7 +128,7 @@ describe('a source at a repository host', () => {
     expect(before.last).toBe(403);
     expect(before.first).toBeGreaterThan(1);
     expect(before.first).toBeLessThanOrEqual(402);
-    expect(await cited('Where does the otter nap?')).toMatch(/\/docs\/guide\.md\?plain=1#L5-L7$/);
+    expect(await cited('Where does the otter nap?')).toMatch(/\/docs\/guide\.md\?plain=1#L2-L7$/);
     expect(await cited('What does the heron do?')).toMatch(/\/one\.txt#L1$/);
     repository.files.set('src/watch dog.ts', source(500));
     await refresh(id);

@@ -46,9 +46,12 @@ export class FlowModel {
     if (budget.roundsLeft <= 0) return undefined;
     const output = asked.isAnswer ? answer : new RunOutput(deps.newId, 0, [], this.#charsLeft);
     const from = output.items.length;
-    const { responseFormat, answerCheck, kind } = plan;
+    const { responseFormat, answerCheck, formatMember } = plan;
     const form = asked.isAnswer && responseFormat !== undefined ? { responseFormat } : {};
-    const check = { ...(answerCheck === undefined ? {} : { answerCheck }), ...(kind === undefined ? {} : { kind }) };
+    const check = {
+      ...(answerCheck === undefined ? {} : { answerCheck }),
+      ...(formatMember === undefined ? {} : { formatMember }),
+    };
     const gate = asked.isAnswer ? gateOf({ ...form, ...check }, output) : undefined;
     this.#gate = gate;
     let { messages } = asked;

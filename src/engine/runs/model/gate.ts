@@ -1,24 +1,22 @@
 import type { RunItem } from '../../../entities/runs/event.ts';
-import type { RunKind } from '../../../entities/runs/run.ts';
 import { ModelError, type ModelMessage, type ModelRequest, type ResponseFormat } from '../../models/port.ts';
 import { askForCall, isForcing, missedCall } from '../../plan/choice.ts';
-import type { AnswerCheck } from '../../plan/plan.ts';
+import type { AnswerCheck, RunPlan } from '../../plan/plan.ts';
 import type { OutputMark, RunOutput } from '../output/output.ts';
 import { AnswerFormat } from './format.ts';
 import type { ModelCall } from './model-call.ts';
 
 /** Undefined for a run without a checked format and without a forced call. */
 export function gateOf(plan: GatedPlan, output: RunOutput): AnswerGate | undefined {
-  const { responseFormat, answerCheck, toolChoice, kind } = plan;
+  const { responseFormat, answerCheck, toolChoice, formatMember = 'text.format' } = plan;
   const isChecked = answerCheck !== undefined && responseFormat !== undefined && responseFormat.type !== 'text';
   const format = isChecked ? new AnswerFormat(responseFormat) : undefined;
   if (format === undefined && !isForcing(toolChoice)) return undefined;
-  return new AnswerGate(format, answerCheck === 'held', output, kind === undefined ? 'response_format' : 'text.format');
+  return new AnswerGate(format, answerCheck === 'held', output, formatMember);
 }
 
 interface GatedPlan {
-  /** Absent: a completion. */
-  readonly kind?: RunKind;
+  readonly formatMember?: RunPlan['formatMember'];
   readonly responseFormat?: ResponseFormat;
   readonly answerCheck?: AnswerCheck;
   readonly toolChoice?: ModelRequest['toolChoice'];
