@@ -79,6 +79,8 @@ describe('a connection to a database', () => {
       'storage/database/embedded/yielding-pool.ts',
       'storage/database/server-check.ts',
       'storage/database/shared-files.ts',
+      // Another kind.
+      'storage/database/shared-pool.ts',
       'storage/database/signals/listener.ts',
       'storage/move/copy-table.ts',
       'storage/redis/link.ts',
