@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Deps } from '../../src/domain/deps.ts';
-import { type Caller, scopes } from '../../src/entities/accounts/caller.ts';
+import { type Caller, localKeyId, scopes } from '../../src/entities/accounts/caller.ts';
 import { createHttpApp } from '../../src/http/app.ts';
 import { createAdmissions } from '../../src/http/limits.ts';
 import { createAccessLog } from '../../src/http/log/access-log.ts';
@@ -44,7 +44,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
     if (admin === undefined) {
       throw nothingHere();
     }
-    const caller: Caller = { ...admin, keyId: 'local', level: 'INSTANCE', role: 'ADMIN', scopes: new Set(scopes) };
+    const caller: Caller = { ...admin, keyId: localKeyId, level: 'INSTANCE', role: 'ADMIN', scopes: new Set(scopes) };
     const key = randomBytes(32).toString('base64url');
     const { settings } = deps;
     const rest = createRestRouter({

@@ -64,3 +64,6 @@ export interface Caller {
   /** The mutation that this caller makes; absent in queries, and for keys that are only checked. */
   readonly call?: AuditedCall;
 }
+
+/** What stands for the key of a command on the data itself (`--local`): whoever has the data needs no key, and is asked for none later. */
+export const localKeyId = 'local';

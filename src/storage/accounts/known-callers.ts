@@ -2,8 +2,10 @@ import {
   type AccessLevel,
   type Caller,
   keyScopesOfRole,
+  localKeyId,
   type MemberRole,
   type Scope,
+  scopes,
   scopesOfSession,
 } from '../../entities/accounts/caller.ts';
 import type { SessionEnd } from '../../entities/accounts/session.ts';
@@ -86,6 +88,10 @@ export interface Maker {
  * A session that ended otherwise takes nothing back: then the role of its person counts.
  */
 export async function loadMaker(db: Database, { userId, keyId, orgId, level }: Maker): Promise<KnownCaller | undefined> {
+  if (keyId === localKeyId) {
+    const caller: Caller = { keyId, userId, orgId, tenantId: '', role: 'ADMIN', level: 'INSTANCE', scopes: new Set(scopes) };
+    return { caller, expiresAtMs: never, through: nobody };
+  }
   if (keyId !== null && !isId('session', keyId)) return loadKey(db, { id: keyId });
   const { membership, session } = db.prisma;
   const revoked = { id: keyId ?? '', endedBy: 'REVOKED' satisfies SessionEnd };
@@ -96,8 +102,8 @@ export async function loadMaker(db: Database, { userId, keyId, orgId, level }: M
   if (found === null || member === undefined) return undefined;
   const { role, tenantId } = member;
   const reach = level === 'INSTANCE' && member.isOperator ? 'INSTANCE' : 'ORGANIZATION';
-  const scopes = new Set(scopesOfSession(role, reach));
-  const caller: Caller = { keyId: keyId ?? '', userId, orgId: found.orgId, tenantId, role, level: reach, scopes };
+  const own = new Set(scopesOfSession(role, reach));
+  const caller: Caller = { keyId: keyId ?? '', userId, orgId: found.orgId, tenantId, role, level: reach, scopes: own };
   return { caller, expiresAtMs: never, through: nobody };
 }
 
