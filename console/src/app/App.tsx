@@ -2,15 +2,15 @@ import { lazy, Suspense } from 'react';
 import { Provider } from 'urql';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { client } from '../graphql/client.ts';
+import { SessionGate } from '../parts/session/session.tsx';
 import { Chat } from '../screens/chat/Chat.tsx';
 import { I18nProvider, i18n, useText } from '../text/text.ts';
-import { ConfirmProvider } from '../ui/confirm.tsx';
 import { EmptyState } from '../ui/feedback.tsx';
+import { ConfirmProvider } from '../ui/overlay/confirm.tsx';
+import { ToastProvider } from '../ui/overlay/toasts.tsx';
 import { PageSkeleton } from '../ui/page.tsx';
-import { ToastProvider } from '../ui/toasts.tsx';
 import { Boundary } from './boundary.tsx';
 import { Shell } from './Shell.tsx';
-import { SessionGate } from './session.tsx';
 
 // The chat is part of the first load; every other screen comes when it is opened.
 const Agents = lazy(() => import('../screens/agents/Agents.tsx').then(({ Agents: screen }) => ({ default: screen })));

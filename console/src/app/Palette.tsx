@@ -2,13 +2,13 @@ import { Bot, Library, MessageSquare, Plus } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { usePage } from '../graphql/hooks.ts';
+import { type Session, useSession } from '../parts/session/session.tsx';
 import { useText } from '../text/text.ts';
 import { ErrorNote } from '../ui/feedback.tsx';
 import { useDelayed } from '../ui/use-delayed.ts';
 import { PaletteSearchDocument, type PaletteSearchQuery, type SearchKind } from './documents.ts';
 import styles from './Palette.module.css';
 import { places } from './places.ts';
-import { type Session, useSession } from './session.tsx';
 
 interface Entry {
   readonly id: string;

@@ -2,15 +2,15 @@ import { BookOpen, LogOut, Menu as MenuIcon, Moon, Search, UserRound } from 'luc
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { live } from '../graphql/live/live.ts';
+import { signOut, useSession } from '../parts/session/session.tsx';
 import { chooseLanguage, type Language, languages, useText } from '../text/text.ts';
-import { IconButton } from '../ui/button.tsx';
-import { Menu } from '../ui/menu.tsx';
+import { IconButton } from '../ui/form/button.tsx';
+import { Menu } from '../ui/overlay/menu.tsx';
 import { Avatar } from '../ui/small.tsx';
 import { chooseTheme, themes } from '../ui/theme.ts';
 import { Palette, usePalette } from './Palette.tsx';
 import { placeOf, places } from './places.ts';
 import styles from './Shell.module.css';
-import { signOut, useSession } from './session.tsx';
 
 /** What surrounds every screen: the navigation, the search, who is signed in, and whether events arrive. */
 export function Shell({ children }: { readonly children: ReactNode }) {

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react';
 import { useText } from '../text/text.ts';
-import { Button } from '../ui/button.tsx';
 import { EmptyState } from '../ui/feedback.tsx';
+import { Button } from '../ui/form/button.tsx';
 
 /** Shows words where a screen cannot be drawn, in place of a blank page. `resetKey`: another one tries again. */
 export class Boundary extends Component<

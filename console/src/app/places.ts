@@ -1,5 +1,5 @@
 import { Bot, ChartColumn, Library, MessageSquare, ServerCog, SquareActivity, Users } from 'lucide-react';
-import type { Session } from './session.tsx';
+import type { Session } from '../parts/session/session.tsx';
 
 /** A place of the console that the navigation leads to. */
 export interface Place {

@@ -1,7 +1,7 @@
 import type { MorePages } from '../graphql/hooks.ts';
 import { useText } from '../text/text.ts';
-import { Button } from './button.tsx';
 import { ErrorNote } from './feedback.tsx';
+import { Button } from './form/button.tsx';
 import styles from './small.module.css';
 
 /** The foot of a list: brings its next page, and says why one did not come. */

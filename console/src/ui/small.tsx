@@ -1,7 +1,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../text/text.ts';
-import { Button, IconButton } from './button.tsx';
+import { Button, IconButton } from './form/button.tsx';
 import styles from './small.module.css';
 
 /** The picture of a person or an agent: its own, else the first letters of its name. Pictures of other sites are not fetched. */

@@ -1,7 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import {
+  findCircles,
+  type ImportStatement,
+  importStatements,
+  sourceFiles,
+  withoutComments,
+} from '../../support/imports/statements.ts';
 
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
@@ -26,30 +33,29 @@ const keptTo: readonly (readonly [folder: string, packages: RegExp])[] = [
   ['graphql', /^(@pothos\/.*|graphql-yoga|@graphql-yoga\/.*|graphql-sse)$/],
 ];
 
-interface Import {
-  /** Relative to src. */
-  readonly file: string;
+interface Import extends ImportStatement {
+  /** The first folder of `file`; empty for a file directly in src. */
   readonly folder: string;
-  /** Relative to src, or the name of a package. */
-  readonly target: string;
-  readonly isOurs: boolean;
-  readonly isTypeOnly: boolean;
 }
-const imports: readonly Import[] = sourceFiles().flatMap(importsOf);
+const files = sourceFiles(source).filter((file) => !file.startsWith('storage/generated/'));
+const imports: readonly Import[] = importStatements(source, files).map((statement) => ({
+  ...statement,
+  folder: statement.file.includes('/') ? (statement.file.split('/')[0] ?? '') : '',
+}));
 /** Folders whose subfolders have an order: each uses the ones below it. Files directly in them name what all subfolders share. */
 const layered = ['domain', 'engine', 'engine/runs'];
 
 describe('imports', () => {
   it('go down only: a folder uses the ones below it', () => {
-    expect(imports.filter((found) => !isAllowed(found)).map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+    expect(imports.filter((each) => !isAllowed(each)).map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
 
   it('make no circle: no file comes to itself by its imports, types included', () => {
-    expect(circles(imports.flatMap(({ file, target, isOurs }) => (isOurs ? [[file, target] as const] : [])))).toEqual([]);
+    expect(findCircles(imports.flatMap(({ file, target, isOurs }) => (isOurs ? [[file, target] as const] : [])))).toEqual([]);
   });
 
   it.each(layered)('make no circle of the folders in %s', (area) => {
-    expect(circles(imports.flatMap(({ file, target }) => folderPair(area, file, target)))).toEqual([]);
+    expect(findCircles(imports.flatMap(({ file, target }) => folderPair(area, file, target)))).toEqual([]);
   });
 
   it('do not climb in the run engine: its folders use no file directly in it', () => {
@@ -67,7 +73,7 @@ describe('imports', () => {
   it('take settings as a type only: the process reads its environment once', () => {
     const readers = imports.filter(({ folder, target, isTypeOnly }) => !isTop(folder) && target === 'settings.ts' && !isTypeOnly);
     expect(readers.map(({ file }) => file)).toEqual([]);
-    const readsEnvironment = sourceFiles().filter((file) => /\bprocess\.env\b/.test(withoutComments(read(file))));
+    const readsEnvironment = files.filter((file) => /\bprocess\.env\b/.test(withoutComments(read(file))));
     expect(readsEnvironment).toEqual(['start/process.ts']);
   });
 });
@@ -89,55 +95,6 @@ function folderPair(area: string, file: string, target: string): readonly (reado
   return from === undefined || to === undefined || from === to ? [] : [[from, to]];
 }
 
-/** What leads back to itself, one list for each strongly connected component (Tarjan). */
-function circles(pairs: readonly (readonly [from: string, to: string])[]): string[][] {
-  const targets = Map.groupBy(pairs, ([from]) => from);
-  const order = new Map<string, number>();
-  const open: string[] = [];
-  const found: string[][] = [];
-  /** Returns the first file in `order` that `file` leads back to. */
-  const visit = (file: string): number => {
-    const own = order.size;
-    order.set(file, own);
-    open.push(file);
-    let first = own;
-    for (const [, target] of targets.get(file) ?? []) {
-      if (!order.has(target)) first = Math.min(first, visit(target));
-      else if (open.includes(target)) first = Math.min(first, order.get(target) ?? own);
-    }
-    if (first === own) {
-      const component = open.splice(open.indexOf(file));
-      if (component.length > 1) found.push(component.sort());
-    }
-    return first;
-  };
-  for (const file of targets.keys()) if (!order.has(file)) visit(file);
-  return found;
-}
-
-function importsOf(file: string): Import[] {
-  const folder = file.includes('/') ? (file.split('/')[0] ?? '') : '';
-  const statement =
-    /(?:^|\n)(?:import\s+(type\s+)?(?:[^'";=]*?\sfrom\s+)?|export\s+(type\s+)?(?:\*|\{[^}]*\})\s*from\s+)['"]([^'"]+)['"]/g;
-  return [...withoutComments(read(file)).matchAll(statement)].map(([, importType, exportType, specifier = '']) => ({
-    file,
-    folder,
-    target: specifier.startsWith('.') ? relative(source, join(source, dirname(file), specifier)) : specifier,
-    isOurs: specifier.startsWith('.'),
-    isTypeOnly: (importType ?? exportType) !== undefined,
-  }));
-}
-
-function sourceFiles(): string[] {
-  return readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('storage/generated/'))
-    .sort();
-}
-
 function read(file: string): string {
   return readFileSync(join(source, file), 'utf8');
-}
-
-function withoutComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 }

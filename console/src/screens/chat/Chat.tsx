@@ -1,8 +1,8 @@
 import { PanelLeft } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useText } from '../../text/text.ts';
-import { IconButton } from '../../ui/button.tsx';
 import { Skeleton } from '../../ui/feedback.tsx';
+import { IconButton } from '../../ui/form/button.tsx';
 import styles from './Chat.module.css';
 import { Sidebar } from './sidebar/Sidebar.tsx';
 import { Start } from './start/Start.tsx';

@@ -1,13 +1,13 @@
 import { MessageSquareOff, MoreHorizontal } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
-import { useSession } from '../../app/session.tsx';
 import { run } from '../../graphql/client.ts';
 import { useMutate, usePage } from '../../graphql/hooks.ts';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { ButtonLink, IconButton } from '../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
-import { Menu } from '../../ui/menu.tsx';
+import { ButtonLink, IconButton } from '../../ui/form/button.tsx';
+import { Menu } from '../../ui/overlay/menu.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { Avatar } from '../../ui/small.tsx';
 import styles from './Chat.module.css';

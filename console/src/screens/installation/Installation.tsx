@@ -1,9 +1,9 @@
 import { Redirect } from 'wouter';
-import { useSession } from '../../app/session.tsx';
 import { usePage } from '../../graphql/hooks.ts';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { Button } from '../../ui/button.tsx';
 import { ErrorNote, Note, Skeleton } from '../../ui/feedback.tsx';
+import { Button } from '../../ui/form/button.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { formatBytes, Time } from '../../ui/small.tsx';
 import { InstallationDocument, type InstallationQuery } from './documents.ts';

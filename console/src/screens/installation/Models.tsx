@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useMutate } from '../../graphql/hooks.ts';
 import { useText } from '../../text/text.ts';
-import { Button } from '../../ui/button.tsx';
 import { Badge, ErrorNote } from '../../ui/feedback.tsx';
+import { Button } from '../../ui/form/button.tsx';
 import { Section, Table } from '../../ui/page.tsx';
 import { formatMs } from '../../ui/small.tsx';
 import { type InstallationQuery, TestModelDocument, type TestModelMutation } from './documents.ts';

@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { run } from '../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../graphql/hooks.ts';
 import { useText } from '../../text/text.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { errorBeside, faultOf } from '../../ui/faults.ts';
 import { ErrorNote, Skeleton } from '../../ui/feedback.tsx';
-import { Field, Select, TextInput } from '../../ui/field.tsx';
+import { Button, IconButton } from '../../ui/form/button.tsx';
+import { errorBeside, faultOf } from '../../ui/form/faults.ts';
+import { Field, Select, TextInput } from '../../ui/form/field.tsx';
 import { ShowMore } from '../../ui/more.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { Section, Table } from '../../ui/page.tsx';
 import {
   CreateOrganizationDocument,

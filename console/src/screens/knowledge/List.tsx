@@ -1,13 +1,13 @@
 import { BookPlus, Library, Plus } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useSession } from '../../app/session.tsx';
 import { run } from '../../graphql/client.ts';
 import { useLive, useMorePages, usePage } from '../../graphql/hooks.ts';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { Button } from '../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
-import { SearchInput, Select } from '../../ui/field.tsx';
+import { Button } from '../../ui/form/button.tsx';
+import { SearchInput, Select } from '../../ui/form/field.tsx';
 import { Page, Toolbar } from '../../ui/page.tsx';
 import { useDelayed } from '../../ui/use-delayed.ts';
 import { AddDialog } from './add/AddDialog.tsx';

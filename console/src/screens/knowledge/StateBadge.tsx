@@ -1,5 +1,6 @@
 import { useText } from '../../text/text.ts';
-import { Badge, Progress } from '../../ui/feedback.tsx';
+import { Badge } from '../../ui/feedback.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import type { SourceEntryFragment } from './documents.ts';
 import styles from './knowledge.module.css';
 import { useWords } from './words.ts';

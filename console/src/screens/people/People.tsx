@@ -1,5 +1,5 @@
 import { Redirect, Route, Switch } from 'wouter';
-import { useSession } from '../../app/session.tsx';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { Account } from './account/Account.tsx';

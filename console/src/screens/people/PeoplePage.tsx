@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { useSession } from '../../app/session.tsx';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
 import { Page } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';

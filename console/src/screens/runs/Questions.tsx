@@ -1,11 +1,11 @@
 import { MessageCircleQuestion, Plus } from 'lucide-react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { useSession } from '../../app/session.tsx';
 import { run } from '../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../graphql/hooks.ts';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { ButtonLink } from '../../ui/button.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
+import { ButtonLink } from '../../ui/form/button.tsx';
 import { ShowMore } from '../../ui/more.tsx';
 import { Card, Toolbar } from '../../ui/page.tsx';
 import { Time } from '../../ui/small.tsx';

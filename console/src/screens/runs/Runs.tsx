@@ -6,7 +6,7 @@ import { TabLinks } from '../../ui/tabs.tsx';
 import { Feedback } from './Feedback.tsx';
 import { Questions } from './Questions.tsx';
 import { RunList } from './RunList.tsx';
-import { RunPage } from './RunPage.tsx';
+import { RunPage } from './run/RunPage.tsx';
 
 /** What runs and what ran, the questions without an answer, and the rated answers. */
 export function Runs() {

@@ -1,9 +1,9 @@
-import { useSession } from '../../app/session.tsx';
 import { useMutate } from '../../graphql/hooks.ts';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { Button } from '../../ui/button.tsx';
-import { useConfirm } from '../../ui/confirm.tsx';
 import { ErrorNote } from '../../ui/feedback.tsx';
+import { Button } from '../../ui/form/button.tsx';
+import { useConfirm } from '../../ui/overlay/confirm.tsx';
 import { CancelRunDocument, type RunRowFragment } from './documents.ts';
 
 type StoppableRun = Pick<RunRowFragment, 'id' | 'status' | 'incompleteReason' | 'isStored' | 'userId'>;

@@ -1,6 +1,7 @@
 import { useText } from '../../text/text.ts';
-import { Badge, Progress } from '../../ui/feedback.tsx';
+import { Badge } from '../../ui/feedback.tsx';
 import { Card } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import type { UsageLimitsQuery } from './documents.ts';
 import styles from './usage.module.css';
 

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useText } from '../../text/text.ts';
-import { TextInput } from '../../ui/field.tsx';
+import { TextInput } from '../../ui/form/field.tsx';
 import { Toolbar } from '../../ui/page.tsx';
 import styles from './usage.module.css';
 import { addressOf, ranges, type UsageView } from './view.ts';

@@ -1,11 +1,11 @@
 import { ChartColumn } from 'lucide-react';
 import { useMemo } from 'react';
 import { useSearch } from 'wouter';
-import { useSession } from '../../app/session.tsx';
 import { useLiveReload, usePage } from '../../graphql/hooks.ts';
+import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { ButtonLink } from '../../ui/button.tsx';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../ui/feedback.tsx';
+import { ButtonLink } from '../../ui/form/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Days } from './Days.tsx';
 import { UsageChangedDocument, UsageLedgerDocument, UsageLimitsDocument, UsageOfRunsDocument } from './documents.ts';

@@ -1,26 +1,26 @@
 import { Bot, MessageSquare, PanelRightClose, PanelRightOpen } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { useLive, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button, ButtonLink } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
-import { useLeaveGuard } from '../../../ui/leave-guard.ts';
+import { Button, ButtonLink } from '../../../ui/form/button.tsx';
+import { useLeaveGuard } from '../../../ui/form/leave-guard.ts';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Page, useTitle } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { AgentMenu } from '../list/AgentMenu.tsx';
 import { visibilityName } from '../words.ts';
 import { AgentChangedDocument, AgentEditorDocument, type AgentEditorQuery } from './documents.ts';
+import { SaveBar } from './draft/SaveBar.tsx';
+import { useDraft } from './draft/use-draft.ts';
 import styles from './editor.module.css';
 import { Preview } from './preview/Preview.tsx';
-import { SaveBar } from './SaveBar.tsx';
 import { SectionNav } from './SectionNav.tsx';
-import { type SectionName, sectionOf, sectionsFor } from './sections.tsx';
-import { useDraft } from './use-draft.ts';
-
-export type EditorAgent = NonNullable<AgentEditorQuery['agent']>;
+import type { EditorAgent } from './section.ts';
+import { type SectionName, sectionOf } from './section.ts';
+import { sectionsFor } from './sections.tsx';
 
 /** An agent with its sections, each at an address of its own, and a chat beside them to try it. */
 export function AgentEditor({ id, section }: { readonly id: string; readonly section: string | undefined }) {

@@ -2,7 +2,8 @@ import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { useText } from '../../../text/text.ts';
 import styles from './editor.module.css';
-import type { SectionName, sectionsFor } from './sections.tsx';
+import type { SectionName } from './section.ts';
+import type { sectionsFor } from './sections.tsx';
 
 interface Props {
   readonly agentId: string;

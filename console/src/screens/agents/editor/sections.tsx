@@ -1,46 +1,17 @@
 import type { ComponentType } from 'react';
-import type { Session } from '../../../app/session.tsx';
+import type { Session } from '../../../parts/session/session.tsx';
 import type { Text } from '../../../text/text.ts';
-import type { EditorAgent } from './AgentEditor.tsx';
-import { Basics } from './Basics.tsx';
-import type { AgentEditorQuery } from './documents.ts';
+import { Basics } from './basics/Basics.tsx';
+import { Instructions } from './basics/Instructions.tsx';
 import { Flows } from './flows/Flows.tsx';
-import { Instructions } from './Instructions.tsx';
 import { Inputs } from './inputs/Inputs.tsx';
 import { Knowledge } from './knowledge/Knowledge.tsx';
 import { Profile } from './profile/Profile.tsx';
 import { Secrets } from './secrets/Secrets.tsx';
+import type { EditorAgent, SectionName, SectionProps } from './section.ts';
 import { Sharing } from './sharing/Sharing.tsx';
 import { Skills } from './skills/Skills.tsx';
 import { Tools } from './tools/Tools.tsx';
-import type { AgentForm } from './use-draft.ts';
-
-export interface SectionProps {
-  readonly agent: EditorAgent;
-  readonly form: AgentForm;
-  readonly models: AgentEditorQuery['models'];
-  /** Asks again for everything that the editor shows. */
-  readonly reload: () => void;
-}
-
-const names = [
-  'basics',
-  'instructions',
-  'knowledge',
-  'tools',
-  'skills',
-  'flows',
-  'inputs',
-  'secrets',
-  'sharing',
-  'profile',
-] as const;
-export type SectionName = (typeof names)[number];
-
-/** The section that an address names; the first one where it names none. */
-export function sectionOf(address: string | undefined): SectionName {
-  return names.find((name) => name === address) ?? 'basics';
-}
 
 interface Section {
   readonly name: SectionName;

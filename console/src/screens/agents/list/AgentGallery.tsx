@@ -1,8 +1,8 @@
 import { BadgeCheck, MessageSquare, Star } from 'lucide-react';
 import { Link } from 'wouter';
 import { useText } from '../../../text/text.ts';
-import { ButtonLink } from '../../../ui/button.tsx';
 import { Badge } from '../../../ui/feedback.tsx';
+import { ButtonLink } from '../../../ui/form/button.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { visibilityName } from '../words.ts';
 import { AgentMenu } from './AgentMenu.tsx';

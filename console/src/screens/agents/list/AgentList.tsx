@@ -1,13 +1,13 @@
 import { Bot, LayoutGrid, Plus, Rows3, Upload } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button, IconButton } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { SearchInput, Select } from '../../../ui/field.tsx';
+import { Button, IconButton } from '../../../ui/form/button.tsx';
+import { SearchInput, Select } from '../../../ui/form/field.tsx';
 import { Page, Toolbar } from '../../../ui/page.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentGallery } from './AgentGallery.tsx';

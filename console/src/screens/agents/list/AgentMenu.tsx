@@ -1,8 +1,8 @@
 import { Copy, Download, Ellipsis, Trash2 } from 'lucide-react';
-import { useSession } from '../../../app/session.tsx';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { IconButton } from '../../../ui/button.tsx';
-import { Menu } from '../../../ui/menu.tsx';
+import { IconButton } from '../../../ui/form/button.tsx';
+import { Menu } from '../../../ui/overlay/menu.tsx';
 import { useAgentActs } from './acts.ts';
 
 interface Props {

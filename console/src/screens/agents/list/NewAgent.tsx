@@ -2,10 +2,10 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, Select, TextArea, TextInput } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { errorBeside, faultAt } from '../faults.ts';
 import { CreateAgentDocument, ModelChoiceDocument } from './documents.ts';
 

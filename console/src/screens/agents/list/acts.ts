@@ -2,9 +2,9 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
-import { useConfirm } from '../../../ui/confirm.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
-import { useToast } from '../../../ui/toasts.tsx';
 import {
   AgentFileDocument,
   AttachCopiedSourceDocument,

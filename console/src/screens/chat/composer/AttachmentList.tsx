@@ -1,7 +1,7 @@
 import { FileText, X } from 'lucide-react';
 import { useText } from '../../../text/text.ts';
-import { IconButton } from '../../../ui/button.tsx';
-import { Progress } from '../../../ui/feedback.tsx';
+import { IconButton } from '../../../ui/form/button.tsx';
+import { Progress } from '../../../ui/progress.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
 import type { Attachments } from './attachments.ts';
 import styles from './composer.module.css';

@@ -1,8 +1,8 @@
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useText } from '../../../text/text.ts';
-import { IconButton } from '../../../ui/button.tsx';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { IconButton } from '../../../ui/form/button.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
 import { AttachmentList } from './AttachmentList.tsx';
 import type { Attachments } from './attachments.ts';

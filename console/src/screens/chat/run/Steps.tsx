@@ -2,7 +2,8 @@ import { Brain, Check, CircleAlert, Globe, Library, ListTree, Search, Users, Wre
 import { type ReactNode, useState } from 'react';
 import { usePage } from '../../../graphql/hooks.ts';
 import { type Text, useText } from '../../../text/text.ts';
-import { ErrorNote, Progress, Spinner } from '../../../ui/feedback.tsx';
+import { ErrorNote } from '../../../ui/feedback.tsx';
+import { Progress, Spinner } from '../../../ui/progress.tsx';
 import { formatMs } from '../../../ui/small.tsx';
 import { ChatRunStepsDocument, type ChatRunStepsQuery } from '../documents.ts';
 import { RunBuilder, type RunView, type Step } from './run-view.ts';

@@ -4,10 +4,9 @@ import { Link } from 'wouter';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button, IconButton } from '../../../ui/button.tsx';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { SearchInput } from '../../../ui/field.tsx';
-import { useHeld } from '../../../ui/use-held.ts';
+import { Button, IconButton } from '../../../ui/form/button.tsx';
+import { SearchInput } from '../../../ui/form/field.tsx';
 import { type Chat_EntryFragment, ChatListChangesDocument, ChatListDocument } from '../documents.ts';
 import { ChatEntry } from './ChatEntry.tsx';
 import { RenameDialog } from './chat-acts.tsx';
@@ -141,4 +140,11 @@ function Group({
       </ul>
     </section>
   );
+}
+
+/** A value that stays as it is while it is held: what somebody points at does not move away under the pointer. */
+function useHeld<Value>(value: Value, isHeld: boolean): Value {
+  const [held, setHeld] = useState(value);
+  if (!isHeld && held !== value) setHeld(value);
+  return isHeld ? held : value;
 }

@@ -1,5 +1,5 @@
 import { useText } from '../../../text/text.ts';
-import { Checkbox, Field, Select, TextArea, TextInput } from '../../../ui/field.tsx';
+import { Checkbox, Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import { askedInputs, type UserInput, type Values } from './inputs.ts';
 import styles from './start.module.css';
 

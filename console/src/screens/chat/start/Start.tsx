@@ -1,11 +1,11 @@
 import { Bot } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { ButtonLink } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { ButtonLink } from '../../../ui/form/button.tsx';
 import { useTitle } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { useAttachments } from '../composer/attachments.ts';

@@ -1,9 +1,9 @@
 import { memo, useMemo, useRef } from 'react';
+import { CitationsContext } from '../../../parts/markdown/citations.tsx';
+import { Markdown } from '../../../parts/markdown/Markdown.tsx';
 import { useText } from '../../../text/text.ts';
 import { Avatar } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
-import { CitationsContext } from '../markdown/citations.tsx';
-import { Markdown } from '../markdown/Markdown.tsx';
 import { followedRun, runStore, useOptionalRun } from '../run/run-store.ts';
 import { Steps } from '../run/Steps.tsx';
 import { AnswerBar } from './AnswerBar.tsx';

@@ -1,14 +1,14 @@
 import { BookOpenText, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
 import { useState } from 'react';
 import { readableError, run } from '../../../graphql/client.ts';
+import type { AnswerCitations } from '../../../parts/markdown/citations.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button, IconButton } from '../../../ui/button.tsx';
-import { Menu } from '../../../ui/menu.tsx';
+import { Button, IconButton } from '../../../ui/form/button.tsx';
+import { Menu } from '../../../ui/overlay/menu.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { CopyButton, Time } from '../../../ui/small.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatRateDocument, ChatRegenerateDocument, type FeedbackRatingInput } from '../documents.ts';
-import type { CitationsOfAnswer } from '../markdown/citations.tsx';
 import { Branches } from './Branches.tsx';
 import { ReasonDialog } from './ReasonDialog.tsx';
 import styles from './transcript.module.css';
@@ -23,7 +23,7 @@ export function AnswerBar({
   readonly message: Chat_MessageFragment;
   /** All that the answer says. */
   readonly text: string;
-  readonly cited: CitationsOfAnswer;
+  readonly cited: AnswerCitations;
   readonly isBusy: boolean;
 }) {
   const { t } = useText();

@@ -2,9 +2,9 @@ import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, TextArea } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Field, TextArea } from '../../../ui/form/field.tsx';
 import { useChat } from '../chat-context.ts';
 import {
   type Chat_CallFragment,

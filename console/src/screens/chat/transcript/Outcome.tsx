@@ -2,8 +2,8 @@ import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { readableError, run as runMutation } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatRegenerateDocument, ChatRetryDocument } from '../documents.ts';
 

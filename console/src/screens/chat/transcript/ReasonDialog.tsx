@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Checkbox, Field, TextArea } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Checkbox, Field, TextArea } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatRateDocument } from '../documents.ts';
 

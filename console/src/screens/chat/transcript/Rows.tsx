@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useSta
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { useSearch } from 'wouter';
 import { useText } from '../../../text/text.ts';
-import { Spinner } from '../../../ui/feedback.tsx';
+import { Spinner } from '../../../ui/progress.tsx';
 import { Answer } from './Answer.tsx';
 import { PendingRow } from './PendingRow.tsx';
 import { type Row, rowsOf } from './rows.ts';

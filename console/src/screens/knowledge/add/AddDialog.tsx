@@ -1,8 +1,9 @@
 import { Braces, Files, Globe, Plug } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import type { AddFormProps } from './AddForm.tsx';
 import styles from './add.module.css';
 import { ConnectedForm } from './ConnectedForm.tsx';
 import type { NamedFile } from './dropped.ts';
@@ -11,12 +12,6 @@ import { JsonForm } from './JsonForm.tsx';
 import { SiteForm } from './SiteForm.tsx';
 
 type Way = 'files' | 'site' | 'connection' | 'json';
-
-export interface AddFormProps {
-  /** The agent that the address names. */
-  readonly agentId: string | undefined;
-  readonly onClose: () => void;
-}
 
 /** Adds knowledge in one of four ways. */
 export function AddDialog({ files, ...form }: AddFormProps & { readonly files: readonly NamedFile[] }) {

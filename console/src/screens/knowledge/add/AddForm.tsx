@@ -4,14 +4,21 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, Select } from '../../../ui/field.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Field, Select } from '../../../ui/form/field.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { type AddDataSourceInput, AddSourceDocument, type RefreshPeriod } from '../documents.ts';
 import { useWords } from '../words.ts';
 import { agentIdOf, type ChosenAgent } from './AgentPicker.tsx';
 import styles from './add.module.css';
+
+/** What each form that adds knowledge gets. */
+export interface AddFormProps {
+  /** The agent that the address names. */
+  readonly agentId: string | undefined;
+  readonly onClose: () => void;
+}
 
 /** The fields of one way to add, with the buttons under them. */
 export function AddForm({

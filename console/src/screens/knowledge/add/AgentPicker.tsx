@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
 import { usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, SearchInput, Select, TextInput } from '../../../ui/field.tsx';
+import { Field, SearchInput, Select, TextInput } from '../../../ui/form/field.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument, MakeAgentForKnowledgeDocument } from '../documents.ts';
 

@@ -2,9 +2,9 @@ import { Plug } from 'lucide-react';
 import { useState } from 'react';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
-import { Checkbox, Field, Select } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Checkbox, Field, Select } from '../../../ui/form/field.tsx';
 import {
   type AddDataSourceInput,
   ConnectionChoiceDocument,
@@ -13,7 +13,7 @@ import {
   type RefreshPeriod,
 } from '../documents.ts';
 import { useWords } from '../words.ts';
-import type { AddFormProps } from './AddDialog.tsx';
+import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, PeriodField, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 import styles from './add.module.css';

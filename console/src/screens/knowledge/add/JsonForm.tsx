@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
-import { Field, TextArea, TextInput } from '../../../ui/field.tsx';
-import type { AddFormProps } from './AddDialog.tsx';
+import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, faultOf, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
-import { Checkbox, Field, TextArea, TextInput } from '../../../ui/field.tsx';
+import { Checkbox, Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import type { RefreshPeriod, WebUrlFileType } from '../documents.ts';
-import type { AddFormProps } from './AddDialog.tsx';
+import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, faultOf, PeriodField, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 import styles from './add.module.css';

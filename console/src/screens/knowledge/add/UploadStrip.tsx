@@ -1,6 +1,7 @@
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Note, Progress } from '../../../ui/feedback.tsx';
+import { Note } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Progress } from '../../../ui/progress.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
 import styles from './add.module.css';
 import { uploads, useUploads } from './uploads.ts';

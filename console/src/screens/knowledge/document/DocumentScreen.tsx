@@ -3,19 +3,18 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button, ButtonLink } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { Button, ButtonLink } from '../../../ui/form/button.tsx';
 import { Page, PageSkeleton } from '../../../ui/page.tsx';
-import { DocumentPageDocument, type DocumentPageQuery } from '../documents.ts';
+import { DocumentPageDocument } from '../documents.ts';
 import styles from './document.module.css';
 import { FetchedText } from './FetchedText.tsx';
 import { ItemText } from './ItemText.tsx';
 import { PassageText } from './PassageText.tsx';
+import type { CitedDocument } from './place.ts';
 import { isElsewhere, ownPath, type WantedPassage, wantedPassage } from './place.ts';
 
 const PdfView = lazy(() => import('./PdfView.tsx').then(({ PdfView: view }) => ({ default: view })));
-
-export type CitedDocument = NonNullable<DocumentPageQuery['citedDocument']>;
 
 /** A document, open at the passage that its address names: PDF as its pages, everything else as the text that was read. */
 export function DocumentScreen({ id }: { readonly id: string }) {

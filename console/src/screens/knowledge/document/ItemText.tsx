@@ -2,13 +2,14 @@ import { useEffect, useMemo } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { ErrorNote, Spinner } from '../../../ui/feedback.tsx';
+import { ErrorNote } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Spinner } from '../../../ui/progress.tsx';
 import { ItemTextDocument, type ItemTextQuery } from '../documents.ts';
-import type { CitedDocument } from './DocumentScreen.tsx';
 import styles from './document.module.css';
 import { MarkedText } from './MarkedText.tsx';
 import { findWords } from './marks.ts';
+import type { CitedDocument } from './place.ts';
 
 type Passages = NonNullable<CitedDocument['item']>['passages'] | NonNullable<ItemTextQuery['knowledgeItem']>['passages'];
 

@@ -1,7 +1,7 @@
 import { useText } from '../../../text/text.ts';
-import type { CitedDocument } from './DocumentScreen.tsx';
 import styles from './document.module.css';
 import { MarkedText } from './MarkedText.tsx';
+import type { CitedDocument } from './place.ts';
 
 /** A passage with the text around it. */
 export function PassageText({ passage }: { readonly passage: NonNullable<CitedDocument['passage']> }) {

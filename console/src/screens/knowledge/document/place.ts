@@ -1,3 +1,7 @@
+import type { DocumentPageQuery } from '../documents.ts';
+
+export type CitedDocument = NonNullable<DocumentPageQuery['citedDocument']>;
+
 /** The passage that the address of a document names. */
 export interface WantedPassage {
   readonly passageId: string | undefined;

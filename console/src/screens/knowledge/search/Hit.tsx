@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { documentHref } from '../../../app/document-href.ts';
+import { documentHref } from '../../../parts/document-href.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge } from '../../../ui/feedback.tsx';
 import type { MatchedWordOrigin, TrySearchQuery } from '../documents.ts';

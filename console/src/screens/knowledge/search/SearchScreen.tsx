@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Field, SearchInput, Select } from '../../../ui/field.tsx';
+import { Field, SearchInput, Select } from '../../../ui/form/field.tsx';
 import { Page } from '../../../ui/page.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument } from '../documents.ts';

@@ -1,20 +1,20 @@
 import { MessageSquare, Unlink } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button, ButtonLink, IconButton } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { SearchInput, Select } from '../../../ui/field.tsx';
+import { Button, ButtonLink, IconButton } from '../../../ui/form/button.tsx';
+import { SearchInput, Select } from '../../../ui/form/field.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AgentChoiceDocument, AttachSourceDocument, DetachSourceDocument } from '../documents.ts';
-import type { Source } from './SourceScreen.tsx';
 import styles from './source.module.css';
+import type { Source } from './source.ts';
 
 /** The agents that answer from a source: give it to more, or take it away. */
 export function Agents({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {

@@ -3,9 +3,9 @@ import { useEffect, useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Badge, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { SearchInput, Select } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { SearchInput, Select } from '../../../ui/form/field.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
@@ -13,8 +13,8 @@ import { type IndexStatus, type ItemEntryFragment, SourceItemsDocument } from '.
 import knowledge from '../knowledge.module.css';
 import { useWords } from '../words.ts';
 import { ItemDialog } from './ItemDialog.tsx';
-import type { Source } from './SourceScreen.tsx';
 import styles from './source.module.css';
+import type { Source } from './source.ts';
 import { useChanges } from './use-changes.ts';
 
 const groups: Readonly<Record<'ready' | 'busy' | 'failed' | 'skipped', readonly IndexStatus[]>> = {

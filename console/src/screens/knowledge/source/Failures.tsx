@@ -3,13 +3,13 @@ import { useEffect } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { RetrySourceDocument, SourceFailuresDocument } from '../documents.ts';
 import { useWords } from '../words.ts';
-import type { Source } from './SourceScreen.tsx';
 import styles from './source.module.css';
+import type { Source } from './source.ts';
 import { useChanges } from './use-changes.ts';
 
 /** The documents that are not read, with what may help, and another try. */

@@ -2,13 +2,13 @@ import { useEffect } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Badge, ErrorNote, Skeleton, type Tone } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
 import { Table } from '../../../ui/page.tsx';
 import { formatMs, Time } from '../../../ui/small.tsx';
 import { type RunEntryFragment, SourceHistoryDocument, type SourceRunStatus, type SourceRunTrigger } from '../documents.ts';
 import knowledge from '../knowledge.module.css';
-import type { Source } from './SourceScreen.tsx';
+import type { Source } from './source.ts';
 import { useChanges } from './use-changes.ts';
 
 /** How a source was read, newest first. */

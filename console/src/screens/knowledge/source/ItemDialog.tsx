@@ -2,10 +2,10 @@ import { ExternalLink, FileText } from 'lucide-react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button, ButtonLink } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
-import { Switch } from '../../../ui/field.tsx';
+import { Button, ButtonLink } from '../../../ui/form/button.tsx';
+import { Switch } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { ChangeItemDocument, type ItemEntryFragment, ItemTextDocument, type ItemTextQuery } from '../documents.ts';
 import styles from './source.module.css';
 

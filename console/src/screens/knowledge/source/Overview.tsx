@@ -7,7 +7,7 @@ import { useWords } from '../words.ts';
 import { Agents } from './Agents.tsx';
 import { Failures } from './Failures.tsx';
 import { ReadingCard } from './ReadingCard.tsx';
-import type { Source } from './SourceScreen.tsx';
+import type { Source } from './source.ts';
 
 /** How a source is, at a glance. */
 export function Overview({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {

@@ -1,10 +1,10 @@
 import { useText } from '../../../text/text.ts';
-import { Progress } from '../../../ui/feedback.tsx';
 import { Card } from '../../../ui/page.tsx';
+import { Progress } from '../../../ui/progress.tsx';
 import { formatMs } from '../../../ui/small.tsx';
 import { useWords } from '../words.ts';
-import type { Source } from './SourceScreen.tsx';
 import styles from './source.module.css';
+import type { Source } from './source.ts';
 
 /** How far the reading is that goes on: counts, rate, time left, and what is read now. */
 export function ReadingCard({ source }: { readonly source: Source }) {

@@ -1,16 +1,16 @@
 import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, Switch, TextInput } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Field, Switch, TextInput } from '../../../ui/form/field.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Card, Section } from '../../../ui/page.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import { faultOf, PeriodField } from '../add/AddForm.tsx';
 import { ChangeSourceDocument, type UpdateDataSourceInput } from '../documents.ts';
 import { useRemoval } from './SourceActions.tsx';
-import type { Source } from './SourceScreen.tsx';
 import styles from './source.module.css';
+import type { Source } from './source.ts';
 
 /** What its owner and administrators decide about a source. Each change holds at once. */
 export function Settings({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {

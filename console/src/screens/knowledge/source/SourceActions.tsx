@@ -3,12 +3,12 @@ import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button, IconButton } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
-import { Menu } from '../../../ui/menu.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
+import { Button, IconButton } from '../../../ui/form/button.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { Menu } from '../../../ui/overlay/menu.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { DeleteSourceDocument, RefreshSourceDocument, StopSourceDocument } from '../documents.ts';
-import type { Source } from './SourceScreen.tsx';
+import type { Source } from './source.ts';
 
 /** What can be done with a source: read it again now, stop that, delete it. */
 export function SourceActions({ source: { id, name, type, activeRun, usageCount } }: { readonly source: Source }) {

@@ -3,12 +3,12 @@ import { useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useLive, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { ButtonLink } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { ButtonLink } from '../../../ui/form/button.tsx';
 import { Page, PageSkeleton } from '../../../ui/page.tsx';
 import { TabLinks } from '../../../ui/tabs.tsx';
 import { UploadStrip } from '../add/UploadStrip.tsx';
-import { SourceChangesDocument, SourcePageDocument, type SourcePageQuery, type SourceStateFragment } from '../documents.ts';
+import { SourceChangesDocument, SourcePageDocument, type SourceStateFragment } from '../documents.ts';
 import { TryQuestion } from '../search/TryQuestion.tsx';
 import { Documents } from './Documents.tsx';
 import { History } from './History.tsx';
@@ -16,8 +16,7 @@ import { Overview } from './Overview.tsx';
 import { Settings } from './Settings.tsx';
 import { SourceActions } from './SourceActions.tsx';
 import styles from './source.module.css';
-
-export type Source = NonNullable<SourcePageQuery['dataSource']>;
+import type { Source } from './source.ts';
 
 /** One source: how far it is, what is in it, what went wrong, and who answers from it. */
 export function SourceScreen({ id, part }: { readonly id: string; readonly part: string }) {

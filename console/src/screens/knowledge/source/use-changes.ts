@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { Source } from './SourceScreen.tsx';
+import type { Source } from './source.ts';
 
 const pauseMs = 700;
 

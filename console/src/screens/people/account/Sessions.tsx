@@ -1,11 +1,11 @@
 import { useMutate } from '../../../graphql/hooks.ts';
 import { type Text, useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import styles from '../people.module.css';
 import { type AccountQuery, EndOtherSessionsDocument, EndSessionDocument } from './documents.ts';
 

@@ -1,6 +1,6 @@
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Field, Select, TextInput } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import styles from '../people.module.css';
 import { PersonChoice } from '../person/PersonChoice.tsx';
 import type { AuditLogQueryVariables } from './documents.ts';

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { errorBeside, faultOf } from '../../../ui/faults.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
-import { Field, TextInput } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import styles from '../people.module.css';
 import { ConnectMcpServerDocument } from './documents.ts';
 import { oauthProviders, providerWords, useConnect } from './providers.ts';

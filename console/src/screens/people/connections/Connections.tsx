@@ -1,12 +1,12 @@
 import { Link2, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Select } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Select } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';

@@ -1,9 +1,9 @@
 import { Link } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Badge, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';

@@ -1,13 +1,13 @@
 import { useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/faults.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, TextInput } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { Field, TextInput } from '../../../ui/form/field.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import styles from '../people.module.css';
 import { type OrganizationDataQuery, UpdateRetentionDocument } from './documents.ts';
 

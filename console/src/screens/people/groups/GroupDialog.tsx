@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { errorBeside, faultOf } from '../../../ui/faults.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, Select, TextArea, TextInput } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateGroupDocument, type GroupRowFragment, UpdateGroupDocument } from './documents.ts';
 
 /** E-mail addresses as people write them one after the other. */

@@ -1,13 +1,13 @@
 import { useId, useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
 import type { AccessLevel, Scope } from '../../../graphql/documents.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { errorBeside, faultOf } from '../../../ui/faults.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, Select, TextInput } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import styles from '../people.module.css';
 import { CreateKeyDocument, type CreateKeyMutation } from './documents.ts';
 import { type Preset, presetsOf, scopeGroups } from './scopes.ts';

@@ -1,11 +1,11 @@
-import { useSession } from '../../../app/session.tsx';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Time } from '../../../ui/small.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import styles from '../people.module.css';
 import { type KeyRowFragment, RevokeKeyDocument } from './documents.ts';
 import { scopeGroups, scopeSummary } from './scopes.ts';

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
-import { Field, Select } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Field, Select } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import styles from '../people.module.css';
 import { SnippetModelsDocument } from './documents.ts';

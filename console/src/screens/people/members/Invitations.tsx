@@ -1,13 +1,13 @@
 import { Mail, UserPlus } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Table } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';

@@ -1,13 +1,13 @@
 import { UserPlus, Users } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { SearchInput, Select } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { SearchInput, Select } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';

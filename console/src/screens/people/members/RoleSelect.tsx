@@ -1,11 +1,11 @@
-import { useSession } from '../../../app/session.tsx';
 import type { MemberRole } from '../../../graphql/documents.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Select } from '../../../ui/field.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
+import { Select } from '../../../ui/form/field.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { roleSentences, roles, roleWords } from '../words.ts';
 import { ChangeRoleDocument } from './documents.ts';
 

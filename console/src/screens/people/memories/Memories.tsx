@@ -1,17 +1,17 @@
 import { Brain, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button, IconButton } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Select } from '../../../ui/field.tsx';
+import { Button, IconButton } from '../../../ui/form/button.tsx';
+import { Select } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Toolbar } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import styles from '../people.module.css';
 import {

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { errorBeside, faultOf } from '../../../ui/faults.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, TextArea } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { Field, TextArea } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { AddMemoryDocument, type MemoryRowFragment, SaveMemoryDocument } from './documents.ts';
 
 /** Corrects a memory, or adds one for every agent. */

@@ -1,7 +1,8 @@
 import { Download } from 'lucide-react';
 import { useText } from '../../../text/text.ts';
-import { Badge, Note, Progress } from '../../../ui/feedback.tsx';
+import { Badge, Note } from '../../../ui/feedback.tsx';
 import { Table } from '../../../ui/page.tsx';
+import { Progress } from '../../../ui/progress.tsx';
 import { formatBytes, Time } from '../../../ui/small.tsx';
 import styles from '../people.module.css';
 import { tableWord } from '../tables.ts';

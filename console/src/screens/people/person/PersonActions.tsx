@@ -1,16 +1,16 @@
 import { EllipsisVertical, KeyRound, UserMinus, UserX } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button, IconButton } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Menu } from '../../../ui/menu.tsx';
+import { Button, IconButton } from '../../../ui/form/button.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { Menu } from '../../../ui/overlay/menu.tsx';
+import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
 import styles from '../people.module.css';
 import { DeactivateUserDocument, ReactivateUserDocument, RemoveMemberDocument, SignInLinkDocument } from './documents.ts';
 

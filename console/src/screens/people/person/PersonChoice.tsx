@@ -1,9 +1,9 @@
 import { useId, useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
 import { usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
-import { Field, TextInput } from '../../../ui/field.tsx';
+import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
 import { MembersDocument } from '../members/documents.ts';
 

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
-import { useSession } from '../../../app/session.tsx';
 import { useLiveReload, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Facts, Section } from '../../../ui/page.tsx';

@@ -1,10 +1,10 @@
-import { useSession } from '../../../app/session.tsx';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { useConfirm } from '../../../ui/confirm.tsx';
 import { Badge, ErrorNote, Note } from '../../../ui/feedback.tsx';
-import { Switch } from '../../../ui/field.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Switch } from '../../../ui/form/field.tsx';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import styles from '../people.module.css';

@@ -1,13 +1,13 @@
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../../../app/session.tsx';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { PeoplePage } from '../PeoplePage.tsx';
 import { usePolling } from '../polling.ts';

@@ -1,13 +1,13 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
-import { IconButton } from '../../../../ui/button.tsx';
-import { Field, Select, TextArea, TextInput } from '../../../../ui/field.tsx';
-import { jsonOf } from '../words.ts';
+import { IconButton } from '../../../../ui/form/button.tsx';
+import { Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { jsonOf } from '../parts/words.ts';
 import type { FlowStepInput } from './documents.ts';
 import styles from './flows.module.css';
+import type { KnownNames } from './steps.ts';
 import { kindName, kindOf, operatorName, operators } from './steps.ts';
-import type { KnownNames } from './Versions.tsx';
 
 interface Props {
   readonly number: number;

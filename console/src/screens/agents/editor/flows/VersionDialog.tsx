@@ -1,16 +1,16 @@
 import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
-import { Button } from '../../../../ui/button.tsx';
-import { Field, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { Button } from '../../../../ui/form/button.tsx';
+import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
-import { jsonOf } from '../words.ts';
+import { jsonOf } from '../parts/words.ts';
 import type { FlowStepInput, FlowVersionInput } from './documents.ts';
 import styles from './flows.module.css';
 import { StepForm } from './StepForm.tsx';
+import type { KnownNames } from './steps.ts';
 import { kindName, newStep, stepKinds } from './steps.ts';
-import type { KnownNames } from './Versions.tsx';
 
 interface Props {
   readonly version: FlowVersionInput;

@@ -1,17 +1,13 @@
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Button } from '../../../../ui/button.tsx';
 import { Badge, ErrorNote } from '../../../../ui/feedback.tsx';
+import { Button } from '../../../../ui/form/button.tsx';
 import { type FlowVersionInput, UpdateFlowDocument } from './documents.ts';
 import styles from './flows.module.css';
+import type { KnownNames } from './steps.ts';
 import { type Flow, kindName, kindOf, stepInputOf, stepSentence, type Version, versionInputOf } from './steps.ts';
 import { VersionDialog } from './VersionDialog.tsx';
-
-export interface KnownNames {
-  readonly tools: readonly string[];
-  readonly models: readonly string[];
-}
 
 interface Props {
   readonly flow: Flow;

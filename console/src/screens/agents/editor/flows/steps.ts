@@ -4,6 +4,12 @@ import type { AgentFlowsQuery, FlowOperator, FlowStepFieldsFragment, FlowStepInp
 export type Flow = NonNullable<AgentFlowsQuery['agent']>['flows'][number];
 export type Version = NonNullable<Flow['versions']>[number];
 
+/** What the steps of a flow may name. */
+export interface KnownNames {
+  readonly tools: readonly string[];
+  readonly models: readonly string[];
+}
+
 /** What a step does, as its input names it. */
 export type StepKind = 'prompt' | 'retrieve' | 'model' | 'tool' | 'branch';
 export const stepKinds: readonly StepKind[] = ['prompt', 'retrieve', 'model', 'tool', 'branch'];

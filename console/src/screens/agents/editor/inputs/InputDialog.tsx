@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { CreateInputDocument, UpdateInputDocument } from './documents.ts';

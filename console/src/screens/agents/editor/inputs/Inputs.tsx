@@ -2,12 +2,12 @@ import { ArrowDown, ArrowUp, ListChecks, Pencil, Plus, Trash2 } from 'lucide-rea
 import { useState } from 'react';
 import { useMutate, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
-import type { SectionProps } from '../sections.tsx';
+import type { SectionProps } from '../section.ts';
 import { AgentInputsDocument, DeleteInputDocument, UpdateInputDocument } from './documents.ts';
 import { InputDialog } from './InputDialog.tsx';
 import { type AgentInput, inputTypeName } from './values.ts';

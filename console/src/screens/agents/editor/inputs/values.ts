@@ -1,5 +1,5 @@
 import type { Text } from '../../../../text/text.ts';
-import { linesOf } from '../words.ts';
+import { linesOf } from '../parts/words.ts';
 import type { AgentInputsQuery, UserInputSettingsInput, UserInputType } from './documents.ts';
 
 export type AgentInput = NonNullable<AgentInputsQuery['agent']>['userInputs'][number];

@@ -2,17 +2,18 @@ import type { UploadProgress } from '@parley/client';
 import { Library, Link2, Unlink, Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { useSession } from '../../../../app/session.tsx';
 import { readableError, run, upload } from '../../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
-import { useConfirm } from '../../../../ui/confirm.tsx';
-import { Badge, EmptyState, ErrorNote, Note, Progress, Skeleton } from '../../../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { useToast } from '../../../../ui/toasts.tsx';
+import { Progress } from '../../../../ui/progress.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import type { SectionProps } from '../sections.tsx';
+import type { SectionProps } from '../section.ts';
 import { AttachDialog } from './AttachDialog.tsx';
 import {
   AddFileDocument,

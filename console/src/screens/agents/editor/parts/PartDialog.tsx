@@ -1,10 +1,10 @@
 import type { ParleyError } from '@parley/client';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useText } from '../../../../text/text.ts';
-import { Button } from '../../../../ui/button.tsx';
-import { useConfirm } from '../../../../ui/confirm.tsx';
-import { Dialog } from '../../../../ui/dialog.tsx';
 import { ErrorNote } from '../../../../ui/feedback.tsx';
+import { Button } from '../../../../ui/form/button.tsx';
+import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
+import { Dialog } from '../../../../ui/overlay/dialog.tsx';
 
 interface Props {
   readonly title: string;

@@ -1,8 +1,8 @@
 import { readableError, run } from '../../../../graphql/client.ts';
 import type { Document } from '../../../../graphql/document.ts';
 import { useText } from '../../../../text/text.ts';
-import { useConfirm } from '../../../../ui/confirm.tsx';
-import { useToast } from '../../../../ui/toasts.tsx';
+import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
+import { useToast } from '../../../../ui/overlay/toasts.tsx';
 
 /** Deletes a part of an agent by its id, once the reader has said so. */
 export function useRemove<Result>(mutation: Document<Result, { id: string }>, onRemoved: () => void) {

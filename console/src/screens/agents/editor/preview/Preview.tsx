@@ -1,11 +1,11 @@
 import { RotateCcw, X } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { Markdown } from '../../../../parts/markdown/Markdown.tsx';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
-import { TextArea } from '../../../../ui/field.tsx';
-import { Markdown } from '../../../chat/markdown/Markdown.tsx';
-import type { EditorAgent } from '../AgentEditor.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { TextArea } from '../../../../ui/form/field.tsx';
+import type { EditorAgent } from '../section.ts';
 import styles from './preview.module.css';
 import { PreviewChat, type Turn } from './preview-chat.ts';
 

@@ -1,14 +1,14 @@
 import { Plus, Sparkles, X } from 'lucide-react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
 import { ErrorNote } from '../../../../ui/feedback.tsx';
-import { Field, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { faultAt } from '../../faults.ts';
-import type { AgentFields } from '../draft.ts';
+import type { AgentFields } from '../draft/draft.ts';
 import styles from '../editor.module.css';
-import type { SectionProps } from '../sections.tsx';
+import type { SectionProps } from '../section.ts';
 import { WriteProfileDocument } from './documents.ts';
 
 type ProfileFields = AgentFields['profile'];

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Field, Select, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
-import { linesOf } from '../words.ts';
+import { linesOf } from '../parts/words.ts';
 import { CreateSecretDocument, type SecretType, UpdateSecretDocument } from './documents.ts';
-import type { Secret } from './Secrets.tsx';
+import type { Secret } from './words.ts';
 import { secretTypeName } from './words.ts';
 
 const types: readonly SecretType[] = ['API_KEY', 'BEARER_TOKEN', 'BASIC_AUTH', 'HEADER'];

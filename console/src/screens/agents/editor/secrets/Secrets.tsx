@@ -2,18 +2,17 @@ import { KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Time } from '../../../../ui/small.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
-import type { SectionProps } from '../sections.tsx';
-import { AgentSecretsDocument, type AgentSecretsQuery, DeleteSecretDocument } from './documents.ts';
+import type { SectionProps } from '../section.ts';
+import { AgentSecretsDocument, DeleteSecretDocument } from './documents.ts';
 import { SecretDialog } from './SecretDialog.tsx';
+import type { Secret } from './words.ts';
 import { secretTypeName } from './words.ts';
-
-export type Secret = NonNullable<NonNullable<AgentSecretsQuery['agent']>['secrets']>[number];
 
 /** Credentials of tools. Values go in and never come out. */
 export function Secrets({ agent, form, reload: reloadAgent }: SectionProps) {

@@ -1,5 +1,5 @@
 import type { Text } from '../../../../text/text.ts';
-import type { SecretType } from './documents.ts';
+import type { AgentSecretsQuery, SecretType } from './documents.ts';
 
 export function secretTypeName(t: Text['t'], type: SecretType): string {
   return {
@@ -9,3 +9,5 @@ export function secretTypeName(t: Text['t'], type: SecretType): string {
     HEADER: t('Value of a header'),
   }[type];
 }
+
+export type Secret = NonNullable<NonNullable<AgentSecretsQuery['agent']>['secrets']>[number];

@@ -1,14 +1,14 @@
 import { X } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
-import { Field, TextInput } from '../../../../ui/field.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { Field, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Avatar } from '../../../../ui/small.tsx';
 import { faultAt } from '../../faults.ts';
+import type { AgentForm } from '../draft/use-draft.ts';
 import styles from '../editor.module.css';
 import { Row, Rows } from '../parts/Rows.tsx';
-import type { AgentForm } from '../use-draft.ts';
 
 /** Who may change the agent besides its owner. */
 export function Editors({ form, owner }: { readonly form: AgentForm; readonly owner: string | undefined }) {

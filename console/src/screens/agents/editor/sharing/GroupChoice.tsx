@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
-import { Checkbox, SearchInput } from '../../../../ui/field.tsx';
+import { Checkbox, SearchInput } from '../../../../ui/form/field.tsx';
 import { faultAt } from '../../faults.ts';
+import type { AgentForm } from '../draft/use-draft.ts';
 import styles from '../editor.module.css';
-import type { AgentForm } from '../use-draft.ts';
+import { Fault } from '../parts/Fault.tsx';
 import { SharingChoicesDocument } from './documents.ts';
-import { Fault } from './Sharing.tsx';
 
 /** The groups that an agent is shared with: those that are chosen first, then what the search finds. */
 export function GroupChoice({ form }: { readonly form: AgentForm }) {

@@ -1,15 +1,16 @@
-import { useSession } from '../../../../app/session.tsx';
 import { useMutate, usePage } from '../../../../graphql/hooks.ts';
+import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
-import { Button } from '../../../../ui/button.tsx';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
-import { Checkbox } from '../../../../ui/field.tsx';
+import { Button } from '../../../../ui/form/button.tsx';
+import { Checkbox } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { CodeBox } from '../../../../ui/small.tsx';
 import { faultAt } from '../../faults.ts';
 import { visibilityName } from '../../words.ts';
 import styles from '../editor.module.css';
-import type { SectionProps } from '../sections.tsx';
+import { Fault } from '../parts/Fault.tsx';
+import type { SectionProps } from '../section.ts';
 import { ApproveAgentDocument, SharingChoicesDocument } from './documents.ts';
 import { Editors } from './Editors.tsx';
 import { GroupChoice } from './GroupChoice.tsx';
@@ -126,13 +127,5 @@ export function Sharing({ agent, form }: SectionProps) {
         </Section>
       ) : null}
     </div>
-  );
-}
-
-export function Fault({ text }: { readonly text: string | undefined }) {
-  return text === undefined ? null : (
-    <p className={styles.fault} role="alert">
-      {text}
-    </p>
   );
 }

@@ -2,15 +2,15 @@ import { GraduationCap, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useMutate, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
-import { Field, Switch, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { Field, Switch, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
-import type { SectionProps } from '../sections.tsx';
+import type { SectionProps } from '../section.ts';
 import {
   AgentSkillsDocument,
   type AgentSkillsQuery,

@@ -1,5 +1,5 @@
 import { useText } from '../../../../text/text.ts';
-import { Checkbox, Field, Select, TextInput } from '../../../../ui/field.tsx';
+import { Checkbox, Field, Select, TextInput } from '../../../../ui/form/field.tsx';
 import styles from '../editor.module.css';
 import { secretTypeName } from '../secrets/words.ts';
 import { authTypes, type ToolValues } from './values.ts';

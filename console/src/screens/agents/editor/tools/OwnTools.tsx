@@ -1,9 +1,9 @@
 import { Pencil, Plus, Trash2, Wrench } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
-import { Button, IconButton } from '../../../../ui/button.tsx';
 import { Badge, EmptyState, Note } from '../../../../ui/feedback.tsx';
-import { Menu } from '../../../../ui/menu.tsx';
+import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { Menu } from '../../../../ui/overlay/menu.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';

@@ -1,8 +1,8 @@
 import { usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/field.tsx';
+import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import styles from '../editor.module.css';
-import { linesOf } from '../words.ts';
+import { linesOf } from '../parts/words.ts';
 import { SubagentChoicesDocument } from './documents.ts';
 import type { StandingTool } from './standing.ts';
 

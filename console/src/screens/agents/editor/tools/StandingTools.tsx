@@ -1,12 +1,12 @@
 import { useText } from '../../../../text/text.ts';
 import { Note } from '../../../../ui/feedback.tsx';
-import { Switch } from '../../../../ui/field.tsx';
+import { Switch } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { faultAt } from '../../faults.ts';
+import type { AgentForm } from '../draft/use-draft.ts';
 import styles from '../editor.module.css';
+import { Fault } from '../parts/Fault.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { Fault } from '../sharing/Sharing.tsx';
-import type { AgentForm } from '../use-draft.ts';
 import type { AgentToolsQuery } from './documents.ts';
 import { StandingSettings } from './StandingSettings.tsx';
 import { isBeyondForm, newTool, type StandingTool, type StandingType } from './standing.ts';

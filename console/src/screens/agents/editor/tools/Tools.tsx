@@ -1,7 +1,7 @@
 import { usePage } from '../../../../graphql/hooks.ts';
 import { ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import styles from '../editor.module.css';
-import type { SectionProps } from '../sections.tsx';
+import type { SectionProps } from '../section.ts';
 import { AgentToolsDocument } from './documents.ts';
 import { OwnTools } from './OwnTools.tsx';
 import { StandingTools } from './StandingTools.tsx';

@@ -1,14 +1,14 @@
 import { useState } from 'react';
 import { useMutate, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Button } from '../../../../ui/button.tsx';
-import { Dialog } from '../../../../ui/dialog.tsx';
 import { Badge, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
-import { Field, TextArea } from '../../../../ui/field.tsx';
+import { Button } from '../../../../ui/form/button.tsx';
+import { Field, TextArea } from '../../../../ui/form/field.tsx';
+import { Dialog } from '../../../../ui/overlay/dialog.tsx';
 import { formatMs } from '../../../../ui/small.tsx';
 import styles from '../editor.module.css';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { jsonOf } from '../words.ts';
+import { jsonOf } from '../parts/words.ts';
 import { OfferedToolsDocument, type OwnToolFragment, TryToolDocument } from './documents.ts';
 import { exampleOf } from './example.ts';
 

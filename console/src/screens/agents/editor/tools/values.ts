@@ -1,4 +1,4 @@
-import { jsonOf } from '../words.ts';
+import { jsonOf } from '../parts/words.ts';
 import type { AgentToolSettingsInput, ApiCredentialInput, HttpMethod, OwnToolFragment, SecretType } from './documents.ts';
 
 export type ToolKind = 'api' | 'client' | 'mcp';

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
-import { useText } from '../text/text.ts';
-import { IconButton } from './button.tsx';
+import { useText } from '../../text/text.ts';
+import { IconButton } from '../form/button.tsx';
 import styles from './dialog.module.css';
 
 interface DialogProps {

@@ -1,12 +1,13 @@
 import type { ParleyError } from '@parley/client';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
-import { isUnauthenticated, onRightsDoubted, onSessionEnded, readableError, run } from '../graphql/client.ts';
-import { type Scope, SessionDocument, type SessionQuery } from '../graphql/documents.ts';
-import { live } from '../graphql/live/live.ts';
-import { useText } from '../text/text.ts';
-import { Button } from '../ui/button.tsx';
-import { EmptyState, ErrorNote, Spinner } from '../ui/feedback.tsx';
-import { useToast } from '../ui/toasts.tsx';
+import { isUnauthenticated, onRightsDoubted, onSessionEnded, readableError, run } from '../../graphql/client.ts';
+import { type Scope, SessionDocument, type SessionQuery } from '../../graphql/documents.ts';
+import { live } from '../../graphql/live/live.ts';
+import { useText } from '../../text/text.ts';
+import { EmptyState, ErrorNote } from '../../ui/feedback.tsx';
+import { Button } from '../../ui/form/button.tsx';
+import { useToast } from '../../ui/overlay/toasts.tsx';
+import { Spinner } from '../../ui/progress.tsx';
 import styles from './session.module.css';
 
 export interface Session {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
-import { live } from '../../graphql/live/live.ts';
-import { RunHappensDocument } from './documents.ts';
+import { live } from '../../../graphql/live/live.ts';
+import { RunHappensDocument } from '../documents.ts';
 
 /** What a run told since the page follows it. */
 export interface Happening {

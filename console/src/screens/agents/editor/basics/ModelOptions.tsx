@@ -1,9 +1,9 @@
 import type { ParleyError } from '@parley/client';
-import { useText } from '../../../text/text.ts';
-import { Field, TextInput } from '../../../ui/field.tsx';
-import { faultAt } from '../faults.ts';
-import type { AgentFields } from './draft.ts';
-import styles from './editor.module.css';
+import { useText } from '../../../../text/text.ts';
+import { Field, TextInput } from '../../../../ui/form/field.tsx';
+import { faultAt } from '../../faults.ts';
+import type { AgentFields } from '../draft/draft.ts';
+import styles from '../editor.module.css';
 
 type Options = AgentFields['options'];
 

@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react';
-import { useText } from '../../text/text.ts';
-import { formatCost } from '../../ui/cost.ts';
-import { Note } from '../../ui/feedback.tsx';
-import { Facts } from '../../ui/page.tsx';
-import { CodeBox, formatMs } from '../../ui/small.tsx';
-import type { StepFragment } from './documents.ts';
-import { Passages } from './Passages.tsx';
-import type { ShownRun } from './RunPage.tsx';
+import { useText } from '../../../text/text.ts';
+import { formatCost } from '../../../ui/cost.ts';
+import { Note } from '../../../ui/feedback.tsx';
+import { Facts } from '../../../ui/page.tsx';
+import { CodeBox, formatMs } from '../../../ui/small.tsx';
+import type { StepFragment } from '../documents.ts';
+import { Passages } from '../Passages.tsx';
+import { modeWords, stepWords } from '../words.ts';
+import type { RunDetail } from './steps.ts';
 import { callOf, errorWords } from './steps.ts';
 import styles from './waterfall.module.css';
-import { modeWords, stepWords } from './words.ts';
 
 type Fact = readonly [name: string, value: ReactNode];
 type Of<Name extends StepFragment['__typename']> = Extract<StepFragment, { readonly __typename: Name }>;
@@ -20,7 +20,7 @@ export function StepDetail({
   step,
   currency,
 }: {
-  readonly run: ShownRun;
+  readonly run: RunDetail;
   readonly step: StepFragment;
   readonly currency: string;
 }) {
@@ -83,7 +83,7 @@ function ToolCall({
   step,
   failure,
 }: {
-  readonly run: ShownRun;
+  readonly run: RunDetail;
   readonly step: Of<'ToolCallStep'>;
   readonly failure: string | undefined;
 }) {
@@ -117,7 +117,7 @@ function ToolCall({
   );
 }
 
-function Subagent({ run, step }: { readonly run: ShownRun; readonly step: Of<'SubagentStep'> }) {
+function Subagent({ run, step }: { readonly run: RunDetail; readonly step: Of<'SubagentStep'> }) {
   const { t } = useText();
   const subagent = run.trace?.subagents.find(({ id }) => id === step.id);
   if (subagent === undefined) return null;

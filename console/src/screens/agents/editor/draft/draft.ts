@@ -1,5 +1,5 @@
-import type { AgentFieldsFragment, UpdateAgentInput } from './documents.ts';
-import { type StandingTool, toolInputOf } from './tools/standing.ts';
+import type { AgentFieldsFragment, UpdateAgentInput } from '../documents.ts';
+import { type StandingTool, toolInputOf } from '../tools/standing.ts';
 
 /** The values that the sections of the editor change together. Texts that may be absent are empty. */
 export interface AgentFields {

@@ -1,10 +1,10 @@
-import { useText } from '../../../text/text.ts';
-import { Field, Select, TextArea } from '../../../ui/field.tsx';
-import { Section } from '../../../ui/page.tsx';
-import { faultAt } from '../faults.ts';
-import styles from './editor.module.css';
+import { useText } from '../../../../text/text.ts';
+import { Field, Select, TextArea } from '../../../../ui/form/field.tsx';
+import { Section } from '../../../../ui/page.tsx';
+import { faultAt } from '../../faults.ts';
+import styles from '../editor.module.css';
+import type { SectionProps } from '../section.ts';
 import { ModelOptions } from './ModelOptions.tsx';
-import type { SectionProps } from './sections.tsx';
 
 /** What the model is told first, which model answers, and how it samples. */
 export function Instructions({ form, models }: SectionProps) {

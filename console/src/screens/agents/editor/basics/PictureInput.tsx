@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
-import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import styles from './editor.module.css';
+import { useText } from '../../../../text/text.ts';
+import { Button } from '../../../../ui/form/button.tsx';
+import styles from '../editor.module.css';
 
 const sidePixels = 128;
 

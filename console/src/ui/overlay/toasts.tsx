@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
-import { Note, type Tone } from './feedback.tsx';
+import { Note, type Tone } from '../feedback.tsx';
 import styles from './toasts.module.css';
 
 interface Toast {

@@ -1,23 +1,22 @@
 import { MessageSquare } from 'lucide-react';
-import { useSession } from '../../app/session.tsx';
-import { useLive, usePage } from '../../graphql/hooks.ts';
-import { useText } from '../../text/text.ts';
-import { ButtonLink } from '../../ui/button.tsx';
-import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../ui/feedback.tsx';
-import { Page, Section } from '../../ui/page.tsx';
-import { Time } from '../../ui/small.tsx';
-import { RunDocument, type RunQuery, RunsChangedDocument } from './documents.ts';
-import { useElapsedMs } from './elapsed.ts';
+import { useLive, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
+import { useText } from '../../../text/text.ts';
+import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { ButtonLink } from '../../../ui/form/button.tsx';
+import { Page, Section } from '../../../ui/page.tsx';
+import { Time } from '../../../ui/small.tsx';
+import { RunDocument, RunsChangedDocument } from '../documents.ts';
+import { useElapsedMs } from '../elapsed.ts';
+import { Passages } from '../Passages.tsx';
+import { titleOf } from '../RunTable.tsx';
+import styles from '../runs.module.css';
+import { StopButton, useMayStop } from '../StopButton.tsx';
+import { kindWords, stateOf } from '../words.ts';
 import { useRunEvents } from './events.ts';
-import { Passages } from './Passages.tsx';
 import { RunFacts } from './RunFacts.tsx';
-import { titleOf } from './RunTable.tsx';
-import styles from './runs.module.css';
-import { StopButton, useMayStop } from './StopButton.tsx';
+import type { RunDetail } from './steps.ts';
 import { Waterfall } from './Waterfall.tsx';
-import { kindWords, stateOf } from './words.ts';
-
-export type ShownRun = NonNullable<RunQuery['run']>;
 
 /** One run: what it did, step by step, and what that took and cost. Follows it while it goes on. */
 export function RunPage({ id }: { readonly id: string }) {
@@ -52,7 +51,7 @@ function Content({
   currency,
   onChange,
 }: {
-  readonly run: ShownRun;
+  readonly run: RunDetail;
   readonly currency: string;
   readonly onChange: () => void;
 }) {

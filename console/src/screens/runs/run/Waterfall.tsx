@@ -1,14 +1,14 @@
 import { Bot, ChevronRight, CircleAlert, Cpu, Library, Milestone, Wrench } from 'lucide-react';
-import { type Text, useText } from '../../text/text.ts';
-import { formatCost } from '../../ui/cost.ts';
-import { Spinner } from '../../ui/feedback.tsx';
-import { formatMs } from '../../ui/small.tsx';
-import type { StepFragment } from './documents.ts';
-import type { ShownRun } from './RunPage.tsx';
+import { type Text, useText } from '../../../text/text.ts';
+import { formatCost } from '../../../ui/cost.ts';
+import { Spinner } from '../../../ui/progress.tsx';
+import { formatMs } from '../../../ui/small.tsx';
+import type { StepFragment } from '../documents.ts';
+import { stepWords } from '../words.ts';
 import { StepDetail } from './StepDetail.tsx';
+import type { RunDetail } from './steps.ts';
 import { summaryOf } from './steps.ts';
 import styles from './waterfall.module.css';
-import { stepWords } from './words.ts';
 
 interface PlacedStep {
   readonly step: StepFragment;
@@ -24,7 +24,7 @@ export function Waterfall({
   totalMs,
   progress,
 }: {
-  readonly run: ShownRun;
+  readonly run: RunDetail;
   readonly currency: string;
   readonly totalMs: number;
   readonly progress: ReadonlyMap<string, string>;

@@ -1,11 +1,11 @@
-import { useText } from '../../../text/text.ts';
-import { Checkbox, Field, TextArea, TextInput } from '../../../ui/field.tsx';
-import { Section } from '../../../ui/page.tsx';
-import { Avatar } from '../../../ui/small.tsx';
-import { faultAt } from '../faults.ts';
-import styles from './editor.module.css';
+import { useText } from '../../../../text/text.ts';
+import { Checkbox, Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Section } from '../../../../ui/page.tsx';
+import { Avatar } from '../../../../ui/small.tsx';
+import { faultAt } from '../../faults.ts';
+import styles from '../editor.module.css';
+import type { SectionProps } from '../section.ts';
 import { PictureInput } from './PictureInput.tsx';
-import type { SectionProps } from './sections.tsx';
 
 /** Name, description, greeting and what people see of an answer. */
 export function Basics({ form }: SectionProps) {

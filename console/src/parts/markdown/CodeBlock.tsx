@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { useText } from '../../../text/text.ts';
-import { CopyButton } from '../../../ui/small.tsx';
+import { useText } from '../../text/text.ts';
+import { CopyButton } from '../../ui/small.tsx';
 import type { CodeLine } from './highlight.ts';
 import styles from './markdown.module.css';
 

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
-import { useText } from '../text/text.ts';
-import { Button } from './button.tsx';
+import { useText } from '../../text/text.ts';
+import { Button } from '../form/button.tsx';
 import { Dialog } from './dialog.tsx';
 
 interface Question {

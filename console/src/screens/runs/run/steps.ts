@@ -1,7 +1,9 @@
-import type { Text } from '../../text/text.ts';
-import type { CallFragment, StepFragment } from './documents.ts';
-import type { ShownRun } from './RunPage.tsx';
-import { flowWords } from './words.ts';
+import type { Text } from '../../../text/text.ts';
+import type { CallFragment, RunQuery, StepFragment } from '../documents.ts';
+
+import { flowWords } from '../words.ts';
+
+export type RunDetail = NonNullable<RunQuery['run']>;
 
 /** A step in a few words. */
 export function summaryOf(step: StepFragment, t: Text['t']): string {
@@ -30,7 +32,7 @@ export interface ShownCall {
 }
 
 /** What a tool was given and what it gave, as far as the reader may see it. */
-export function callOf({ output }: ShownRun, callId: string): ShownCall {
+export function callOf({ output }: RunDetail, callId: string): ShownCall {
   const items = output.filter((item) => 'callId' in item && item.callId === callId);
   const call = items.find((item): item is Call => 'arguments' in item);
   const outputs = items.flatMap((item) => {

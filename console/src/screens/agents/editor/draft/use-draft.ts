@@ -1,8 +1,8 @@
 import type { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { readableError, run } from '../../../graphql/client.ts';
-import { useMutate } from '../../../graphql/hooks.ts';
-import { AgentEditorDocument, type AgentFieldsFragment, SaveAgentDocument } from './documents.ts';
+import { readableError, run } from '../../../../graphql/client.ts';
+import { useMutate } from '../../../../graphql/hooks.ts';
+import { AgentEditorDocument, type AgentFieldsFragment, SaveAgentDocument } from '../documents.ts';
 import {
   type AgentFields,
   changedFields,

@@ -1,10 +1,10 @@
 import { Link } from 'wouter';
-import { useText } from '../../text/text.ts';
-import { formatCost } from '../../ui/cost.ts';
-import { Card, Facts } from '../../ui/page.tsx';
-import { formatMs } from '../../ui/small.tsx';
-import type { ShownRun } from './RunPage.tsx';
-import { modeWords } from './words.ts';
+import { useText } from '../../../text/text.ts';
+import { formatCost } from '../../../ui/cost.ts';
+import { Card, Facts } from '../../../ui/page.tsx';
+import { formatMs } from '../../../ui/small.tsx';
+import { modeWords } from '../words.ts';
+import type { RunDetail } from './steps.ts';
 
 /** What a run took and cost, and who it belongs to. */
 export function RunFacts({
@@ -13,7 +13,7 @@ export function RunFacts({
   elapsedMs,
   tokensSoFar,
 }: {
-  readonly run: ShownRun;
+  readonly run: RunDetail;
   readonly currency: string;
   /** Of a run that goes on. */
   readonly elapsedMs: number | undefined;

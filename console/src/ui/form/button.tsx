@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ReactNode } from 'react';
 import { Link } from 'wouter';
+import { Spinner } from '../progress.tsx';
 import styles from './button.module.css';
-import { Spinner } from './feedback.tsx';
 
 export type ButtonVariant = 'primary' | 'plain' | 'quiet' | 'danger';
 

@@ -1,15 +1,15 @@
 import { createContext, useContext } from 'react';
-import { useText } from '../../../text/text.ts';
-import type { Chat_CitationFragment } from '../documents.ts';
+import { useText } from '../../text/text.ts';
 import styles from './markdown.module.css';
 
-export interface CitationsOfAnswer {
-  readonly citations: readonly Chat_CitationFragment[];
+/** What an answer cites, and how a citation is opened. */
+export interface AnswerCitations {
+  readonly citations: readonly { readonly index: number; readonly name: string }[];
   readonly open: (index: number) => void;
 }
 
 /** The passages that the text around cites. */
-export const CitationsContext = createContext<CitationsOfAnswer>({ citations: [], open: () => undefined });
+export const CitationsContext = createContext<AnswerCitations>({ citations: [], open: () => undefined });
 
 /** The number of a citation, which opens its passage; a number in brackets that cites nothing is text. */
 export function CitationMark({ index }: { readonly index: number }) {

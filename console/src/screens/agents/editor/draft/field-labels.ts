@@ -1,4 +1,4 @@
-import type { Text } from '../../../text/text.ts';
+import type { Text } from '../../../../text/text.ts';
 import { type FieldName, fieldNames } from './draft.ts';
 
 /** What a field is called beside its control. */

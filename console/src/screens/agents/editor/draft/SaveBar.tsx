@@ -1,12 +1,12 @@
 import type { ParleyError } from '@parley/client';
 import { useEffect } from 'react';
-import { useText } from '../../../text/text.ts';
-import { Button } from '../../../ui/button.tsx';
-import { ErrorNote, Note } from '../../../ui/feedback.tsx';
-import { useToast } from '../../../ui/toasts.tsx';
-import { wordsOf } from '../faults.ts';
+import { useText } from '../../../../text/text.ts';
+import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
+import { Button } from '../../../../ui/form/button.tsx';
+import { useToast } from '../../../../ui/overlay/toasts.tsx';
+import { wordsOf } from '../../faults.ts';
+import styles from '../editor.module.css';
 import type { FieldName } from './draft.ts';
-import styles from './editor.module.css';
 import { fieldLabel, fieldOfPlace } from './field-labels.ts';
 import type { AgentForm } from './use-draft.ts';
 

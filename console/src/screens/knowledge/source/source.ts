@@ -1,0 +1,4 @@
+import type { SourcePageQuery } from '../documents.ts';
+
+/** The source that the screen shows. */
+export type Source = NonNullable<SourcePageQuery['dataSource']>;
