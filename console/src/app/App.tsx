@@ -17,7 +17,10 @@ const Agents = lazy(() => import('../screens/agents/Agents.tsx').then(({ Agents:
 const Knowledge = lazy(() => import('../screens/knowledge/Knowledge.tsx').then(({ Knowledge: screen }) => ({ default: screen })));
 const Runs = lazy(() => import('../screens/runs/Runs.tsx').then(({ Runs: screen }) => ({ default: screen })));
 const Usage = lazy(() => import('../screens/usage/Usage.tsx').then(({ Usage: screen }) => ({ default: screen })));
-const People = lazy(() => import('../screens/people/People.tsx').then(({ People: screen }) => ({ default: screen })));
+const Account = lazy(() => import('../screens/account/Account.tsx').then(({ Account: screen }) => ({ default: screen })));
+const Administration = lazy(() =>
+  import('../screens/administration/Administration.tsx').then(({ Administration: screen }) => ({ default: screen })),
+);
 const Installation = lazy(() =>
   import('../screens/installation/Installation.tsx').then(({ Installation: screen }) => ({ default: screen })),
 );
@@ -65,9 +68,14 @@ function Screens() {
           <Route path="/usage/*?">
             <Usage />
           </Route>
-          {['people', 'keys', 'audit', 'connections', 'memories', 'account', 'data'].map((name) => (
+          {['account/*?', 'keys/*?', 'connections/*?', 'memories/*?', 'data/schedules'].map((path) => (
+            <Route key={path} path={`/${path}`}>
+              <Account />
+            </Route>
+          ))}
+          {['people', 'audit', 'data'].map((name) => (
             <Route key={name} path={`/${name}/*?`}>
-              <People />
+              <Administration />
             </Route>
           ))}
           <Route path="/installation/*?">

@@ -1,0 +1,33 @@
+import { Route, Switch } from 'wouter';
+import { NotAllowed } from '../../parts/people/PeoplePage.tsx';
+import { Connections } from './connections/Connections.tsx';
+import { Keys } from './keys/Keys.tsx';
+import { Memories } from './memories/Memories.tsx';
+import { Profile } from './profile/Profile.tsx';
+import { Schedules } from './schedules/Schedules.tsx';
+
+/** What each person has: the account, keys, connections, memories and schedules. Administrators see those of others here too. */
+export function Account() {
+  return (
+    <Switch>
+      <Route path="/account">
+        <Profile />
+      </Route>
+      <Route path="/keys">
+        <Keys />
+      </Route>
+      <Route path="/connections">
+        <Connections />
+      </Route>
+      <Route path="/memories">
+        <Memories />
+      </Route>
+      <Route path="/data/schedules">
+        <Schedules />
+      </Route>
+      <Route>
+        <NotAllowed />
+      </Route>
+    </Switch>
+  );
+}

@@ -1,0 +1,87 @@
+import { Link2, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { run } from '../../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
+import { useSession } from '../../../parts/session/session.tsx';
+import { useText } from '../../../text/text.ts';
+import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Select } from '../../../ui/form/field.tsx';
+import { ShowMore } from '../../../ui/more.tsx';
+import { Table, Toolbar } from '../../../ui/page.tsx';
+import { ConnectDialog } from './ConnectDialog.tsx';
+import { ConnectionRow } from './ConnectionRow.tsx';
+import { ConnectionsChangedDocument, ConnectionsDocument } from './documents.ts';
+
+/** Accounts at other services that knowledge and tools come from. */
+export function Connections() {
+  const { t } = useText();
+  const { may, viewer, isAdmin } = useSession();
+  const [ofOrganization, setOfOrganization] = useState(false);
+  const [isConnecting, setConnecting] = useState(false);
+  const variables = { ofOrganization };
+  const { data, error, isLoading, reload } = usePage(ConnectionsDocument, variables);
+  useLiveReload(ConnectionsChangedDocument, variables, reload);
+  const pages = useMorePages(
+    data?.connections,
+    async (after) => (await run(ConnectionsDocument, { ...variables, after })).connections,
+  );
+  const isEmpty = data !== undefined && pages.nodes.length === 0;
+  const connect =
+    may('CONNECTIONS_WRITE') && viewer.role !== 'AUDITOR' ? (
+      <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setConnecting(true)}>
+        {t('Connect')}
+      </Button>
+    ) : undefined;
+  return (
+    <PeoplePage
+      title={t('Connections')}
+      lead={t('Accounts at other services that knowledge is read from. Parley only reads there.')}
+      actions={isEmpty ? undefined : connect}
+    >
+      {isAdmin || viewer.role === 'AUDITOR' ? (
+        <Toolbar>
+          <Select
+            aria-label={t('Whose connections')}
+            value={String(ofOrganization)}
+            onChange={(event) => setOfOrganization(event.target.value === 'true')}
+          >
+            <option value="false">{t('Your connections')}</option>
+            <option value="true">{t('Connections of everybody')}</option>
+          </Select>
+        </Toolbar>
+      ) : null}
+      <ErrorNote error={error} onRetry={reload} />
+      {isLoading ? <Skeleton lines={5} /> : null}
+      {isEmpty ? (
+        <EmptyState icon={<Link2 size={26} aria-hidden />} title={t('Nothing is connected')} action={connect}>
+          {t('Connect a drive, a wiki or an issue tracker, and agents answer from what is in it.')}
+        </EmptyState>
+      ) : null}
+      {pages.nodes.length === 0 ? null : (
+        <Table label={t('Connections')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Account')}</th>
+              {ofOrganization ? <th scope="col">{t('Owner')}</th> : null}
+              <th scope="col">{t('State')}</th>
+              <th scope="col">{t('Used by')}</th>
+              <th scope="col">{t('Since')}</th>
+              <th scope="col">
+                <span className="visually-hidden">{t('What can be done')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {pages.nodes.map((connection) => (
+              <ConnectionRow key={connection.id} connection={connection} isOwnerShown={ofOrganization} onChanged={reload} />
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <ShowMore pages={pages} />
+      {isConnecting ? <ConnectDialog onClose={() => setConnecting(false)} onConnected={reload} /> : null}
+    </PeoplePage>
+  );
+}

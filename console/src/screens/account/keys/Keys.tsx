@@ -1,0 +1,106 @@
+import { KeyRound, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { run } from '../../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
+import { useSession } from '../../../parts/session/session.tsx';
+import { useText } from '../../../text/text.ts';
+import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { Select } from '../../../ui/form/field.tsx';
+import { ShowMore } from '../../../ui/more.tsx';
+import { Table, Toolbar } from '../../../ui/page.tsx';
+import { type CreateKeyMutation, KeysChangedDocument, KeysDocument } from './documents.ts';
+import { KeyForm } from './KeyForm.tsx';
+import { KeyRow } from './KeyRow.tsx';
+import { KeySecret } from './KeySecret.tsx';
+
+/** The keys of the reader and, for administrators, of everybody. */
+export function Keys() {
+  const { t } = useText();
+  const { may, viewer } = useSession();
+  const [, go] = useLocation();
+  // Auditors have the scope to set their password, and make no keys.
+  const mayMake = may('API_KEYS_WRITE') && viewer.role !== 'AUDITOR';
+  const isMaking = new URLSearchParams(useSearch()).has('new') && mayMake;
+  const [isOfAll, setOfAll] = useState(false);
+  const [made, setMade] = useState<CreateKeyMutation['createApiKey']>();
+  const variables = { orgId: isOfAll ? viewer.organization.id : null };
+  const { data, error, isLoading, reload } = usePage(KeysDocument, variables);
+  useLiveReload(KeysChangedDocument, { ofOrganization: isOfAll }, reload);
+  const pages = useMorePages(data?.apiKeys, async (after) => (await run(KeysDocument, { ...variables, after })).apiKeys);
+  const isEmpty = data !== undefined && pages.nodes.length === 0;
+  const make = mayMake ? (
+    <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => go('/keys?new')}>
+      {t('New key')}
+    </Button>
+  ) : undefined;
+  const close = () => go('/keys', { replace: true });
+  return (
+    <PeoplePage
+      title={t('Keys')}
+      lead={t('Programs use Parley by a key: your own code, OpenAI clients, tools.')}
+      actions={isEmpty ? undefined : make}
+    >
+      {may('ADMIN_READ') ? (
+        <Toolbar>
+          <Select
+            aria-label={t('Whose keys')}
+            value={String(isOfAll)}
+            onChange={(event) => setOfAll(event.target.value === 'true')}
+          >
+            <option value="false">{t('Your keys')}</option>
+            <option value="true">{t('Keys of everybody')}</option>
+          </Select>
+        </Toolbar>
+      ) : null}
+      <ErrorNote error={error} onRetry={reload} />
+      {isLoading ? <Skeleton lines={6} /> : null}
+      {isEmpty ? (
+        <EmptyState icon={<KeyRound size={26} aria-hidden />} title={t('No keys yet')} action={make}>
+          {t('With a key, any client of the OpenAI API talks to your agents: set its base address and the key.')}
+        </EmptyState>
+      ) : null}
+      {pages.nodes.length === 0 ? null : (
+        <Table label={t('Keys')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('Key')}</th>
+              <th scope="col">{t('Allowed')}</th>
+              {isOfAll ? <th scope="col">{t('Owner')}</th> : null}
+              <th scope="col">{t('Last used')}</th>
+              <th scope="col">{t('Ends')}</th>
+              <th scope="col">
+                <span className="visually-hidden">{t('What can be done')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {pages.nodes.map((key) => (
+              <KeyRow key={key.id} apiKey={key} isOwnerShown={isOfAll} onChanged={reload} />
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <ShowMore pages={pages} />
+      {isMaking ? (
+        <KeyForm
+          onClose={close}
+          onMade={(created) => {
+            setMade(created);
+            close();
+          }}
+        />
+      ) : null}
+      {made === undefined ? null : (
+        <KeySecret
+          name={made.apiKey.name}
+          secret={made.secret}
+          isForPrograms={!made.apiKey.scopes.includes('SCIM_WRITE')}
+          onClose={() => setMade(undefined)}
+        />
+      )}
+    </PeoplePage>
+  );
+}

@@ -1,0 +1,34 @@
+import { Redirect, Route, Switch } from 'wouter';
+import { NotAllowed } from '../../parts/people/PeoplePage.tsx';
+import { useSession } from '../../parts/session/session.tsx';
+import { AuditLog } from './audit/AuditLog.tsx';
+import { Data } from './data-life/Data.tsx';
+import { GroupPage } from './groups/GroupPage.tsx';
+import { Groups } from './groups/Groups.tsx';
+import { Invitations } from './members/Invitations.tsx';
+import { Members } from './members/Members.tsx';
+import { PersonPage } from './person/PersonPage.tsx';
+import { Webhooks } from './webhooks/Webhooks.tsx';
+
+/** What administrators answer for: members, groups, the audit log, and what the organization keeps. */
+export function Administration() {
+  const { may } = useSession();
+  const isReader = may('ADMIN_READ');
+  return (
+    <Switch>
+      <Route path="/people">{isReader ? <Members /> : <Redirect to="/people/groups" replace />}</Route>
+      <Route path="/people/invitations">{isReader ? <Invitations /> : <NotAllowed />}</Route>
+      <Route path="/people/groups">
+        <Groups />
+      </Route>
+      <Route path="/people/groups/:id">{({ id }) => <GroupPage key={id} id={id} />}</Route>
+      <Route path="/people/:id">{({ id }) => (isReader ? <PersonPage key={id} id={id} /> : <NotAllowed />)}</Route>
+      <Route path="/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
+      <Route path="/data">{isReader ? <Data /> : <NotAllowed />}</Route>
+      <Route path="/data/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
+      <Route>
+        <NotAllowed />
+      </Route>
+    </Switch>
+  );
+}

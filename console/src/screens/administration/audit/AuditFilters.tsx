@@ -1,0 +1,96 @@
+import styles from '../../../parts/people/people.module.css';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/form/button.tsx';
+import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { PersonChoice } from '../person/PersonChoice.tsx';
+import type { AuditLogQueryVariables } from './documents.ts';
+import { offeredActions, operationWords } from './sentences.ts';
+
+type AuditFilter = NonNullable<AuditLogQueryVariables['filter']>;
+
+export interface AuditWishes {
+  readonly kind: '' | 'CHANGE' | 'READ' | 'REFUSAL';
+  readonly action: string;
+  readonly actorUserId: string | undefined;
+  /** Days as a date field has them: 2026-11-26. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export const noWishes: AuditWishes = { kind: '', action: '', actorUserId: undefined, from: '', to: '' };
+
+const kinds = ['', 'CHANGE', 'READ', 'REFUSAL'] as const;
+const dayMs = 86_400_000;
+
+/** Days are those of the reader; the last one counts whole. */
+export function filterOf({ kind, action, actorUserId, from, to }: AuditWishes): AuditFilter {
+  const startOf = (day: string) => new Date(`${day}T00:00:00`);
+  return {
+    kind: kind === '' ? null : kind,
+    action: action === '' ? null : action,
+    actorUserId: actorUserId ?? null,
+    from: from === '' ? null : startOf(from).toISOString(),
+    to: to === '' ? null : new Date(startOf(to).getTime() + dayMs).toISOString(),
+  };
+}
+
+/** What of the log is shown. */
+export function AuditFilters({
+  wishes,
+  onChange,
+}: {
+  readonly wishes: AuditWishes;
+  readonly onChange: (wishes: AuditWishes) => void;
+}) {
+  const { t } = useText();
+  const set = (part: Partial<AuditWishes>) => onChange({ ...wishes, ...part });
+  const kindWords = { '': t('Everything'), CHANGE: t('Changes'), READ: t('Reads'), REFUSAL: t('Refusals') };
+  return (
+    <div className={styles.filters}>
+      <Field label={t('What happened')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={wishes.kind}
+            onChange={(event) => set({ kind: kinds.find((each) => each === event.target.value) ?? '' })}
+          >
+            {kinds.map((kind) => (
+              <option key={kind} value={kind}>
+                {kindWords[kind]}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label={t('Operation')}>
+        {(control) => (
+          <Select {...control} value={wishes.action} onChange={(event) => set({ action: event.target.value })}>
+            <option value="">{t('All operations')}</option>
+            {offeredActions.map((action) => (
+              <option key={action} value={action}>
+                {operationWords(t, action)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <PersonChoice
+        label={t('By')}
+        value={wishes.actorUserId}
+        onChange={(actorUserId) => set({ actorUserId })}
+        empty={t('Everybody')}
+      />
+      <Field label={t('From')}>
+        {(control) => (
+          <TextInput {...control} type="date" value={wishes.from} onChange={(event) => set({ from: event.target.value })} />
+        )}
+      </Field>
+      <Field label={t('To')}>
+        {(control) => (
+          <TextInput {...control} type="date" value={wishes.to} onChange={(event) => set({ to: event.target.value })} />
+        )}
+      </Field>
+      {wishes === noWishes ? null : <Button onClick={() => onChange(noWishes)}>{t('No filter')}</Button>}
+    </div>
+  );
+}

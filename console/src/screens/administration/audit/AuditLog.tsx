@@ -1,0 +1,62 @@
+import { ScrollText } from 'lucide-react';
+import { useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { run } from '../../../graphql/client.ts';
+import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
+import styles from '../../../parts/people/people.module.css';
+import { useText } from '../../../text/text.ts';
+import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { ShowMore } from '../../../ui/more.tsx';
+import { AuditFilters, type AuditWishes, filterOf, noWishes } from './AuditFilters.tsx';
+import { AuditRow } from './AuditRow.tsx';
+import { AuditLogDocument } from './documents.ts';
+
+/** Who did what in the organization. */
+export function AuditLog() {
+  const { t } = useText();
+  const [, go] = useLocation();
+  const targetId = new URLSearchParams(useSearch()).get('target');
+  const [wishes, setWishes] = useState<AuditWishes>(noWishes);
+  const filter = { ...filterOf(wishes), targetId };
+  const { data, error, isLoading, reload } = usePage(AuditLogDocument, { filter });
+  const pages = useMorePages(data?.auditLog, async (after) => (await run(AuditLogDocument, { filter, after })).auditLog);
+  const isFiltered = targetId !== null || wishes !== noWishes;
+  return (
+    <PeoplePage
+      title={t('Audit log')}
+      lead={t('Who changed what, which administrator read what others have, and what was refused.')}
+      actions={<Button onClick={reload}>{t('Look for new entries')}</Button>}
+    >
+      <AuditFilters wishes={wishes} onChange={setWishes} />
+      {targetId === null ? null : (
+        <div>
+          <Button size="small" onClick={() => go('/audit')}>
+            {t('Only one thing is shown. Show everything')}
+          </Button>
+        </div>
+      )}
+      <ErrorNote error={error} onRetry={reload} />
+      {isLoading ? <Skeleton lines={8} /> : null}
+      {data !== undefined && pages.nodes.length === 0 ? (
+        <EmptyState
+          icon={<ScrollText size={26} aria-hidden />}
+          title={isFiltered ? t('No entry fits') : t('Nothing has happened yet')}
+        >
+          {isFiltered
+            ? t('Take a filter away to see more.')
+            : t('Every change of people, agents, knowledge and settings is written here.')}
+        </EmptyState>
+      ) : null}
+      {pages.nodes.length === 0 ? null : (
+        <ol className={styles.rows} aria-label={t('Entries')}>
+          {pages.nodes.map((entry) => (
+            <AuditRow key={entry.id} entry={entry} />
+          ))}
+        </ol>
+      )}
+      <ShowMore pages={pages} />
+    </PeoplePage>
+  );
+}

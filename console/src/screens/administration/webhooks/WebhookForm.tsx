@@ -1,0 +1,71 @@
+import { useState } from 'react';
+import { useMutate } from '../../../graphql/hooks.ts';
+import styles from '../../../parts/people/people.module.css';
+import { type Text, useText } from '../../../text/text.ts';
+import { ErrorNote } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { Checkbox, Field, TextInput } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { CreateWebhookDocument, type WebhookRowFragment } from './documents.ts';
+
+type WebhookEvent = WebhookRowFragment['events'][number];
+
+const events: readonly WebhookEvent[] = ['RUN_ENDED', 'SOURCE_FAILED', 'APPROVAL_WANTED', 'LIMIT_NEAR', 'SCHEDULE_ENDED'];
+
+/** What a webhook can tell. */
+export const eventWords = (t: Text['t']): Readonly<Record<WebhookEvent, string>> => ({
+  RUN_ENDED: t('A run ended'),
+  SOURCE_FAILED: t('A knowledge source failed'),
+  APPROVAL_WANTED: t('An approval is wanted'),
+  LIMIT_NEAR: t('A limit of tokens is near'),
+  SCHEDULE_ENDED: t('A schedule answered'),
+});
+
+/** Makes a webhook. */
+export function WebhookForm({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: (secret: string) => void }) {
+  const { t } = useText();
+  const [url, setUrl] = useState('');
+  const [description, setDescription] = useState('');
+  const [chosen, setChosen] = useState<readonly WebhookEvent[]>(['RUN_ENDED']);
+  const { run, isBusy, error } = useMutate(CreateWebhookDocument);
+  const save = async () => {
+    const made = await run({ input: { url: url.trim(), description: description.trim(), events: [...chosen] } });
+    if (made !== undefined) onMade(made.createWebhook.secret);
+  };
+  return (
+    <Dialog
+      title={t('New webhook')}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => void save()}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
+          <Button type="submit" variant="primary" isBusy={isBusy} disabled={url.trim() === '' || chosen.length === 0}>
+            {t('Make the webhook')}
+          </Button>
+        </>
+      }
+    >
+      <Field label={t('Address')} error={faultOf(error, 'url')}>
+        {(control) => <TextInput {...control} type="url" value={url} onChange={(event) => setUrl(event.target.value)} />}
+      </Field>
+      <Field label={t('What it is for')} error={faultOf(error, 'description')}>
+        {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
+      </Field>
+      <fieldset className={styles.options}>
+        <legend>{t('What it is told')}</legend>
+        {events.map((event) => (
+          <Checkbox
+            key={event}
+            label={eventWords(t)[event]}
+            checked={chosen.includes(event)}
+            onChange={({ target }) => setChosen(target.checked ? [...chosen, event] : chosen.filter((each) => each !== event))}
+          />
+        ))}
+      </fieldset>
+      <ErrorNote error={errorBeside(error, ['url', 'description'])} />
+    </Dialog>
+  );
+}
