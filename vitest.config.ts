@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/sequencer.ts';
+import { LongestFirst } from './test/support/vitest/sequencer.ts';
 
 process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/compile');
 
@@ -13,8 +13,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // They install packages: `npm run test:examples`.
     exclude: ['test/examples/**'],
-    globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/property-seed.ts'],
+    globalSetup: ['test/support/vitest/global-setup.ts'],
+    setupFiles: ['test/support/property/property-seed.ts'],
     pool: 'forks',
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },

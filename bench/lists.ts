@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { makeId } from '../src/entities/ids.ts';
+import { makeId } from '../src/entities/ground/ids.ts';
 import { loadSettings } from '../src/settings.ts';
 import { type Service, startService } from '../src/start/service.ts';
 import type { Row } from './completions/completions.ts';

@@ -1,7 +1,7 @@
 import { rankAll } from '../src/engine/knowledge/search/search.ts';
 import { rankChunks } from '../src/engine/knowledge/search/words.ts';
-import type { NewChunk } from '../src/storage/knowledge/chunks.ts';
-import { seededRandom } from '../test/support/random.ts';
+import type { NewChunk } from '../src/storage/knowledge/passages/chunks.ts';
+import { seededRandom } from '../test/support/property/random.ts';
 import { type KnowledgeBase, nobody, openKnowledgeBase } from './support/knowledge-base.ts';
 import { standIn, standInVector } from './support/stand-in-model.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { loadSettings } from '../src/settings.ts';
-import { startEmbedded } from '../src/storage/database/embedded/embedded.ts';
-import { migrate, readMigrations } from '../src/storage/database/migrate.ts';
-import { migrationsFolder } from '../src/storage/database/migrations-folder.ts';
+import { startEmbedded } from '../src/storage/ground/embedded/embedded.ts';
+import { migrate, readMigrations } from '../src/storage/ground/migrations/migrate.ts';
+import { migrationsFolder } from '../src/storage/ground/migrations/migrations-folder.ts';
 import { schemaChanges } from './support/schema-engine.ts';
 
 /** Writes the difference between the migrations and prisma/schema.prisma as a new migration: `npm run db:migration -- <what it does>`. */

@@ -6,8 +6,8 @@ import { PGlite } from '@electric-sql/pglite';
 import { pino } from 'pino';
 import { createPgBossJobs } from '../src/engine/jobs/pg-boss.ts';
 import { loadSettings } from '../src/settings.ts';
-import { templatePath } from '../src/storage/database/embedded/template.ts';
-import { openDatabase } from '../src/storage/database/open.ts';
+import { templatePath } from '../src/storage/ground/embedded/template.ts';
+import { openDatabase } from '../src/storage/ground/opening/open.ts';
 
 /**
  * Makes the prepared empty database: `npm run db:template`, before a release and after each change of PGlite's version. It contains the extensions,

@@ -3,10 +3,9 @@ import { allowanceGrammar, parseAllowance, parseRanges, rangesGrammar } from './
 import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.ts';
 import { noProxyGrammar, parseNoProxy, parseProxy, proxyGrammar } from './engine/egress/proxies.ts';
 import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list.ts';
-import { corsOriginsGrammar, parseCorsOrigins } from './lib/cors-origins.ts';
-import { displayValue } from './lib/display-value.ts';
-import { type OidcProviderSettings, oidcSecretNames, readOidcProviders } from './lib/oidc-settings.ts';
-import { withSecretFiles } from './lib/secret-files.ts';
+import { withSecretFiles } from './lib/files/secret-files.ts';
+import { corsOriginsGrammar, parseCorsOrigins } from './lib/settings/cors-origins.ts';
+import { type OidcProviderSettings, oidcSecretNames, readOidcProviders } from './lib/settings/oidc-settings.ts';
 import {
   allowedOf,
   count,
@@ -25,10 +24,11 @@ import {
   timeMs,
   url,
   whole,
-} from './lib/setting-kinds.ts';
+} from './lib/settings/setting-kinds.ts';
+import { displayValue } from './lib/text/display-value.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { blobAddressGrammar, parseBlobAddress } from './storage/blobs/address.ts';
-import { parseSearchIndexAddress, searchIndexGrammar } from './storage/search-index/opensearch/address.ts';
+import { parseSearchIndexAddress, searchIndexGrammar } from './storage/knowledge/search-index/opensearch/address.ts';
 
 const MiB = 1024 * 1024;
 const web = ['http:', 'https:'];

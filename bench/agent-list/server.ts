@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSchema, type DocumentNode, execute, parse } from 'graphql';
 import { pino } from 'pino';
-import { makeId } from '../../src/entities/ids.ts';
+import { makeId } from '../../src/entities/ground/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { lowerBoundOfIds } from '../../src/entities/ids.ts';
+import { lowerBoundOfIds } from '../../src/entities/ground/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
-import { createEventPartitionStore } from '../../src/storage/data-life/event-partitions.ts';
-import { createEventSweepStore } from '../../src/storage/data-life/event-sweeps.ts';
-import { createSweepStore, type SweepPlace } from '../../src/storage/data-life/sweeps.ts';
-import { openDatabase } from '../../src/storage/database/open.ts';
+import { openDatabase } from '../../src/storage/ground/opening/open.ts';
+import { createEventPartitionStore } from '../../src/storage/operations/data-life/event-partitions.ts';
+import { createEventSweepStore } from '../../src/storage/operations/data-life/event-sweeps.ts';
+import { createSweepStore, type SweepPlace } from '../../src/storage/operations/data-life/sweeps.ts';
 import { benchStoredStream } from '../stored-stream.ts';
 
 /**

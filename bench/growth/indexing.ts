@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
-import { seededRandom } from '../../test/support/random.ts';
+import { seededRandom } from '../../test/support/property/random.ts';
 import { passageText } from '../retrieval.ts';
 import { adminKey, callJson } from '../support/service.ts';
 import { fillPassages } from './passage-rows.ts';

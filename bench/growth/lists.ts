@@ -94,8 +94,8 @@ async function measure() {
   }
 
   async function addKey({ orgId }: { readonly orgId: string }): Promise<string> {
-    const { hashSecret, keyPrefix, makeKeySecret } = await import('../../src/entities/accounts/api-key.ts');
-    const { scopes } = await import('../../src/entities/accounts/caller.ts');
+    const { hashSecret, keyPrefix, makeKeySecret } = await import('../../src/entities/people/api-key.ts');
+    const { scopes } = await import('../../src/entities/people/caller.ts');
     const secret = makeKeySecret();
     await service.deps.storage.db.pool.query(
       `insert into api_keys (id, "updatedAt", "orgId", "userId", name, scopes, prefix, hash) values ($1, now(), $2, $3, 'Measured', $4, $5, $6)`,

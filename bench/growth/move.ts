@@ -11,9 +11,9 @@ import { Client } from 'pg';
 import { prepareJobTables } from '../../src/engine/jobs/pg-boss.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { createDiskBlobs } from '../../src/storage/blobs/disk.ts';
-import { startEmbedded } from '../../src/storage/database/embedded/embedded.ts';
-import { migrate } from '../../src/storage/database/migrate.ts';
-import { openPool } from '../../src/storage/database/pool.ts';
+import { startEmbedded } from '../../src/storage/ground/embedded/embedded.ts';
+import { migrate } from '../../src/storage/ground/migrations/migrate.ts';
+import { openPool } from '../../src/storage/ground/opening/pool.ts';
 import { move } from '../../src/storage/move/move.ts';
 
 const server = process.env.MOVE_TO;

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rankChunks } from '../../src/engine/knowledge/search/words.ts';
 import { loadSettings } from '../../src/settings.ts';
-import type { Database } from '../../src/storage/database/database.ts';
-import { openDatabase } from '../../src/storage/database/open.ts';
-import { createChunkRanking } from '../../src/storage/knowledge/chunk-ranking.ts';
-import { hashedLexemeKey } from '../../src/storage/knowledge/lexeme-key.ts';
-import { seededRandom } from '../../test/support/random.ts';
+import type { Database } from '../../src/storage/ground/database.ts';
+import { openDatabase } from '../../src/storage/ground/opening/open.ts';
+import { createChunkRanking } from '../../src/storage/knowledge/passages/chunk-ranking.ts';
+import { hashedLexemeKey } from '../../src/storage/knowledge/passages/lexeme-key.ts';
+import { seededRandom } from '../../test/support/property/random.ts';
 
 /**
  * Word search over many passages on PostgreSQL: how often a search finds the passage that its words are from among the first eight, beside exact

@@ -11,11 +11,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { loadSettings } from '../../src/settings.ts';
-import { openDatabase } from '../../src/storage/database/open.ts';
-import { openPool } from '../../src/storage/database/pool.ts';
-import { createPostgresSignals } from '../../src/storage/database/signals/postgres.ts';
-import { createRedisSignals } from '../../src/storage/redis/signals.ts';
-import { readEvents } from '../../src/storage/runs/events.ts';
+import { readEvents } from '../../src/storage/conversations/runs/events.ts';
+import { openDatabase } from '../../src/storage/ground/opening/open.ts';
+import { openPool } from '../../src/storage/ground/opening/pool.ts';
+import { createRedisSignals } from '../../src/storage/ground/redis/signals.ts';
+import { createPostgresSignals } from '../../src/storage/ground/signals/postgres.ts';
 
 const kinds = ['NOTIFY before', 'NOTIFY now', 'Redis, with events'] as const;
 type Kind = (typeof kinds)[number];

@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import { seededRandom } from '../../test/support/random.ts';
+import { seededRandom } from '../../test/support/property/random.ts';
 
 /**
  * Vectors in the embedded database: an index of halves (as before) against one of floats and one of bits whose best are ordered by their halves. Prints

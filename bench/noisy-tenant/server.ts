@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { hashSecret, keyPrefix, makeKeySecret } from '../../src/entities/accounts/api-key.ts';
-import { scopes } from '../../src/entities/accounts/caller.ts';
+import { hashSecret, keyPrefix, makeKeySecret } from '../../src/entities/people/api-key.ts';
+import { scopes } from '../../src/entities/people/caller.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 

@@ -7,13 +7,13 @@ import { embeddedText, hashOfText } from '../../src/engine/knowledge/meaning/pas
 import { requestEmbeddings } from '../../src/engine/models/openai/embeddings.ts';
 import type { EmbeddingRequest } from '../../src/engine/models/port.ts';
 import type { Charge } from '../../src/engine/plan/plan.ts';
-import { makeId } from '../../src/entities/ids.ts';
+import { makeId } from '../../src/entities/ground/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
-import type { Database } from '../../src/storage/database/database.ts';
-import { openDatabase } from '../../src/storage/database/open.ts';
-import type { NewChunk } from '../../src/storage/knowledge/chunks.ts';
-import { type ChunkStore, createChunkStore } from '../../src/storage/knowledge/chunks.ts';
+import type { Database } from '../../src/storage/ground/database.ts';
+import { openDatabase } from '../../src/storage/ground/opening/open.ts';
 import { createEmbeddingStore } from '../../src/storage/knowledge/embeddings/embeddings.ts';
+import type { NewChunk } from '../../src/storage/knowledge/passages/chunks.ts';
+import { type ChunkStore, createChunkStore } from '../../src/storage/knowledge/passages/chunks.ts';
 import { serveStandIn, standIn } from './stand-in-model.ts';
 
 /** Whoever pays for the vectors of questions. */

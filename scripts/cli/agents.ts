@@ -1,4 +1,4 @@
-import { type JsonObject, membersOf } from '../../src/lib/json.ts';
+import { type JsonObject, membersOf } from '../../src/lib/json/json.ts';
 import { failed, misused } from './failure.ts';
 import { suggestion } from './nearest.ts';
 import type { Service } from './service.ts';

@@ -1,5 +1,5 @@
 import { type GraphQLInputType, getNullableType, isInputObjectType, isListType, isNonNullType, isScalarType } from 'graphql';
-import { scopes } from '../../src/entities/accounts/caller.ts';
+import { scopes } from '../../src/entities/people/caller.ts';
 import type { Command, Member } from './commands.ts';
 import { misused } from './failure.ts';
 import { suggestion } from './nearest.ts';

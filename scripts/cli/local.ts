@@ -6,20 +6,20 @@ import type { AddressInfo } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Deps } from '../../src/domain/deps.ts';
-import { type Caller, localKeyId, scopes } from '../../src/entities/accounts/caller.ts';
+import { type Caller, localKeyId, scopes } from '../../src/entities/people/caller.ts';
 import { createHttpApp } from '../../src/http/app.ts';
 import { createAdmissions } from '../../src/http/limits.ts';
 import { createAccessLog } from '../../src/http/log/access-log.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { Metrics } from '../../src/http/log/metrics.ts';
 import { SseStreams } from '../../src/http/reply/sse.ts';
-import { secretOf } from '../../src/lib/secret-files.ts';
+import { secretOf } from '../../src/lib/files/secret-files.ts';
 import { compileRoutes } from '../../src/rest/compile.ts';
 import { createRestRouter } from '../../src/rest/router.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
 import { closeDeps, createDeps } from '../../src/start/compose.ts';
-import { FolderInUseError } from '../../src/storage/database/embedded/lock.ts';
+import { FolderInUseError } from '../../src/storage/ground/embedded/lock.ts';
 import { exitCodes, Failure } from './failure.ts';
 
 /** The server that a command calls, and how to close it. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { prepareJobTables } from '../../src/engine/jobs/pg-boss.ts';
-import { displayValue } from '../../src/lib/display-value.ts';
+import { displayValue } from '../../src/lib/text/display-value.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
 import { databaseProblem } from '../../src/start/checks/database.ts';
 import { parseBlobAddress } from '../../src/storage/blobs/address.ts';
-import { StartRefusal } from '../../src/storage/database/start-refusal.ts';
+import { StartRefusal } from '../../src/storage/ground/opening/start-refusal.ts';
 import { checkMove, type MovePlan } from '../../src/storage/move/check.ts';
 import { type MoveReport, move } from '../../src/storage/move/move.ts';
 import { undoMove } from '../../src/storage/move/undo.ts';

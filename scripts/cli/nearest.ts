@@ -1,4 +1,4 @@
-import { editDistance } from '../../src/lib/edit-distance.ts';
+import { editDistance } from '../../src/lib/text/edit-distance.ts';
 
 /** Those of `known` that were probably meant, best first; at most three. A part of a name counts as near. */
 export function nearest(typed: string, known: readonly string[]): readonly string[] {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SearchedCopy } from '../../src/engine/knowledge/search-index/copy.ts';
-import { makeId } from '../../src/entities/ids.ts';
-import { StartRefusal } from '../../src/storage/database/start-refusal.ts';
-import { createPostgresIndex } from '../../src/storage/search-index/postgres.ts';
-import { SearchIndexError } from '../../src/storage/search-index/search-index.ts';
+import { makeId } from '../../src/entities/ground/ids.ts';
+import { StartRefusal } from '../../src/storage/ground/opening/start-refusal.ts';
+import { createPostgresIndex } from '../../src/storage/knowledge/search-index/postgres.ts';
+import { SearchIndexError } from '../../src/storage/knowledge/search-index/search-index.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { fail, openData } from './local.ts';

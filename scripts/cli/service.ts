@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isObject } from '../../src/lib/json.ts';
+import { isObject } from '../../src/lib/json/json.ts';
 import { failed, misused } from './failure.ts';
 
 /** Where a command is sent, and with which key. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { oidcSettings } from '../../src/lib/oidc-settings.ts';
-import { allowedOf } from '../../src/lib/setting-kinds.ts';
+import { oidcSettings } from '../../src/lib/settings/oidc-settings.ts';
+import { allowedOf } from '../../src/lib/settings/setting-kinds.ts';
 import { secretSettings, settingsSchema } from '../../src/settings.ts';
 
 /** docs/configuration.md, from the one list of settings. */

@@ -1,13 +1,13 @@
 import type { GraphQLSchema } from 'graphql';
-import { rootFields, scopeOf } from '../../src/graphql/builder/scopes.ts';
+import { rootFields, scopeOf } from '../../src/graphql/ground/builder/scopes.ts';
 
-/** The text of src/domain/access/operation-scopes.ts, from the `authScopes` of the root fields. */
+/** The text of src/domain/ground/access/operation-scopes.ts, from the `authScopes` of the root fields. */
 export function printedScopes(schema: GraphQLSchema): string {
   const lines = rootFields(schema)
     .map(([operation, field]) => `  '${operation}': ${scopeText(scopeOf(field) ?? null)},`)
     .sort();
   return `// Printed from the schema by \`npm run schema\`; a test compares them.
-import type { Scope } from '../../entities/accounts/caller.ts';
+import type { Scope } from '../../../entities/people/caller.ts';
 
 /**
  * Every operation of the schema and the scope that its key needs, for ways in that have no resolvers. \`null\` needs a key and no scope.

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { isRestOnly } from '../../src/graphql/builder/one-api.ts';
+import { isRestOnly } from '../../src/graphql/ground/builder/one-api.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../src/rest/route.ts';
 

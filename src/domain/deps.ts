@@ -13,13 +13,13 @@ import type { OidcProviders } from '../engine/sign-in/providers.ts';
 import type { McpServers } from '../engine/tools/mcp/servers.ts';
 import type { ToolRegistry } from '../engine/tools/registry.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
-import type { IdKind } from '../entities/ids.ts';
+import type { IdKind } from '../entities/ground/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { AuditTrail } from './audit/trail.ts';
-import type { DataLife } from './data-life/data-life.ts';
-import type { LiveFeed } from './live/feed.ts';
-import type { TrustedUsers } from './sign-in/trusted-proxies.ts';
+import type { AuditTrail } from './ground/audit/trail.ts';
+import type { DataLife } from './operations/data-life/data-life.ts';
+import type { LiveFeed } from './operations/live/feed.ts';
+import type { TrustedUsers } from './people/sign-in/trusted-proxies.ts';
 
 /** The services that domain functions work with. Made once in start/compose.ts; tests make their own. */
 export interface Deps {

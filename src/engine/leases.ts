@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { type Lease, type LeaseKind, LeaseLostError, type Leases } from '../storage/leases.ts';
+import { type Lease, type LeaseKind, LeaseLostError, type Leases } from '../storage/ground/leases.ts';
 
 export { type Lease, LeaseLostError };
 

@@ -1,8 +1,8 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Deps } from '../domain/deps.ts';
-import { type PublicError, publicError } from '../entities/errors.ts';
-import { parseCorsOrigins } from '../lib/cors-origins.ts';
+import { type PublicError, publicError } from '../entities/ground/errors.ts';
+import { parseCorsOrigins } from '../lib/settings/cors-origins.ts';
 import { hasHost, refuseWithoutHost } from './connections/unreadable.ts';
 import { requestIdOf } from './context.ts';
 import { createCors } from './cors.ts';

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallOrigin } from '../domain/audit/origin.ts';
-import { readerOf } from '../domain/audit/reads.ts';
+import type { ConnectionMemory } from '../domain/conversations/responses/memory.ts';
 import type { Deps } from '../domain/deps.ts';
-import type { ConnectionMemory } from '../domain/responses/memory.ts';
-import type { Caller } from '../entities/accounts/caller.ts';
-import { DomainError } from '../entities/errors.ts';
-import { makeId } from '../entities/ids.ts';
+import type { CallOrigin } from '../domain/ground/audit/origin.ts';
+import { readerOf } from '../domain/ground/audit/reads.ts';
+import { DomainError } from '../entities/ground/errors.ts';
+import { makeId } from '../entities/ground/ids.ts';
+import type { Caller } from '../entities/people/caller.ts';
 import { addressOf } from './address.ts';
 import { ReplyBudget } from './reply/budget.ts';
 

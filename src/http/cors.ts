@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
-import type { CorsOrigins } from '../lib/cors-origins.ts';
+import type { CorsOrigins } from '../lib/settings/cors-origins.ts';
 import { requestIdOf } from './context.ts';
 import { sendEmpty } from './reply/reply.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Deps } from '../domain/deps.ts';
-import { DomainError, errorBody, isWithoutKey, type PublicError, publicError } from '../entities/errors.ts';
+import { DomainError, errorBody, isWithoutKey, type PublicError, publicError } from '../entities/ground/errors.ts';
 import { breakOff } from './connections/connection.ts';
 import { requestIdOf } from './context.ts';
 import { discardBody, sendJson } from './reply/reply.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Health } from '../entities/installation.ts';
+import type { Health } from '../entities/operations/installation.ts';
 import { jsonType, sendBody } from './reply/reply.ts';
 
 /** GET /healthz: the process is alive. Does not ask the database: a slow database must not get a healthy process killed. */

@@ -1,6 +1,6 @@
-import { DomainError } from '../entities/errors.ts';
-import type { FairQueue } from '../lib/fair-queue.ts';
-import type { ShareOwner } from '../lib/fair-share.ts';
+import { DomainError } from '../entities/ground/errors.ts';
+import type { FairQueue } from '../lib/flow/fair-queue.ts';
+import type { ShareOwner } from '../lib/flow/fair-share.ts';
 
 export interface RequestTurnOptions {
   /** Requests of one organization that may wait. */

@@ -3,7 +3,7 @@ import { GraphQLInputObjectType, type GraphQLNamedType, GraphQLScalarType, Graph
 /**
  * An input may have two forms. GraphQL's is `@oneOf` and has the names of the graph: `{fileSearch: {vectorStoreIds}}`. The flat form is what the
  * domain reads and what REST writes: `{type: 'file_search', vectorStoreIds}`. The types of flat forms are not in the schema: each stands in the
- * extensions of the type that it is the flat form of, and by its name in those of the schema (graphql/builder/flat-inputs.ts).
+ * extensions of the type that it is the flat form of, and by its name in those of the schema (graphql/ground/builder/flat-inputs.ts).
  */
 export interface FlatTypes {
   readonly flatTypes: ReadonlyMap<string, GraphQLInputObjectType>;

@@ -1,12 +1,12 @@
-import { performOperation, requireOperation } from '../domain/audit/operation.ts';
-import { createChat, getOwnChat } from '../domain/chats/chats.ts';
-import { sendMessage } from '../domain/chats/messages.ts';
-import { cancelRun, followRun } from '../domain/runs/runs.ts';
+import { createChat, getOwnChat } from '../domain/conversations/chats/chats.ts';
+import { sendMessage } from '../domain/conversations/chats/messages.ts';
+import { cancelRun, followRun } from '../domain/conversations/runs/runs.ts';
+import { performOperation, requireOperation } from '../domain/ground/audit/operation.ts';
 import { RunFold } from '../engine/runs/events/fold.ts';
-import type { Chat } from '../entities/chats/chat.ts';
-import { DomainError } from '../entities/errors.ts';
-import type { RunEvent, RunSnapshot } from '../entities/runs/event.ts';
-import type { Warning } from '../entities/warning.ts';
+import type { Chat } from '../entities/conversations/chats/chat.ts';
+import type { RunEvent, RunSnapshot } from '../entities/conversations/runs/event.ts';
+import { DomainError } from '../entities/ground/errors.ts';
+import type { Warning } from '../entities/ground/warning.ts';
 import type { CallContext } from '../http/context.ts';
 import type { ListedAgent } from './directory.ts';
 

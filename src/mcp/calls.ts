@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Signals } from '../storage/database/signals/signals.ts';
+import type { Signals } from '../storage/ground/signals/signals.ts';
 
 /**
  * The calls of tools under way in this process. A cancellation is a request of its own, which may reach another instance: it is passed on to all.

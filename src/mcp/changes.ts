@@ -1,5 +1,5 @@
 import { InMemoryServerEventBus, type ServerEventBus } from '@modelcontextprotocol/server';
-import type { Signals } from '../storage/database/signals/signals.ts';
+import type { Signals } from '../storage/ground/signals/signals.ts';
 
 /** Changes that come within this time are told at once. */
 const gatherMs = 1_000;

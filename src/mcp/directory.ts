@@ -1,7 +1,7 @@
 import { agentForRun, findAgents } from '../domain/agents/agents.ts';
 import type { Deps } from '../domain/deps.ts';
-import type { Caller } from '../entities/accounts/caller.ts';
 import type { AgentView } from '../entities/agents/agent.ts';
+import type { Caller } from '../entities/people/caller.ts';
 import { withPiece } from '../storage/agents/tool-names.ts';
 
 /** An agent as MCP clients see it. */

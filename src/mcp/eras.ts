@@ -9,7 +9,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Signals } from '../storage/database/signals/signals.ts';
+import type { Signals } from '../storage/ground/signals/signals.ts';
 import { changeMethods, watchChanges } from './changes.ts';
 import { createServer, type McpCall } from './server.ts';
 

@@ -1,5 +1,5 @@
 import { getAgent, readInstructions } from '../domain/agents/agents.ts';
-import { performOperation } from '../domain/audit/operation.ts';
+import { performOperation } from '../domain/ground/audit/operation.ts';
 import type { CallContext } from '../http/context.ts';
 
 const prefix = 'parley://agents/';

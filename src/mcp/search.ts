@@ -1,6 +1,6 @@
-import { visibleDataSources } from '../domain/access/access.ts';
 import { agentForRun } from '../domain/agents/agents.ts';
-import { performOperation } from '../domain/audit/operation.ts';
+import { visibleDataSources } from '../domain/ground/access/access.ts';
+import { performOperation } from '../domain/ground/audit/operation.ts';
 import { searchRun } from '../domain/knowledge/search.ts';
 import type { Passage } from '../entities/knowledge/citation.ts';
 import type { CallContext } from '../http/context.ts';

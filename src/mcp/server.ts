@@ -9,13 +9,13 @@ import {
   specTypeSchemas,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { hasScope } from '../domain/access/policy.ts';
-import { requireOperation } from '../domain/audit/operation.ts';
-import { DomainError } from '../entities/errors.ts';
+import { hasScope } from '../domain/ground/access/policy.ts';
+import { requireOperation } from '../domain/ground/audit/operation.ts';
+import { DomainError } from '../entities/ground/errors.ts';
 import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
-import { isObject } from '../lib/json.ts';
-import { cutText } from '../lib/text.ts';
+import { isObject } from '../lib/json/json.ts';
+import { cutText } from '../lib/text/text.ts';
 import { type Answer, ask } from './ask.ts';
 import { agentNamed, type ListedAgent, listedAgents } from './directory.ts';
 import { readResource, resourceUri } from './resources.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { htmlType, renderPage, sendPage } from '../http/page/page.ts';
-import { escapeHtml } from '../lib/html.ts';
+import { escapeHtml } from '../lib/text/html.ts';
 
 /** The page about the service: its version, whether it is ready, and first requests to try. */
 export function showAbout(version: string): RequestHandler {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type Response, Router } from 'express';
-import { DomainError } from '../entities/errors.ts';
+import { DomainError } from '../entities/ground/errors.ts';
 import { formHeaders, htmlType, renderPage, sendPage } from '../http/page/page.ts';
-import { escapeHtml } from '../lib/html.ts';
+import { escapeHtml } from '../lib/text/html.ts';
 
 /** What the pages ask the domain for. */
 export interface ConnectSteps {

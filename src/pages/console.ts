@@ -6,7 +6,7 @@ import { requestIdOf } from '../http/context.ts';
 import { htmlType } from '../http/page/page.ts';
 import { sendBody } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
-import { escapeHtml } from '../lib/html.ts';
+import { escapeHtml } from '../lib/text/html.ts';
 
 /** First parts of the addresses that the console shows; what is behind them is its own. */
 const screens = [

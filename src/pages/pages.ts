@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
-import { DomainError } from '../entities/errors.ts';
+import { DomainError } from '../entities/ground/errors.ts';
 import { requestIdOf } from '../http/context.ts';
 import { pageHeaders } from '../http/page/page.ts';
 import type { SearchEntry } from '../http/page/search-entry.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { DomainError, errorCodes } from '../entities/errors.ts';
+import { DomainError, errorCodes } from '../entities/ground/errors.ts';
 import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
 import {
   type Addressing,
@@ -13,7 +13,7 @@ import { readBytes } from '../http/body/json.ts';
 import { requestIdOf } from '../http/context.ts';
 import { htmlType, pageHeaders, renderPage, sendPage } from '../http/page/page.ts';
 import { sendBody, sendJson } from '../http/reply/reply.ts';
-import { escapeHtml } from '../lib/html.ts';
+import { escapeHtml } from '../lib/text/html.ts';
 
 /** What the addresses of providers ask the domain for. */
 export interface OidcSteps {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { DomainError } from '../entities/errors.ts';
+import { DomainError } from '../entities/ground/errors.ts';
 import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
 import { type Addressing, requireOwnPage, sessionCookies, sessionSecretOf } from '../http/authenticate/session-cookie.ts';
 import { readJsonBody } from '../http/body/json.ts';
@@ -10,8 +10,8 @@ import { requestIdOf } from '../http/context.ts';
 import { htmlType, pageHeaders, renderPage } from '../http/page/page.ts';
 import { sendJson } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
-import { escapeHtml } from '../lib/html.ts';
-import { isObject } from '../lib/json.ts';
+import { isObject } from '../lib/json/json.ts';
+import { escapeHtml } from '../lib/text/html.ts';
 
 /** What the pages ask the domain for. `sessionSecret`: of the session that the browser has already. */
 export interface SignInSteps {

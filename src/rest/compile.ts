@@ -9,14 +9,14 @@ import {
   isNonNullType,
   Kind,
 } from 'graphql';
-import { operationScopes } from '../domain/access/operation-scopes.ts';
-import { Faults } from '../domain/faults.ts';
-import type { Scope } from '../entities/accounts/caller.ts';
+import { operationScopes } from '../domain/ground/access/operation-scopes.ts';
+import { Faults } from '../domain/ground/faults.ts';
+import type { Scope } from '../entities/people/caller.ts';
 import { restMembersOf } from '../http/input/names.ts';
 import { compileReader, type Reader } from '../http/input/reader.ts';
 import { withReadVariables } from '../lib/flat-inputs.ts';
+import { integerBounds } from '../wire/ground/schema.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
-import { integerBounds } from '../wire/schema.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';

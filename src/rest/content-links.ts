@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
-import { linkedChatFile, linkedRunFile } from '../domain/files/linked.ts';
 import { linkedItem } from '../domain/knowledge/linked.ts';
+import { linkedChatFile, linkedRunFile } from '../domain/operations/linked-files.ts';
 import { fileLinkParameter } from '../engine/files/file-links.ts';
 import { contentLinkParameter } from '../engine/knowledge/content-links.ts';
-import { DomainError, publicError } from '../entities/errors.ts';
+import { DomainError, publicError } from '../entities/ground/errors.ts';
 import { originOf, requestIdOf } from '../http/context.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { sendDownload } from '../http/reply/download.ts';

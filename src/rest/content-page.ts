@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { PassageView } from '../domain/knowledge/linked.ts';
 import { sendBody } from '../http/reply/reply.ts';
-import { escapeHtml } from '../lib/html.ts';
+import { escapeHtml } from '../lib/text/html.ts';
 
 const style = `
 :root { color-scheme: light dark; }

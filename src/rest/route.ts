@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Deps } from '../domain/deps.ts';
-import type { Faults } from '../domain/faults.ts';
-import type { Caller } from '../entities/accounts/caller.ts';
-import type { PublicError } from '../entities/errors.ts';
-import type { StreamEncoderFactory, Variables, WireReply } from '../wire/encoder.ts';
+import type { Faults } from '../domain/ground/faults.ts';
+import type { PublicError } from '../entities/ground/errors.ts';
+import type { Caller } from '../entities/people/caller.ts';
+import type { StreamEncoderFactory, Variables, WireReply } from '../wire/ground/encoder.ts';
 
 /**
  * One REST operation as data: the declaration of a route. Declarations are parsed and checked against the schema at start: the server does
@@ -13,7 +13,7 @@ import type { StreamEncoderFactory, Variables, WireReply } from '../wire/encoder
  * - `document` is one static operation with exactly one root field. It is executed, and its aliases are the reply mapping
  *   (`nextRunAt: next_run_at`). A route with `reply` or `stream` has a reply of a third-party format: the resolver of the root field is called
  *   without a selection, and the encoder in wire/ makes the reply of what it gives: a value, or the events of a subscription.
- * - The key's scope is not repeated here: it is that of the root field (domain/access/operation-scopes.ts).
+ * - The key's scope is not repeated here: it is that of the root field (domain/ground/access/operation-scopes.ts).
  */
 export interface DeclaredRoute {
   readonly operationId: string;

@@ -1,7 +1,7 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
-import type { Caller } from '../entities/accounts/caller.ts';
-import { DomainError, isWithoutKey, type PublicError } from '../entities/errors.ts';
+import { DomainError, isWithoutKey, type PublicError } from '../entities/ground/errors.ts';
+import type { Caller } from '../entities/people/caller.ts';
 import { authenticate } from '../http/authenticate/authenticate.ts';
 import { keyCheckOf } from '../http/authenticate/key-check.ts';
 import { readJsonBody } from '../http/body/json.ts';
@@ -11,7 +11,7 @@ import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { countRequest, rateHeaders } from '../http/reply/rate-headers.ts';
 import { discardBody, securityHeaders, sendBody } from '../http/reply/reply.ts';
-import { hasMembers } from '../lib/json.ts';
+import { hasMembers } from '../lib/json/json.ts';
 import { normalizeBody } from './normalize.ts';
 import type { ScimContext } from './resources.ts';
 

@@ -1,5 +1,5 @@
-import { DomainError } from '../entities/errors.ts';
-import { hasMembers } from '../lib/json.ts';
+import { DomainError } from '../entities/ground/errors.ts';
+import { hasMembers } from '../lib/json/json.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 type ResourceKind = 'User' | 'Group';

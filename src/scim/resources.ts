@@ -1,13 +1,19 @@
 import SCIMMY from 'scimmy';
-import { withAuditEntry } from '../domain/audit/change.ts';
-import type { CallOrigin } from '../domain/audit/origin.ts';
 import type { Deps } from '../domain/deps.ts';
-import { createScimGroup, deleteScimGroup, getScimGroup, type ScimGroupInput, updateScimGroup } from '../domain/scim/groups.ts';
-import { createScimUser, deleteScimUser, getScimUser, type ScimUserInput, updateScimUser } from '../domain/scim/users.ts';
-import { type Caller, type MemberRole, memberRoles } from '../entities/accounts/caller.ts';
-import type { ScimFilter, ScimGroup, ScimPage, ScimUser } from '../entities/accounts/scim.ts';
-import { DomainError, publicError } from '../entities/errors.ts';
-import { hasMembers } from '../lib/json.ts';
+import { withAuditEntry } from '../domain/ground/audit/change.ts';
+import type { CallOrigin } from '../domain/ground/audit/origin.ts';
+import {
+  createScimGroup,
+  deleteScimGroup,
+  getScimGroup,
+  type ScimGroupInput,
+  updateScimGroup,
+} from '../domain/people/scim/groups.ts';
+import { createScimUser, deleteScimUser, getScimUser, type ScimUserInput, updateScimUser } from '../domain/people/scim/users.ts';
+import { DomainError, publicError } from '../entities/ground/errors.ts';
+import { type Caller, type MemberRole, memberRoles } from '../entities/people/caller.ts';
+import type { ScimFilter, ScimGroup, ScimPage, ScimUser } from '../entities/people/scim.ts';
+import { hasMembers } from '../lib/json/json.ts';
 
 /** What a request is made with. The library hands it to the functions below, which are the same for all services of the process. */
 export interface ScimContext extends CallOrigin {

@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream';
 import express, { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
-import { operationScopes } from '../domain/access/operation-scopes.ts';
 import type { Deps } from '../domain/deps.ts';
-import { checkHealth } from '../domain/installation/health.ts';
+import { operationScopes } from '../domain/ground/access/operation-scopes.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
-import { acceptInvitation, showInvitation } from '../domain/sign-in/accept-invitation.ts';
+import { checkHealth } from '../domain/operations/installation/health.ts';
+import { acceptInvitation, showInvitation } from '../domain/people/sign-in/accept-invitation.ts';
 import {
   attemptMs,
   backchannelLogout,
@@ -15,12 +15,12 @@ import {
   completeOidc,
   listProviders,
   providerLogoutUrl,
-} from '../domain/sign-in/oidc.ts';
-import { beginPasskeySignIn, relyingPartyOf, signInByPasskey } from '../domain/sign-in/passkeys.ts';
-import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/sign-in/sign-in.ts';
-import { servedSchema } from '../graphql/builder/one-api.ts';
+} from '../domain/people/sign-in/oidc.ts';
+import { beginPasskeySignIn, relyingPartyOf, signInByPasskey } from '../domain/people/sign-in/passkeys.ts';
+import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/people/sign-in/sign-in.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { graphqlSearchEntries } from '../graphql/graphiql/search-entries.ts';
+import { servedSchema } from '../graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
 import { networkOf } from '../http/address.ts';

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { createAgent } from '../domain/agents/agents.ts';
 import type { Deps } from '../domain/deps.ts';
 import { addFileDataSource } from '../domain/knowledge/add-sources.ts';
-import { type Caller, scopes } from '../entities/accounts/caller.ts';
-import type { UploadedFile } from '../entities/chats/uploaded-file.ts';
+import type { UploadedFile } from '../entities/conversations/chats/uploaded-file.ts';
+import { type Caller, scopes } from '../entities/people/caller.ts';
 
 export const demoAgentName = 'Ask the manual';
 

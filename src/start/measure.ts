@@ -7,9 +7,9 @@ import type { Admissions } from '../http/limits.ts';
 import type { Metrics, Sample } from '../http/log/metrics.ts';
 import type { SseStreams } from '../http/reply/sse.ts';
 import { RecentValue } from '../lib/recent-value.ts';
-import type { AuditSinkStore } from '../storage/audit/sink.ts';
-import type { Signals } from '../storage/database/signals/signals.ts';
-import type { SearchIndexStore } from '../storage/search-index/store.ts';
+import type { Signals } from '../storage/ground/signals/signals.ts';
+import type { SearchIndexStore } from '../storage/knowledge/search-index/store.ts';
+import type { AuditSinkStore } from '../storage/operations/audit/sink.ts';
 
 /** The database counts the waiting entries at most this often. */
 const sweptReadEveryMs = 5_000;

@@ -1,7 +1,7 @@
-import { publicError } from '../entities/errors.ts';
-import { displayValue } from '../lib/display-value.ts';
+import { publicError } from '../entities/ground/errors.ts';
+import { displayValue } from '../lib/text/display-value.ts';
 import { type Settings, SettingsError, usableSettings } from '../settings.ts';
-import { StartRefusal } from '../storage/database/start-refusal.ts';
+import { StartRefusal } from '../storage/ground/opening/start-refusal.ts';
 import { checkQuickly } from './checks/checks.ts';
 import { databaseProblem } from './checks/database.ts';
 import { codeOf, type Finding, sentences } from './checks/finding.ts';

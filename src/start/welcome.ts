@@ -1,4 +1,4 @@
-import type { FirstKey } from '../domain/accounts/first-start.ts';
+import type { FirstKey } from '../domain/people/first-start.ts';
 import type { Settings } from '../settings.ts';
 import { demoAgentName } from './demo.ts';
 

@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../engine/runs/events/transcript.ts';
 import { flowStepStatuses } from '../entities/agents/flow.ts';
 import { flowStepTypes } from '../entities/agents/part.ts';
-import type { ToolCall } from '../entities/chats/chat.ts';
-import { DomainError, errorBody, publicError } from '../entities/errors.ts';
-import { timeOfId } from '../entities/ids.ts';
+import type { ToolCall } from '../entities/conversations/chats/chat.ts';
 import {
   incompleteReasons,
   isTerminal,
@@ -15,10 +13,11 @@ import {
   type RunEvent,
   type RunItem,
   type RunSnapshot,
-} from '../entities/runs/event.ts';
-import { foldOfEnd, type StreamEncoder, type StreamEncoderFactory, type Variables, type WireReply } from './encoder.ts';
-import { addressPart, fileIdPart } from './prompt-parts.ts';
-import { chatOptions, secrets } from './responses/request.ts';
+} from '../entities/conversations/runs/event.ts';
+import { DomainError, errorBody, publicError } from '../entities/ground/errors.ts';
+import { timeOfId } from '../entities/ground/ids.ts';
+import { foldOfEnd, type StreamEncoder, type StreamEncoderFactory, type Variables, type WireReply } from './ground/encoder.ts';
+import { addressPart, fileIdPart } from './ground/prompt-parts.ts';
 import {
   choiceByType,
   component,
@@ -36,7 +35,8 @@ import {
   type Sent,
   text,
   unlessEmpty,
-} from './schema.ts';
+} from './ground/schema.ts';
+import { chatOptions, secrets } from './responses/request.ts';
 
 /** Chats: what GraphQL calls JSON in a message, the events of a run, and its reply in one piece, with their encoders. */
 

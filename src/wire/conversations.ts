@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Conversation } from '../entities/chats/chat.ts';
-import type { WireObject } from '../entities/runs/response.ts';
-import type { WireReply } from './encoder.ts';
-import { deletionReply, inSeconds, listOf, listOfItems, type StoredItems } from './envelopes.ts';
+import type { Conversation } from '../entities/conversations/chats/chat.ts';
+import type { WireObject } from '../entities/conversations/runs/response.ts';
+import type { WireReply } from './ground/encoder.ts';
+import { deletionReply, inSeconds, listOf, listOfItems, type StoredItems } from './ground/envelopes.ts';
+import { always, component, described, graphqlInput, integer, type Sent, text } from './ground/schema.ts';
 import { inputItem, storedItem } from './responses/items.ts';
-import { always, component, described, graphqlInput, integer, type Sent, text } from './schema.ts';
 
 /** Conversations in the common format. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { WireReply } from './encoder.ts';
-import { always, anyOf, component, graphqlInput, integer, integerRange, list, type Sent, text } from './schema.ts';
+import type { WireReply } from './ground/encoder.ts';
+import { always, anyOf, component, graphqlInput, integer, integerRange, list, type Sent, text } from './ground/schema.ts';
 
 /** Embeddings in the common format. */
 

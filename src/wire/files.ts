@@ -1,7 +1,7 @@
-import type { StoredFile } from '../entities/files/file.ts';
-import { type FileUploadPart, type UploadState, uploadStatuses } from '../entities/files/upload.ts';
-import type { WireReply } from './encoder.ts';
-import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './envelopes.ts';
+import type { StoredFile } from '../entities/conversations/files/file.ts';
+import { type FileUploadPart, type UploadState, uploadStatuses } from '../entities/conversations/files/upload.ts';
+import type { WireReply } from './ground/encoder.ts';
+import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './ground/envelopes.ts';
 import {
   always,
   component,
@@ -13,7 +13,7 @@ import {
   oneOfTexts,
   type Sent,
   text,
-} from './schema.ts';
+} from './ground/schema.ts';
 
 /** Files and uploads in the common format. */
 

@@ -1,5 +1,5 @@
 import { crawlBounds } from '../entities/knowledge/data-source.ts';
-import { describeMembers, integerRange } from './schema.ts';
+import { describeMembers, integerRange } from './ground/schema.ts';
 
 /** Data sources: the bounds of a crawl. */
 

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../engine/models/catalog.ts';
-import type { WireReply } from './encoder.ts';
-import { inSeconds } from './envelopes.ts';
-import { always, component, constant, integer, list, type Sent, text } from './schema.ts';
+import type { WireReply } from './ground/encoder.ts';
+import { inSeconds } from './ground/envelopes.ts';
+import { always, component, constant, integer, list, type Sent, text } from './ground/schema.ts';
 
 /** Models and agents in the common format: what `model` of a completion may name. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type JsonSchema, orNull } from './json-schema.ts';
-import { components } from './schema.ts';
+import { type JsonSchema, orNull } from './ground/json-schema.ts';
+import { components } from './ground/schema.ts';
 import './chats.ts';
 import './completions/chunks.ts';
 import './completions/request.ts';

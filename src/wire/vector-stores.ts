@@ -12,8 +12,8 @@ import {
   type VectorStoreFile,
 } from '../entities/knowledge/vector-store.ts';
 import { metadata, storedMetadata } from './conversations.ts';
-import type { EncoderContext, WireReply } from './encoder.ts';
-import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './envelopes.ts';
+import type { EncoderContext, WireReply } from './ground/encoder.ts';
+import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './ground/envelopes.ts';
 import {
   always,
   component,
@@ -30,7 +30,7 @@ import {
   reference,
   type Sent,
   text,
-} from './schema.ts';
+} from './ground/schema.ts';
 
 /** Vector stores in the common format. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hasBrowser } from '../support/browser.ts';
-import { lowContrast } from '../support/low-contrast.ts';
-import { openPage, visible } from '../support/pages.ts';
+import { hasBrowser } from '../support/browser/browser.ts';
+import { lowContrast } from '../support/browser/low-contrast.ts';
+import { openPage, visible } from '../support/browser/pages.ts';
 import { withService } from '../support/service.ts';
 
 const { service } = await withService();

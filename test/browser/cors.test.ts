@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleScript, hasBrowser, servePage, withBrowser } from '../support/browser.ts';
-import type { Clients, PageRequest, SeenReply } from '../support/browser-pages/clients.ts';
+import { bundleScript, hasBrowser, servePage, withBrowser } from '../support/browser/browser.ts';
+import type { Clients, PageRequest, SeenReply } from '../support/browser/clients.ts';
 import { type TestBench, withService } from '../support/service.ts';
 import { heldAnswer } from '../support/upstream.ts';
 
 declare const clients: Clients;
 
 const isOn = hasBrowser();
-const script = isOn ? await bundleScript(join(import.meta.dirname, '../support/browser-pages/clients.ts')) : '';
+const script = isOn ? await bundleScript(join(import.meta.dirname, '../support/browser/clients.ts')) : '';
 const listed = await servePage(script);
 const stranger = await servePage(script);
 const bench: TestBench = await withService('model', { env: { CORS_ORIGINS: listed, RUNS_ACTIVE_MAX: '1' } });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { CDPSession, Page } from 'puppeteer-core';
 import { describe, expect, it } from 'vitest';
-import { hasBrowser } from '../support/browser.ts';
+import { hasBrowser } from '../support/browser/browser.ts';
+import { openPage, visible } from '../support/browser/pages.ts';
 import type { Person } from '../support/make.ts';
-import { openPage, visible } from '../support/pages.ts';
+import { TestBrowser } from '../support/people/browser.ts';
 import { withService } from '../support/service.ts';
-import { TestBrowser } from '../support/sign-in/browser.ts';
 
 const { service, make } = await withService();
 /** Browsers take passkeys for names only. */

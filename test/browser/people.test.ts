@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../support/browser.ts';
-import { builtConsole } from '../support/console.ts';
+import { hasBrowser } from '../support/browser/browser.ts';
+import { builtConsole } from '../support/browser/console.ts';
+import { keepPicture, openPage, visible } from '../support/browser/pages.ts';
 import type { Organization, Person } from '../support/make.ts';
-import { keepPicture, openPage, visible } from '../support/pages.ts';
+import { startIdentityProvider } from '../support/people/identity-provider.ts';
 import { withService } from '../support/service.ts';
-import { startIdentityProvider } from '../support/sign-in/identity-provider.ts';
 
 const provider = await startIdentityProvider();
 const { service, make } = await withService('model', { env: { ...provider.settings('idp'), OIDC_IDP_LABEL: 'Example Company' } });

@@ -1,7 +1,7 @@
 import type { Page } from 'puppeteer-core';
 import { describe, expect, it } from 'vitest';
-import { hasBrowser } from '../support/browser.ts';
-import { openPage, visible } from '../support/pages.ts';
+import { hasBrowser } from '../support/browser/browser.ts';
+import { openPage, visible } from '../support/browser/pages.ts';
 import { withService } from '../support/service.ts';
 
 const { service, make } = await withService();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../support/browser.ts';
-import { openPage, visible } from '../support/pages.ts';
+import { hasBrowser } from '../support/browser/browser.ts';
+import { openPage, visible } from '../support/browser/pages.ts';
+import { startIdentityProvider } from '../support/people/identity-provider.ts';
 import { withService } from '../support/service.ts';
-import { startIdentityProvider } from '../support/sign-in/identity-provider.ts';
 
 const provider = await startIdentityProvider();
 const { service, make } = await withService('plain', { env: { ...provider.settings('idp'), OIDC_IDP_LABEL: 'Our <Company>' } });

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { TaskLeader } from '../../src/engine/jobs/task-leader.ts';
 import { loadSettings } from '../../src/settings.ts';
-import type { Database } from '../../src/storage/database/database.ts';
-import { openDatabase } from '../../src/storage/database/open.ts';
-import { createLeases } from '../../src/storage/leases.ts';
-import { createTaskStore } from '../../src/storage/tasks.ts';
-import { eventually } from '../support/eventually.ts';
+import type { Database } from '../../src/storage/ground/database.ts';
+import { createLeases } from '../../src/storage/ground/leases.ts';
+import { openDatabase } from '../../src/storage/ground/opening/open.ts';
+import { createTaskStore } from '../../src/storage/ground/tasks.ts';
+import { eventually } from '../support/processes/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { copyOf, type Place, testServerUrl } from '../support/storage/databases.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Cluster, type Instance, startCluster } from '../support/processes/cluster.ts';
+import { eventually } from '../support/processes/eventually.ts';
 import { testServerUrl } from '../support/storage/databases.ts';
 
 if (testServerUrl === undefined) {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { startTcpProxy, type TcpProxy } from '../support/apis/tcp-proxy.ts';
 import type { SseFrame, TestClient } from '../support/client.ts';
-import { timed } from '../support/clock.ts';
-import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
+import { timed } from '../support/processes/clock.ts';
 import { clusterLeaseMs } from '../support/processes/cluster.ts';
+import { eventually } from '../support/processes/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { copyOf, type Place } from '../support/storage/databases.ts';
 import { canTestRedis, startRedis, type TestRedis, whyNoRedis } from '../support/storage/redis.ts';

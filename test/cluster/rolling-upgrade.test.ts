@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readMigrations } from '../../src/storage/database/migrate.ts';
+import { readMigrations } from '../../src/storage/ground/migrations/migrate.ts';
 import { type SseFrame, TestClient } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
 import { addFile, indexed } from '../support/knowledge/knowledge.ts';
 import { parley } from '../support/processes/command-line.ts';
+import { eventually } from '../support/processes/eventually.ts';
 import { checkOutLastRelease, hasLongTests, type LastRelease } from '../support/processes/last-release.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../support/processes/process.ts';
 import { createDatabase, databaseUrl, dropDatabase, newFolder, testServerUrl } from '../support/storage/databases.ts';

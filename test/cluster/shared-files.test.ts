@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestClient } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
 import { addFile, indexed, itemsOf } from '../support/knowledge/knowledge.ts';
 import { type Cluster, type Instance, startCluster } from '../support/processes/cluster.ts';
+import { eventually } from '../support/processes/eventually.ts';
 import { newFolder, testServerUrl } from '../support/storage/databases.ts';
 import { startStore, type TestStore } from '../support/storage/s3.ts';
 

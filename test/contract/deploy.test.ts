@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { copiesOf, instructionsOf } from '../../deploy/dockerfile.ts';
 import { loadSettings, settingsProblems, settingsSchema } from '../../src/settings.ts';
-import { type Manifest, renderChart } from '../support/helm.ts';
+import { type Manifest, renderChart } from '../support/processes/helm.ts';
 import { withService } from '../support/service.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { installExample } from '../support/examples/example.ts';
+import { installExample } from '../support/processes/example.ts';
 import { withService } from '../support/service.ts';
 
 const { service, make } = await withService('web');

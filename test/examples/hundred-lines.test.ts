@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { installExample } from '../support/examples/example.ts';
+import { eventually } from '../support/processes/eventually.ts';
+import { installExample } from '../support/processes/example.ts';
 import { withService } from '../support/service.ts';
 
 const { service, make } = await withService();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { installExample } from '../support/examples/example.ts';
 import { addFile, indexed } from '../support/knowledge/knowledge.ts';
+import { installExample } from '../support/processes/example.ts';
 import { withService } from '../support/service.ts';
 
 const { service, make } = await withService();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { hasBrowser } from '../support/browser.ts';
-import { installExample } from '../support/examples/example.ts';
+import { hasBrowser } from '../support/browser/browser.ts';
+import { openPage, visible } from '../support/browser/pages.ts';
 import { addFile, indexed } from '../support/knowledge/knowledge.ts';
-import { openPage, visible } from '../support/pages.ts';
+import { installExample } from '../support/processes/example.ts';
 import { withService } from '../support/service.ts';
 
 const { service, make } = await withService();

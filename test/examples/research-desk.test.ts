@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { html, startWeb } from '../fixtures/upstreams/web.ts';
-import { installExample } from '../support/examples/example.ts';
+import { installExample } from '../support/processes/example.ts';
 import { messagesOf } from '../support/runs/research.ts';
 import { withService } from '../support/service.ts';
 import type { UpstreamRequest, UpstreamScript } from '../support/upstream.ts';

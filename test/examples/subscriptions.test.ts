@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { hasBrowser } from '../support/browser.ts';
-import { eventually } from '../support/eventually.ts';
-import { installExample } from '../support/examples/example.ts';
-import { openPage, visible } from '../support/pages.ts';
+import { hasBrowser } from '../support/browser/browser.ts';
+import { openPage, visible } from '../support/browser/pages.ts';
+import { eventually } from '../support/processes/eventually.ts';
+import { installExample } from '../support/processes/example.ts';
 import { freePort } from '../support/processes/free-port.ts';
 import { withService } from '../support/service.ts';
 

@@ -1,6 +1,6 @@
-import { hashSecret, keyPrefix, makeKeySecret } from '../../src/entities/accounts/api-key.ts';
-import { type AccessLevel, scopes as allScopes, type MemberRole, type Scope } from '../../src/entities/accounts/caller.ts';
-import { makeSignInSecret } from '../../src/entities/accounts/session.ts';
+import { hashSecret, keyPrefix, makeKeySecret } from '../../src/entities/people/api-key.ts';
+import { type AccessLevel, scopes as allScopes, type MemberRole, type Scope } from '../../src/entities/people/caller.ts';
+import { makeSignInSecret } from '../../src/entities/people/session.ts';
 import { type Reply, TestClient } from './client.ts';
 import type { TestService } from './service.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { anonymousRefusal } from '../fixtures/upstreams/stand-in.ts';
-import { startClock } from './clock.ts';
+import { startClock } from './processes/clock.ts';
 import { chatBody, chatFrames } from './runs/upstream-frames.ts';
 
 /** The reaction of the fake model provider to one request. */

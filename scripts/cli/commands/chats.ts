@@ -1,4 +1,4 @@
-import { type JsonObject, membersOf } from '../../../src/lib/json.ts';
+import { type JsonObject, membersOf } from '../../../src/lib/json/json.ts';
 import { findAgent } from '../agents.ts';
 import { misused } from '../failure.ts';
 import { harmless } from '../output/screen.ts';

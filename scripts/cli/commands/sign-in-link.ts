@@ -1,4 +1,4 @@
-import { membersOf } from '../../../src/lib/json.ts';
+import { membersOf } from '../../../src/lib/json/json.ts';
 import type { WrittenCommand } from './command.ts';
 
 export const signInLink: WrittenCommand = {

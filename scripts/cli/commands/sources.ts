@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import type { JsonObject } from '../../../src/lib/json.ts';
+import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { findAgent } from '../agents.ts';
 import { Failure, failed, misused } from '../failure.ts';
 import { bar, harmless, type Screen } from '../output/screen.ts';

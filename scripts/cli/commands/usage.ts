@@ -1,4 +1,4 @@
-import { type JsonObject, membersOf } from '../../../src/lib/json.ts';
+import { type JsonObject, membersOf } from '../../../src/lib/json/json.ts';
 import { listAgents } from '../agents.ts';
 import { Failure, misused } from '../failure.ts';
 import { counted, plot } from '../output/plot.ts';

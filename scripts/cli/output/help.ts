@@ -1,4 +1,4 @@
-import { isObject } from '../../../src/lib/json.ts';
+import { isObject } from '../../../src/lib/json/json.ts';
 import type { WrittenCommand } from '../commands/command.ts';
 import { verbs, writtenCommands } from '../commands/written.ts';
 import { type Command, exampleOf, typeName } from '../commands.ts';

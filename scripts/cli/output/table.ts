@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../src/lib/json.ts';
+import { isObject, type JsonObject } from '../../../src/lib/json/json.ts';
 import { harmless } from './screen.ts';
 
 const lineMax = 100;

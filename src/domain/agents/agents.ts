@@ -1,11 +1,12 @@
-import type { AgentFilter } from '../../entities/accounts/access.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
-import { DomainError, tooLong } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
-import type { Members } from '../../entities/members.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import { DomainError, tooLong } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
+import type { Members } from '../../entities/ground/members.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import type { AgentFilter } from '../../entities/people/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
+import type { Deps } from '../deps.ts';
 import {
   canEditAgent,
   canManageAgent,
@@ -16,8 +17,7 @@ import {
   usableAgents,
   viewerOf,
   visibleGroups,
-} from '../access/access.ts';
-import type { Deps } from '../deps.ts';
+} from '../ground/access/access.ts';
 import { type AgentInput, readAgentInput } from './input.ts';
 
 export interface CreateAgentInput extends AgentInput {

@@ -1,10 +1,10 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentCategory } from '../../entities/agents/agent.ts';
-import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
-import { isAdministrator } from '../access/access.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { isAdministrator } from '../ground/access/access.ts';
+import { Faults } from '../ground/faults.ts';
 
 const nameLengthMax = 100;
 const categoriesMax = 500;

@@ -1,8 +1,8 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { AgentFlow, PartView } from '../../entities/agents/part.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { Faults } from '../ground/faults.ts';
 import {
   changedPart,
   editableAgent,

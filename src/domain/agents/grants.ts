@@ -1,10 +1,10 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentGrants, MemoryGrant } from '../../entities/agents/grant.ts';
-import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
-import { type Page, type PageRequest, pageOfItems, type SortKey } from '../../entities/page.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
+import { type Page, type PageRequest, pageOfItems, type SortKey } from '../../entities/ground/page.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { Faults } from '../ground/faults.ts';
 import { agentForRun, getAgent } from './agents.ts';
 
 type Optional<T> = T | null | undefined;

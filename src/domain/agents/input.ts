@@ -1,4 +1,3 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type {
   Agent,
   AgentOptions,
@@ -7,15 +6,16 @@ import type {
   AgentVisibility,
   PublicCategory,
 } from '../../entities/agents/agent.ts';
-import type { EnabledTool } from '../../entities/runs/tool.ts';
-import { isObject } from '../../lib/json.ts';
+import type { EnabledTool } from '../../entities/conversations/runs/tool.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import { isObject } from '../../lib/json/json.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
-import { tokensMax } from '../../wire/schema.ts';
-import { visibleGroups } from '../access/access.ts';
+import { tokensMax } from '../../wire/ground/schema.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
-import { readStandingTools, type ToolInput } from '../tools/request-tools.ts';
+import { visibleGroups } from '../ground/access/access.ts';
+import { Faults } from '../ground/faults.ts';
 import { noteServersOfTools } from './parts/standing-servers.ts';
+import { readStandingTools, type ToolInput } from './tools/request-tools.ts';
 
 type Optional<T> = T | null | undefined;
 type OptionalMembers<T> = { readonly [Name in keyof T]?: T[Name] | null | undefined };

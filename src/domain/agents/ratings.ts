@@ -1,6 +1,6 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import { DomainError, outOfRange } from '../../entities/errors.ts';
+import { DomainError, outOfRange } from '../../entities/ground/errors.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
 import { getAgent } from './agents.ts';
 

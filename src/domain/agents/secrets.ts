@@ -1,10 +1,10 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { type AgentSecret, type SecretType, secretKeyPattern } from '../../entities/agents/part.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import { secretTable } from '../../storage/agents/parts/secrets.ts';
-import { canEditAgent } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { canEditAgent } from '../ground/access/access.ts';
+import { Faults } from '../ground/faults.ts';
 import { getAgents } from './agents.ts';
 import { editableAgent, editablePart, missingPart, type PartPlace } from './parts/access.ts';
 import { requestOrigins } from './parts/secret-origins.ts';

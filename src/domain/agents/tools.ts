@@ -1,13 +1,13 @@
 import type { ModelTool } from '../../engine/models/port.ts';
 import { areOnDemand } from '../../engine/tools/skills/skills.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentTool, type AgentToolType, descriptionOf, type PartView, parametersOf } from '../../entities/agents/part.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
-import type { Transaction } from '../../storage/database/database.ts';
+import type { Transaction } from '../../storage/ground/database.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { Faults } from '../ground/faults.ts';
 import {
   changedPart,
   editableAgent,

@@ -1,7 +1,7 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentUserInput, PartView, UserInputType } from '../../entities/agents/part.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { Faults } from '../ground/faults.ts';
 import {
   changedPart,
   editableAgent,

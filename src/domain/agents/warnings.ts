@@ -3,8 +3,8 @@ import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { AgentFlow, AgentSkill, AgentTool, EndedApproval, PartView } from '../../entities/agents/part.ts';
-import type { Warning } from '../../entities/warning.ts';
-import { unavailableText } from '../tools/service-tools.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
+import { unavailableText } from './tools/service-tools.ts';
 
 /** How the request of a run relates to what answers it. */
 export interface AnsweredBy {

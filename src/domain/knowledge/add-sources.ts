@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
-import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import { DomainError } from '../../entities/errors.ts';
+import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
-import { isObject } from '../../lib/json.ts';
-import type { DataSourceStore } from '../../storage/knowledge/sources.ts';
-import { canAttachDataSource } from '../access/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import { isObject } from '../../lib/json/json.ts';
+import type { DataSourceStore } from '../../storage/knowledge/sources/sources.ts';
 import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { canAttachDataSource } from '../ground/access/access.ts';
+import { Faults } from '../ground/faults.ts';
 import { editableAgent, getDataSource, missingSource, requireRoom } from './sources.ts';
 
 const nameLengthMax = 200;

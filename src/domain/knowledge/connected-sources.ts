@@ -1,11 +1,11 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import { type ConnectedType, type DataSource, missingSettings } from '../../entities/knowledge/data-source.ts';
-import type { NewConnectedSource } from '../../storage/knowledge/connected-sources.ts';
-import { visibleDataSources } from '../access/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import type { NewConnectedSource } from '../../storage/knowledge/sources/connected-sources.ts';
 import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
+import { visibleDataSources } from '../ground/access/access.ts';
 import { requireRoom } from './sources.ts';
 
 /**

@@ -3,15 +3,15 @@ import type { BrowsePage } from '../../engine/knowledge/connections/browser.ts';
 import type { BrowserProvider, ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { openAttempt, sealAttempt } from '../../engine/knowledge/connections/secrets.ts';
 import { SourceError } from '../../engine/knowledge/connectors/error.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError, tooLong } from '../../entities/errors.ts';
+import { DomainError, tooLong } from '../../entities/ground/errors.ts';
 import type { Connection, ConnectionProvider } from '../../entities/knowledge/connection.ts';
-import { parseCorsOrigins } from '../../lib/cors-origins.ts';
-import type { ConnectionAttempt } from '../../storage/knowledge/connection-attempts.ts';
-import { findUsersById, organizationsById } from '../accounts/accounts.ts';
-import { performOperation, requireOperation } from '../audit/operation.ts';
-import type { CallOrigin } from '../audit/origin.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import { parseCorsOrigins } from '../../lib/settings/cors-origins.ts';
+import type { ConnectionAttempt } from '../../storage/knowledge/connections/attempts.ts';
 import type { Deps } from '../deps.ts';
+import { performOperation, requireOperation } from '../ground/audit/operation.ts';
+import type { CallOrigin } from '../ground/audit/origin.ts';
+import { findUsersById, organizationsById } from '../people/accounts.ts';
 import { getConnection, ownsConnection, storeAccount } from './connections.ts';
 
 /** Time for a person to allow the access at the other service, and once more to confirm it here. */

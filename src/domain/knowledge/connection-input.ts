@@ -1,4 +1,4 @@
-import type { Faults } from '../faults.ts';
+import type { Faults } from '../ground/faults.ts';
 
 const nameLengthMax = 200;
 const secretLengthMax = 20_000;

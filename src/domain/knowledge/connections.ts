@@ -1,9 +1,9 @@
 import type { ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/secrets.ts';
 import { sourceJobs } from '../../engine/knowledge/queue.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
 import {
   type Connection,
   type ConnectionKind,
@@ -13,11 +13,11 @@ import {
   type OauthProvider,
 } from '../../entities/knowledge/connection.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
-import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
-import type { ConnectionScope, InstallationName } from '../../storage/knowledge/connections.ts';
-import { isAdministrator, visibleDataSources } from '../access/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import type { ConnectionScope, InstallationName } from '../../storage/knowledge/connections/connections.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { isAdministrator, visibleDataSources } from '../ground/access/access.ts';
+import { Faults } from '../ground/faults.ts';
 import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
 
 type Optional<T> = T | null | undefined;

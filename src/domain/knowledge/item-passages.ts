@@ -1,5 +1,5 @@
+import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
 import type { KnowledgePassage, StoredPassage } from '../../entities/knowledge/passage.ts';
-import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
 import type { Deps } from '../deps.ts';
 
 /**

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import { contentAddress, signedContentAddress } from '../../engine/knowledge/content-links.ts';
-import type { DataSourceFilter } from '../../entities/accounts/access.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
 import type { IndexStatus, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
-import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
-import type { ItemQuery } from '../../storage/knowledge/items.ts';
-import { canEditDataSource, citedDataSources, visibleDataSources } from '../access/access.ts';
+import type { DataSourceFilter } from '../../entities/people/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import type { ItemQuery } from '../../storage/knowledge/items/items.ts';
 import type { Deps } from '../deps.ts';
+import { canEditDataSource, citedDataSources, visibleDataSources } from '../ground/access/access.ts';
 import { getDataSource, offsetOf } from './sources.ts';
 
 const searchLengthMax = 200;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { contentLinkParameter, type LinkedPassage, readContentTicket } from '../../engine/knowledge/content-links.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { inlineImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';

@@ -1,10 +1,10 @@
 import type { LinkedPassage } from '../../engine/knowledge/content-links.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { isId } from '../../entities/ids.ts';
+import { isId } from '../../entities/ground/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
-import type { ChunkInDocument } from '../../storage/knowledge/chunk-details.ts';
-import { citedDataSources, visibleDataSources } from '../access/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import type { ChunkInDocument } from '../../storage/knowledge/passages/chunk-details.ts';
 import type { Deps } from '../deps.ts';
+import { citedDataSources, visibleDataSources } from '../ground/access/access.ts';
 
 /** A cited passage within the text around it. */
 export interface PassageText {

@@ -1,16 +1,16 @@
 import type { PassageMatch } from '../../engine/knowledge/search/passages.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
 import type { DataSourceType } from '../../entities/knowledge/data-source.ts';
 import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { MatchedWord, SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
-import { visibleDataSources } from '../access/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import { agentForRun } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
-import { chargeTo } from '../usage/charges.ts';
+import { visibleDataSources } from '../ground/access/access.ts';
+import { chargeTo } from '../ground/charges.ts';
+import { Faults } from '../ground/faults.ts';
 
 export interface KnowledgeSearchInput {
   readonly agentId?: string | null | undefined;

@@ -1,5 +1,5 @@
 import type { SiteSourceType } from '../../engine/knowledge/connections/find-site.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import type { Deps } from '../deps.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
-import { visibleDataSources } from '../access/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
+import { visibleDataSources } from '../ground/access/access.ts';
 import { getDataSource } from './sources.ts';
 
 /** Changes within this time are shown as one. */

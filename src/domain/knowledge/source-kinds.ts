@@ -1,5 +1,4 @@
 import { readSourceData } from '../../engine/knowledge/source-data.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { OauthProvider } from '../../entities/knowledge/connection.ts';
 import {
@@ -10,9 +9,10 @@ import {
   type RepoHostMode,
   type WebUrlFileType,
 } from '../../entities/knowledge/data-source.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { Faults } from '../ground/faults.ts';
 import { addConnectedSources } from './connected-sources.ts';
 import { readServiceUrl } from './connection-input.ts';
 import { listConnections, ownInstallationOf, requireOwnInstallation, requireOwnToken } from './connections.ts';

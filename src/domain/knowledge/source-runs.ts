@@ -1,11 +1,11 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
 import { type IndexingStatistics, indexingStatistics } from '../../entities/knowledge/data-source.ts';
 import type { SourceRun } from '../../entities/knowledge/source-run.ts';
-import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
-import { visibleDataSources } from '../access/access.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
+import { visibleDataSources } from '../ground/access/access.ts';
 import { getDataSource } from './sources.ts';
 
 /** @throws DomainError NOT_FOUND, also for a run of a source that the caller may not see. */

@@ -1,29 +1,29 @@
 import { itemJobs, sourceJobs } from '../../engine/knowledge/queue.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
-import { DomainError, outOfRange, tooLong } from '../../entities/errors.ts';
-import { isId } from '../../entities/ids.ts';
+import { DomainError, outOfRange, tooLong } from '../../entities/ground/errors.ts';
+import { isId } from '../../entities/ground/ids.ts';
+import type { Members } from '../../entities/ground/members.ts';
+import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
 import {
   type DataSource,
   type DataSourceType,
   isConnectedType,
   type RefreshPeriod,
 } from '../../entities/knowledge/data-source.ts';
-import type { Members } from '../../entities/members.ts';
-import { emptyPage, type Page, type PageRequest } from '../../entities/page.ts';
-import type { Transaction } from '../../storage/database/database.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import type { Transaction } from '../../storage/ground/database.ts';
 import {
   type DataSourceState,
   dataSourceOrders,
   type DataSourceListQuery as StoreQuery,
-} from '../../storage/knowledge/source-places.ts';
-import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
-import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../access/access.ts';
+} from '../../storage/knowledge/sources/places.ts';
+import type { UsingAgent } from '../../storage/knowledge/sources/queries.ts';
 import { getAgent } from '../agents/agents.ts';
 import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../ground/access/access.ts';
+import { Faults } from '../ground/faults.ts';
 import { dataAtSite } from './sites.ts';
 
 const searchLengthMax = 200;

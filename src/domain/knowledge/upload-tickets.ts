@@ -1,5 +1,5 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
 
 /** The permission in a signed link: one upload of one file, of exactly this size and type, by the key that asked for it, to one agent. */

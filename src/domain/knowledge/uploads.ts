@@ -1,10 +1,10 @@
-import type { Caller } from '../../entities/accounts/caller.ts';
-import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import { DomainError } from '../../entities/errors.ts';
+import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import { useTicket } from '../../storage/knowledge/used-tickets.ts';
 import type { Deps } from '../deps.ts';
-import { Faults } from '../faults.ts';
+import { Faults } from '../ground/faults.ts';
 import { addFileDataSource } from './add-sources.ts';
 import { editableAgent, requireRoom } from './sources.ts';
 import { readTicket, signTicket, ticketLifeMs } from './upload-tickets.ts';

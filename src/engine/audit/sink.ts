@@ -1,5 +1,5 @@
-import { nobody } from '../../lib/fair-share.ts';
-import { isLoopback } from '../../lib/loopback.ts';
+import { nobody } from '../../lib/flow/fair-share.ts';
+import { isLoopback } from '../../lib/settings/loopback.ts';
 import { signWebhook } from '../../lib/standard-webhooks.ts';
 import type { Settings } from '../../settings.ts';
 import { hostOf } from '../egress/allowance.ts';

@@ -1,5 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { displayValue } from '../../lib/display-value.ts';
+import { displayValue } from '../../lib/text/display-value.ts';
 import { blockList } from './addresses.ts';
 
 /** The private addresses and hosts that EGRESS_ALLOW opens. */

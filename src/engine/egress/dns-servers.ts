@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { displayValue } from '../../lib/display-value.ts';
+import { displayValue } from '../../lib/text/display-value.ts';
 
 export const dnsServersGrammar = 'entries are address, address:port or [IPv6]:port, separated by commas';
 

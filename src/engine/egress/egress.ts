@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { FairQueue } from '../../lib/fair-queue.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { FairQueue } from '../../lib/flow/fair-queue.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import { isPublicAddress } from './addresses.ts';
 import { type Allowance, hostOf, parseAllowance } from './allowance.ts';
 import { decodedBlocks } from './body.ts';

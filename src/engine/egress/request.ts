@@ -1,4 +1,4 @@
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 
 /** A request to a URL that somebody outside can influence. */
 export interface EgressRequest {

@@ -1,8 +1,8 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FairQueue } from '../../lib/fair-queue.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { FairQueue } from '../../lib/flow/fair-queue.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import { bareHost } from './allowance.ts';
 import { EgressError } from './error.ts';
 import type { SystemNames } from './system-names.ts';

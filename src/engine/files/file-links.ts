@@ -1,5 +1,5 @@
-import type { OutputFile } from '../../entities/runs/tool.ts';
-import { isObject } from '../../lib/json.ts';
+import type { OutputFile } from '../../entities/conversations/runs/tool.ts';
+import { isObject } from '../../lib/json/json.ts';
 import type { LinkSigner } from '../../storage/vault/link-signer.ts';
 
 /** What signed links to files are made with. `Deps` has it all. */

@@ -1,6 +1,6 @@
 import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
-import type { Transaction } from '../../storage/database/database.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
+import type { Transaction } from '../../storage/ground/database.ts';
 
 /** All job names with their payloads. */
 export interface JobPayloads {

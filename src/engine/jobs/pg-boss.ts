@@ -4,12 +4,12 @@ import type { Pool } from 'pg';
 import { fromPrisma, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
+import { Tally } from '../../lib/flow/tally.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
-import { Tally } from '../../lib/tally.ts';
-import type { Database } from '../../storage/database/database.ts';
-import { createLeases } from '../../storage/leases.ts';
-import { createTaskStore } from '../../storage/tasks.ts';
+import type { Database } from '../../storage/ground/database.ts';
+import { createLeases } from '../../storage/ground/leases.ts';
+import { createTaskStore } from '../../storage/ground/tasks.ts';
 import type {
   EnqueueOptions,
   JobHandler,

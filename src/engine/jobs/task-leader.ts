@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Leases } from '../../storage/leases.ts';
-import type { TaskStore } from '../../storage/tasks.ts';
+import type { Leases } from '../../storage/ground/leases.ts';
+import type { TaskStore } from '../../storage/ground/tasks.ts';
 import { holdLease, type Lease, LeaseClock, LeaseLostError, type Moment } from '../leases.ts';
 
 export interface RepeatedTask {

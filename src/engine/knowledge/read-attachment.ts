@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DomainError } from '../../entities/errors.ts';
-import type { FairQueue } from '../../lib/fair-queue.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import type { FairQueue } from '../../lib/flow/fair-queue.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { Settings } from '../../settings.ts';
 import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { ExtractError, type Extractor } from './extract/extract.ts';

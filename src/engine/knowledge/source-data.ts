@@ -1,7 +1,7 @@
-import { type Allowed, allowedRange } from '../../entities/errors.ts';
+import { type Allowed, allowedRange } from '../../entities/ground/errors.ts';
 import { installationIdMax } from '../../entities/knowledge/connection.ts';
 import { crawlBounds, type DataSourceType, repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 
 /** What is wrong with a member of a source's data; `path` is the place in it: `includeUrlGlobs[1]`. */
 export interface SourceDataFault {

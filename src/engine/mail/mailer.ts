@@ -1,4 +1,4 @@
-import { isLoopback } from '../../lib/loopback.ts';
+import { isLoopback } from '../../lib/settings/loopback.ts';
 import type { Settings } from '../../settings.ts';
 import { hostOf } from '../egress/allowance.ts';
 

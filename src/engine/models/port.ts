@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../entities/errors.ts';
-import type { TokenLogprob } from '../../entities/runs/event.ts';
-import type { CallOrigin, OpaquePart, Thought } from '../../entities/runs/thought.ts';
-import type { Warning } from '../../entities/warning.ts';
+import type { TokenLogprob } from '../../entities/conversations/runs/event.ts';
+import type { CallOrigin, OpaquePart, Thought } from '../../entities/conversations/runs/thought.ts';
+import type { ErrorCode } from '../../entities/ground/errors.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
 import type { ProviderRouting } from './routing.ts';
 
 /** A request to a model of any provider. Messages are in the order of the common chat format. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Warning } from '../../entities/warning.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
 import { type Catalog, splitModelId } from './catalog.ts';
 import type { Circuit } from './circuit.ts';
 import { type ModelDelta, ModelError, type ModelRequest } from './port.ts';

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 
 /** Makes and checks what is stored in place of passwords: argon2id, in the PHC string format. */
 export interface PasswordHasher {

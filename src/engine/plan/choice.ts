@@ -1,4 +1,4 @@
-import type { RunItem } from '../../entities/runs/event.ts';
+import type { RunItem } from '../../entities/conversations/runs/event.ts';
 import type { ModelRequest, ModelTool } from '../models/port.ts';
 
 type Choice = ModelRequest['toolChoice'];

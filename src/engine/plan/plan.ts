@@ -1,11 +1,11 @@
 import type { FlowPlan } from '../../entities/agents/flow.ts';
+import type { ResponseHead } from '../../entities/conversations/runs/response.ts';
+import type { RunKind } from '../../entities/conversations/runs/run.ts';
+import type { EnabledTool, ToolType } from '../../entities/conversations/runs/tool.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
-import type { ResponseHead } from '../../entities/runs/response.ts';
-import type { RunKind } from '../../entities/runs/run.ts';
-import type { EnabledTool, ToolType } from '../../entities/runs/tool.ts';
-import type { Warning } from '../../entities/warning.ts';
 import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { EmbeddingModel } from '../models/router.ts';
 import type { ProviderRouting } from '../models/routing.ts';

@@ -1,5 +1,5 @@
-import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { RunEventStream, RunStatus } from '../../entities/conversations/runs/event.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { Charge, Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
 import type { RunTimings } from '../usage/timings.ts';
 import type { StopChange } from './control/stop.ts';

@@ -1,7 +1,7 @@
-import { DomainError } from '../../entities/errors.ts';
-import { FairQueue } from '../../lib/fair-queue.ts';
-import { FairShare, type ShareOptions, type ShareOwner, type ShareRefusal } from '../../lib/fair-share.ts';
-import { Tally } from '../../lib/tally.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { FairQueue } from '../../lib/flow/fair-queue.ts';
+import { FairShare, type ShareOptions, type ShareOwner, type ShareRefusal } from '../../lib/flow/fair-share.ts';
+import { Tally } from '../../lib/flow/tally.ts';
 
 /** The shares of every pool: see `FairShare`. */
 export interface SharePercents {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import type { RateBucketStore } from '../../storage/usage/rate-buckets.ts';
+import type { RateBucketStore } from '../../storage/operations/usage/rate-buckets.ts';
 import { RateBucket } from './rate-bucket.ts';
 
 export interface RateLimitOptions {

@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import type { OidcProviderSettings } from '../../lib/settings/oidc-settings.ts';
 import { EgressError } from '../egress/error.ts';
 import { causesOf, statusOf } from './provider-error.ts';
 

@@ -1,5 +1,5 @@
 import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
-import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import type { OidcProviderSettings } from '../../lib/settings/oidc-settings.ts';
 import { EgressError } from '../egress/error.ts';
 
 /** A sign-in by a provider failed. The message is for the visitor. */

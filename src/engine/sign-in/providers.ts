@@ -1,7 +1,7 @@
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
-import { nobody } from '../../lib/fair-share.ts';
-import type { OidcProviderSettings } from '../../lib/oidc-settings.ts';
+import { nobody } from '../../lib/flow/fair-share.ts';
+import type { OidcProviderSettings } from '../../lib/settings/oidc-settings.ts';
 import { hostOf } from '../egress/allowance.ts';
 import { createEgress, type Egress, type EgressOptions } from '../egress/egress.ts';
 import { type ProvidedPerson, personOf } from './claims.ts';

@@ -1,6 +1,6 @@
-import { DomainError } from '../../entities/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
-import { storableText } from '../../lib/text.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isObject, type JsonObject } from '../../lib/json/json.ts';
+import { storableText } from '../../lib/text/text.ts';
 
 /** The arguments that a model wrote. @throws DomainError that tells the model what is wrong, as all functions here do. */
 export function readArguments(args: string): JsonObject {

@@ -1,4 +1,4 @@
-import type { EnabledTool, ToolType } from '../../entities/runs/tool.ts';
+import type { EnabledTool, ToolType } from '../../entities/conversations/runs/tool.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** The tools of the service that this process knows, whether or not its settings let it run them. */

@@ -1,4 +1,4 @@
-import type { OutputFile } from '../../entities/runs/tool.ts';
+import type { OutputFile } from '../../entities/conversations/runs/tool.ts';
 
 /** The files of the run's chat. A stateless run has those of its own calls only, in memory. */
 export interface RunFiles {

@@ -1,6 +1,6 @@
-import type { LostCallRule, SubagentRecord, SubagentUpdate } from '../../entities/runs/event.ts';
-import type { CallForm, OutputFile } from '../../entities/runs/tool.ts';
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { LostCallRule, SubagentRecord, SubagentUpdate } from '../../entities/conversations/runs/event.ts';
+import type { CallForm, OutputFile } from '../../entities/conversations/runs/tool.ts';
+import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
 import type { NewRunFile } from './run-files.ts';
 

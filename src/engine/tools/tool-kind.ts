@@ -1,15 +1,15 @@
-import type { FaultNotes } from '../../entities/fault-notes.ts';
+import type { BegunResearch } from '../../entities/conversations/runs/event.ts';
+import type { WireObject } from '../../entities/conversations/runs/response.ts';
+import type { EnabledTool, ListedTool, ToolType } from '../../entities/conversations/runs/tool.ts';
+import type { FaultNotes } from '../../entities/ground/fault-notes.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
-import type { BegunResearch } from '../../entities/runs/event.ts';
-import type { WireObject } from '../../entities/runs/response.ts';
-import type { EnabledTool, ListedTool, ToolType } from '../../entities/runs/tool.ts';
-import type { Warning } from '../../entities/warning.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { TokenNeed } from '../usage/limits.ts';
+import type { Subagents } from './agents/subagents.ts';
 import type { RunFiles } from './run-files.ts';
 import type { ServerTool } from './server-tool.ts';
-import type { Subagents } from './subagents.ts';
 
 /**
  * One tool of the service: what it is called, whether this instance can run it, and its functions. A tool is a folder below engine/tools with its

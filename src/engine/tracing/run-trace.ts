@@ -1,6 +1,6 @@
 import type { Attributes, Span } from '@opentelemetry/api';
+import type { RunEvent } from '../../entities/conversations/runs/event.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
-import type { RunEvent } from '../../entities/runs/event.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
 import { asSpan, errorTypeOf, failSpan, type Tracing, traceparentOf } from './tracing.ts';

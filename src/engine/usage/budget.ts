@@ -1,4 +1,4 @@
-import type { RunSpent } from '../../entities/runs/event.ts';
+import type { RunSpent } from '../../entities/conversations/runs/event.ts';
 import { TokenAllowance } from './token-allowance.ts';
 
 export interface BudgetLimits {

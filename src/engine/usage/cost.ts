@@ -1,4 +1,4 @@
-import { countable } from '../../entities/usage.ts';
+import { countable } from '../../entities/operations/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { ModelPrice } from '../models/providers/provider.ts';
 

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
-import { countable, type UsageKind } from '../../entities/usage.ts';
-import type { UnstoredRun } from '../../storage/runs/unstored.ts';
-import type { JournalPart, UsageJournal } from '../../storage/usage/journal.ts';
-import type { UsageRow, UsageStore } from '../../storage/usage/usage.ts';
+import { countable, type UsageKind } from '../../entities/operations/usage.ts';
+import type { UsageRow } from '../../storage/ground/ledger/ledger.ts';
+import type { UnstoredRun } from '../../storage/ground/ledger/unstored.ts';
+import type { JournalPart, UsageJournal } from '../../storage/operations/usage/journal.ts';
+import type { UsageStore } from '../../storage/operations/usage/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { Charge } from '../plan/plan.ts';
 import type { UsageLimits } from './limits.ts';

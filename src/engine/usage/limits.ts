@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { DomainError } from '../../entities/errors.ts';
-import type { UsageKind } from '../../entities/usage.ts';
-import type { TokenGrant, UsageLimitStore } from '../../storage/usage/limits.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import type { UsageKind } from '../../entities/operations/usage.ts';
+import type { TokenGrant, UsageLimitStore } from '../../storage/operations/usage/limits.ts';
 import { BlockTable, type TokenBlock } from './token-blocks.ts';
 
 /** An upper bound of a call's tokens. */

@@ -1,5 +1,5 @@
-import { Tally } from '../../lib/tally.ts';
-import { Timing, Timings } from '../../lib/timing.ts';
+import { Tally } from '../../lib/flow/tally.ts';
+import { Timing, Timings } from '../../lib/flow/timing.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { ModelRouter } from '../models/router.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { ModelRequest } from '../models/port.ts';
 import type { TokenNeed } from './limits.ts';
 import { needOf } from './token-need.ts';

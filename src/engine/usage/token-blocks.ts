@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { UsageKind } from '../../entities/usage.ts';
-import type { TokenGrant, UsageLimitStore } from '../../storage/usage/limits.ts';
+import type { UsageKind } from '../../entities/operations/usage.ts';
+import type { TokenGrant, UsageLimitStore } from '../../storage/operations/usage/limits.ts';
 
 /** Tokens of one organization that this process may grant to calls without a statement. */
 export interface TokenBlock {

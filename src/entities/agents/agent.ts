@@ -1,4 +1,4 @@
-import type { EnabledTool } from '../runs/tool.ts';
+import type { EnabledTool } from '../conversations/runs/tool.ts';
 import type { AgentRunParts, EndedApproval, JsonObject, RunnableSkill } from './part.ts';
 
 export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;

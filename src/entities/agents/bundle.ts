@@ -1,6 +1,6 @@
+import type { EnabledTool } from '../conversations/runs/tool.ts';
+import type { Warning } from '../ground/warning.ts';
 import type { DataSourceType, RefreshPeriod } from '../knowledge/data-source.ts';
-import type { EnabledTool } from '../runs/tool.ts';
-import type { Warning } from '../warning.ts';
 import type { AgentOptions, AgentProfile, AgentVisibility } from './agent.ts';
 import type { AgentToolType, JsonObject, SecretType, UserInputType } from './part.ts';
 

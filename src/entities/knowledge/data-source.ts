@@ -1,5 +1,5 @@
 import type { EndedApproval } from '../agents/part.ts';
-import type { Warning } from '../warning.ts';
+import type { Warning } from '../ground/warning.ts';
 import type { Omission } from './omission.ts';
 
 export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;

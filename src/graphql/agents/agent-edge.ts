@@ -1,11 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { getAgents } from '../../domain/agents/agents.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import { kindOfId } from '../../entities/ids.ts';
-import type { Members } from '../../entities/members.ts';
-import { batched } from '../builder/batched.ts';
-import type { GraphContext } from '../builder/context.ts';
-import { membersRead } from '../builder/members.ts';
+import { kindOfId } from '../../entities/ground/ids.ts';
+import type { Members } from '../../entities/ground/members.ts';
+import { batched } from '../ground/builder/batched.ts';
+import type { GraphContext } from '../ground/builder/context.ts';
+import { membersRead } from '../ground/builder/members.ts';
 
 const agentWith = batched(async (ids: readonly string[], { deps, caller }, members: readonly string[] | null) => {
   const read = (members === null ? undefined : new Set(members)) as Members<AgentView>;

@@ -1,5 +1,3 @@
-import { canEditAgent, canManageAgent, mayChange } from '../../domain/access/access.ts';
-import { listGroupsOfAgents } from '../../domain/accounts/groups.ts';
 import {
   approveAgent,
   createAgent,
@@ -15,24 +13,26 @@ import {
 } from '../../domain/agents/agents.ts';
 import { ownRatings } from '../../domain/agents/ratings.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
+import { canEditAgent, canManageAgent, mayChange } from '../../domain/ground/access/access.ts';
+import { listGroupsOfAgents } from '../../domain/people/groups.ts';
 import { type AgentCatalog, type AgentEditor, type AgentView, agentCatalogs } from '../../entities/agents/agent.ts';
-import type { EnabledTool } from '../../entities/runs/tool.ts';
-import { GroupType } from '../accounts/groups.ts';
-import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
-import { membersRead, reading } from '../builder/members.ts';
-import { registerNode } from '../builder/nodes.ts';
-import { describedOnRest, restOnly } from '../builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { AgentRef } from '../refs.ts';
-import { EnabledToolType } from '../tools/enabled-tools.ts';
-import { RestEnabledTool } from '../tools/rest.ts';
-import { enumOf } from '../types/enums.ts';
-import { NodeType } from '../types/node.ts';
-import { WarningType } from '../types/warnings.ts';
+import type { EnabledTool } from '../../entities/conversations/runs/tool.ts';
+import { builder } from '../ground/builder/builder.ts';
+import type { GraphContext } from '../ground/builder/context.ts';
+import { membersRead, reading } from '../ground/builder/members.ts';
+import { registerNode } from '../ground/builder/nodes.ts';
+import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { AgentRef } from '../ground/refs.ts';
+import { enumOf } from '../ground/types/enums.ts';
+import { NodeType } from '../ground/types/node.ts';
+import { WarningType } from '../ground/types/warnings.ts';
+import { GroupType } from '../people/groups.ts';
 import { AgentCatalogType, AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
 import { AgentOptionsType, AgentProfileType, RestAgentOptions, textOf } from './parts.ts';
+import { EnabledToolType } from './tools/enabled-tools.ts';
+import { RestEnabledTool } from './tools/rest.ts';
 
 const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
   access: { scope: 'AGENTS:READ' },

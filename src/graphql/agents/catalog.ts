@@ -6,10 +6,10 @@ import {
 } from '../../domain/agents/categories.ts';
 import { generateAgentProfile } from '../../domain/agents/profile/profile.ts';
 import { rateAgent } from '../../domain/agents/ratings.ts';
-import { builder } from '../builder/builder.ts';
-import { registerNode } from '../builder/nodes.ts';
-import { AgentCategoryRef } from '../refs.ts';
-import { NodeType } from '../types/node.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { registerNode } from '../ground/builder/nodes.ts';
+import { AgentCategoryRef } from '../ground/refs.ts';
+import { NodeType } from '../ground/types/node.ts';
 import { AgentType } from './agents.ts';
 import { RateAgentInput } from './inputs.ts';
 import { AgentProfileType } from './parts.ts';

@@ -1,5 +1,5 @@
 import { agentCatalogs, agentListScopes, agentVisibilities, publicCategories } from '../../entities/agents/agent.ts';
-import { enumOf } from '../types/enums.ts';
+import { enumOf } from '../ground/types/enums.ts';
 
 export const AgentVisibilityType = enumOf('AgentVisibility', 'Who may use an agent.', agentVisibilities, {
   PRIVATE: 'Its owner and editors.',

@@ -1,9 +1,9 @@
 import { type FlowCondition, type FlowStep, flowOperators } from '../../entities/agents/flow.ts';
-import { builder, type InputBuilder } from '../builder/builder.ts';
-import { type Conversion, flatInput, tagged } from '../builder/flat-inputs.ts';
-import { nodesOf } from '../builder/nodes.ts';
-import { DataSourceRef } from '../refs.ts';
-import { enumOf } from '../types/enums.ts';
+import { builder, type InputBuilder } from '../ground/builder/builder.ts';
+import { type Conversion, flatInput, tagged } from '../ground/builder/flat-inputs.ts';
+import { nodesOf } from '../ground/builder/nodes.ts';
+import { DataSourceRef } from '../ground/refs.ts';
+import { enumOf } from '../ground/types/enums.ts';
 
 /** The steps of a flow: one type a step, and one input. REST has them as JSON: `{id, type, …}`. */
 const access = { scope: 'AGENTS:READ' } as const;

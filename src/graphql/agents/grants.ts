@@ -6,10 +6,10 @@ import {
   putAgentGrants,
 } from '../../domain/agents/grants.ts';
 import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
-import { builder } from '../builder/builder.ts';
-import { connectionOf, pageArgs, wholeArg, wholeRequest } from '../pagination.ts';
-import { AgentRef } from '../refs.ts';
-import { enumOf, ofFormat } from '../types/enums.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { connectionOf, pageArgs, wholeArg, wholeRequest } from '../ground/pagination.ts';
+import { AgentRef } from '../ground/refs.ts';
+import { enumOf, ofFormat } from '../ground/types/enums.ts';
 import { agentOf } from './agent-edge.ts';
 
 const MemoryGrantType = enumOf(

@@ -1,8 +1,8 @@
 import type { AgentCatalog } from '../../entities/agents/agent.ts';
-import { builder, type InputBuilder } from '../builder/builder.ts';
-import { flatInput, listOfOne } from '../builder/flat-inputs.ts';
-import { EnabledToolInput } from '../tools/inputs.ts';
+import { builder, type InputBuilder } from '../ground/builder/builder.ts';
+import { flatInput, listOfOne } from '../ground/builder/flat-inputs.ts';
 import { AgentCatalogType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
+import { EnabledToolInput } from './tools/inputs.ts';
 
 export const RestAgentOptionsInput = builder.inputType('RestAgentOptionsInput', {
   description: 'How the model samples: arrays of at most 16 numbers, the first of which is used.',

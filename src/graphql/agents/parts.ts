@@ -1,7 +1,7 @@
 import type { AgentOptions, AgentProfile } from '../../entities/agents/agent.ts';
-import { stringOf } from '../../lib/json.ts';
-import { type BuilderTypes, builder } from '../builder/builder.ts';
-import { describedOnRest, restOnly } from '../builder/one-api.ts';
+import { stringOf } from '../../lib/json/json.ts';
+import { type BuilderTypes, builder } from '../ground/builder/builder.ts';
+import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
 
 export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
   access: { scope: 'AGENTS:READ' },

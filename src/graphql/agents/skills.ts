@@ -1,12 +1,12 @@
 import { readInside } from '../../domain/agents/parts/access.ts';
 import { createSkill, deleteSkill, getSkill, getSkills, listSkills, updateSkill } from '../../domain/agents/skills.ts';
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
-import { builder } from '../builder/builder.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { AgentRef, AgentSkillRef } from '../refs.ts';
-import { partMembers, strictInput } from '../types/json-inputs.ts';
-import { NodeType } from '../types/node.ts';
-import { WarningType } from '../types/warnings.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { AgentRef, AgentSkillRef } from '../ground/refs.ts';
+import { partMembers, strictInput } from '../ground/types/json-inputs.ts';
+import { NodeType } from '../ground/types/node.ts';
+import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';
 
 const SkillResource = AgentSkillRef.implement({

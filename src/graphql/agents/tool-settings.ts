@@ -1,14 +1,14 @@
 import { apiMethods, credentialMembers } from '../../engine/tools/api-function/api-function.ts';
 import type { AllowedTools } from '../../engine/tools/mcp/tool-filter.ts';
 import type { AgentTool, AgentToolType, JsonObject } from '../../entities/agents/part.ts';
-import { isObject, membersOf, stringOf } from '../../lib/json.ts';
-import { type BuilderTypes, builder, type InputBuilder } from '../builder/builder.ts';
-import { byName, flatInput, held } from '../builder/flat-inputs.ts';
-import { ToolFilterType, toolFilterOf } from '../tools/enabled-tools.ts';
-import { ToolFilterInput } from '../tools/inputs.ts';
-import { enumOf, ofFormat } from '../types/enums.ts';
-import { NamedTextInput, NamedTextType, namedTexts } from '../types/named-texts.ts';
+import { isObject, membersOf, stringOf } from '../../lib/json/json.ts';
+import { type BuilderTypes, builder, type InputBuilder } from '../ground/builder/builder.ts';
+import { byName, flatInput, held } from '../ground/builder/flat-inputs.ts';
+import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { NamedTextInput, NamedTextType, namedTexts } from '../ground/types/named-texts.ts';
 import { SecretTypeType } from './secrets.ts';
+import { ToolFilterType, toolFilterOf } from './tools/enabled-tools.ts';
+import { ToolFilterInput } from './tools/inputs.ts';
 
 /** How a tool of an agent works: one type for each type of tool, and one input. REST has it as the JSON member `data`. */
 const access = { scope: 'AGENTS:READ' } as const;

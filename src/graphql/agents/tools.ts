@@ -10,15 +10,15 @@ import {
 } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { agentToolTypes, descriptionOf } from '../../entities/agents/part.ts';
-import { builder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
-import { AgentRef, AgentToolRef } from '../refs.ts';
-import { enumOf } from '../types/enums.ts';
-import { partMembers, strictInput } from '../types/json-inputs.ts';
-import { NodeType } from '../types/node.ts';
-import { WarningType } from '../types/warnings.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { flatInput } from '../ground/builder/flat-inputs.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { restOnly } from '../ground/builder/one-api.ts';
+import { AgentRef, AgentToolRef } from '../ground/refs.ts';
+import { enumOf } from '../ground/types/enums.ts';
+import { partMembers, strictInput } from '../ground/types/json-inputs.ts';
+import { NodeType } from '../ground/types/node.ts';
+import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';
 import { AgentToolSettingsInput, AgentToolSettingsType } from './tool-settings.ts';
 

@@ -1,7 +1,7 @@
 import type { AgentUserInput, UserInputType } from '../../entities/agents/part.ts';
-import { stringOf } from '../../lib/json.ts';
-import { type BuilderTypes, builder, type InputBuilder } from '../builder/builder.ts';
-import { flatInput, held } from '../builder/flat-inputs.ts';
+import { stringOf } from '../../lib/json/json.ts';
+import { type BuilderTypes, builder, type InputBuilder } from '../ground/builder/builder.ts';
+import { flatInput, held } from '../ground/builder/flat-inputs.ts';
 
 /** What a user input takes: one type for each type of its value, and one input. REST has them as the members `type` and `configuration`. */
 const access = { scope: 'AGENTS:READ' } as const;

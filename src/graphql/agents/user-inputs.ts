@@ -8,15 +8,15 @@ import {
 } from '../../domain/agents/user-inputs.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { userInputTypes } from '../../entities/agents/part.ts';
-import { builder, type InputBuilder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
-import { AgentRef, AgentUserInputRef } from '../refs.ts';
-import { enumOf } from '../types/enums.ts';
-import { partMembers, strictInput } from '../types/json-inputs.ts';
-import { NodeType } from '../types/node.ts';
-import { WarningType } from '../types/warnings.ts';
+import { builder, type InputBuilder } from '../ground/builder/builder.ts';
+import { flatInput } from '../ground/builder/flat-inputs.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { restOnly } from '../ground/builder/one-api.ts';
+import { AgentRef, AgentUserInputRef } from '../ground/refs.ts';
+import { enumOf } from '../ground/types/enums.ts';
+import { partMembers, strictInput } from '../ground/types/json-inputs.ts';
+import { NodeType } from '../ground/types/node.ts';
+import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';
 import { UserInputSettingsInput, UserInputSettingsType } from './user-input-settings.ts';
 

@@ -1,4 +1,3 @@
-import { findLivingUsers } from '../../domain/accounts/accounts.ts';
 import { authorizeConnection, browseConnection } from '../../domain/knowledge/connecting.ts';
 import {
   deleteConnection,
@@ -12,20 +11,21 @@ import {
   storeRepoHostInstallation,
   updateConnection,
 } from '../../domain/knowledge/connections.ts';
+import { findLivingUsers } from '../../domain/people/accounts.ts';
 import { type BrowseEntry, type BrowsePage, browseKinds } from '../../engine/knowledge/connections/browser.ts';
+import type { Page } from '../../entities/ground/page.ts';
 import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
-import type { Page } from '../../entities/page.ts';
-import { builder, type InputBuilder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
-import { byName, flatInput } from '../builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { describedOnRest, restNamed, restOnly } from '../builder/one-api.ts';
-import { connectionOf, forwardArgs, pageArgs, pageRequest, uncountedConnectionOf } from '../pagination.ts';
-import { IntegrationRef, OrganizationRef, UserRef } from '../refs.ts';
-import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
-import { strictInput } from '../types/json-inputs.ts';
-import { NamedTextInput } from '../types/named-texts.ts';
-import { NodeType } from '../types/node.ts';
+import { builder, type InputBuilder } from '../ground/builder/builder.ts';
+import type { GraphContext } from '../ground/builder/context.ts';
+import { byName, flatInput } from '../ground/builder/flat-inputs.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { describedOnRest, restNamed, restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, forwardArgs, pageArgs, pageRequest, uncountedConnectionOf } from '../ground/pagination.ts';
+import { IntegrationRef, OrganizationRef, UserRef } from '../ground/refs.ts';
+import { enumOf, ofFormat, textOnRest } from '../ground/types/enums.ts';
+import { strictInput } from '../ground/types/json-inputs.ts';
+import { NamedTextInput } from '../ground/types/named-texts.ts';
+import { NodeType } from '../ground/types/node.ts';
 import { DataSourceConnection } from './sources.ts';
 
 const KindType = enumOf(

@@ -1,5 +1,5 @@
 import { knowledgeErrorCodes, vectorErrorCodes } from '../../entities/knowledge/failure.ts';
-import { enumOf, textOnRest } from '../types/enums.ts';
+import { enumOf, textOnRest } from '../ground/types/enums.ts';
 
 export const KnowledgeErrorCodeType = enumOf(
   'KnowledgeErrorCode',

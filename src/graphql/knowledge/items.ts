@@ -14,16 +14,16 @@ import { readPassages } from '../../domain/knowledge/passages.ts';
 import { type DataSource, type KnowledgeItem, sourceTypeOf } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import type { KnowledgePassage } from '../../entities/knowledge/passage.ts';
-import { builder } from '../builder/builder.ts';
-import { reading } from '../builder/members.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { describedOnRest, restOnly } from '../builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
-import { NodeType } from '../types/node.ts';
-import { PassageContentType } from './citations.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { reading } from '../ground/builder/members.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
+import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
 import { OmissionType } from './omissions.ts';
+import { PassageContentType } from './passages.ts';
 import { DataSourceKind, IndexStatusType } from './sources.ts';
 
 const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').implement({

@@ -1,6 +1,6 @@
 import { type Omission, omissionKinds, omissionText } from '../../entities/knowledge/omission.ts';
-import { builder } from '../builder/builder.ts';
-import { enumOf } from '../types/enums.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { enumOf } from '../ground/types/enums.ts';
 
 const OmissionKindType = enumOf('OmissionKind', 'What the text of a document leaves out.', omissionKinds, {
   PAGES_WITHOUT_TEXT: 'Pages in which no text was found, such as scans.',

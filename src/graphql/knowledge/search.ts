@@ -12,12 +12,12 @@ import {
   type SearchedQuestion,
   wordOrigins,
 } from '../../entities/knowledge/searched-question.ts';
-import { builder } from '../builder/builder.ts';
-import { nodeOf } from '../builder/nodes.ts';
-import { describedOnRest, restOnly } from '../builder/one-api.ts';
-import { DataSourceRef, KnowledgeItemRef } from '../refs.ts';
-import { LexicalReasonType, RetrievalModeType } from '../runs/retrieval.ts';
-import { enumOf, ofFormat, textOnRest } from '../types/enums.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { nodeOf } from '../ground/builder/nodes.ts';
+import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
+import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
+import { enumOf, ofFormat, textOnRest } from '../ground/types/enums.ts';
+import { LexicalReasonType, RetrievalModeType } from './retrieval.ts';
 import { DataSourceKind } from './sources.ts';
 
 const asText = { ...ofFormat, ...textOnRest };

@@ -1,7 +1,7 @@
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
 import { repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
-import { builder } from '../builder/builder.ts';
-import { enumOf, ofFormat } from '../types/enums.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { enumOf, ofFormat } from '../ground/types/enums.ts';
 
 export const WebUrlFileTypeType = enumOf('WebUrlFileType', 'Files that a web source may take besides pages.', webUrlFileTypes, {
   TEXT: 'Plain text.',

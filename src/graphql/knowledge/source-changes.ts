@@ -12,11 +12,11 @@ import {
 } from '../../domain/knowledge/sources.ts';
 import { readableFormatNames } from '../../engine/knowledge/extract/readable-formats.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
-import { builder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
-import { nodeOf } from '../builder/nodes.ts';
-import { AgentRef, DataSourceRef } from '../refs.ts';
-import { WarningType } from '../types/warnings.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { flatInput } from '../ground/builder/flat-inputs.ts';
+import { nodeOf } from '../ground/builder/nodes.ts';
+import { AgentRef, DataSourceRef } from '../ground/refs.ts';
+import { WarningType } from '../ground/types/warnings.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';
 
 const UpdateDataSourceInput = flatInput<UpdateDataSourceChanges>(

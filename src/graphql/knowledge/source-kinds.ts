@@ -14,11 +14,11 @@ import {
   addWikiSource,
 } from '../../domain/knowledge/source-kinds.ts';
 import { crawlBounds, type DataSource } from '../../entities/knowledge/data-source.ts';
-import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
-import { type Conversion, flatInput } from '../builder/flat-inputs.ts';
-import { describedOnRest } from '../builder/one-api.ts';
-import { DataSourceRef } from '../refs.ts';
+import { builder } from '../ground/builder/builder.ts';
+import type { GraphContext } from '../ground/builder/context.ts';
+import { type Conversion, flatInput } from '../ground/builder/flat-inputs.ts';
+import { describedOnRest } from '../ground/builder/one-api.ts';
+import { DataSourceRef } from '../ground/refs.ts';
 import { RepoHostModeType, WebUrlFileTypeType } from './settings.ts';
 import { RefreshPeriodType } from './sources.ts';
 

@@ -15,14 +15,14 @@ import {
   type SourceRun,
   runStatuses as sourceRunStatuses,
 } from '../../entities/knowledge/source-run.ts';
-import { builder } from '../builder/builder.ts';
-import { reading } from '../builder/members.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
-import { DataSourceRef, SourceRunRef } from '../refs.ts';
-import { enumOf } from '../types/enums.ts';
-import { NodeType } from '../types/node.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { reading } from '../ground/builder/members.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { DataSourceRef, SourceRunRef } from '../ground/refs.ts';
+import { enumOf } from '../ground/types/enums.ts';
+import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
 import { IndexingStatisticsType } from './sources.ts';
 

@@ -1,6 +1,5 @@
-import { canEditDataSource, mayChange } from '../../domain/access/access.ts';
-import { findLivingUsers, findUsersById } from '../../domain/accounts/accounts.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
+import { canEditDataSource, mayChange } from '../../domain/ground/access/access.ts';
 import { findConnectionsOfSources } from '../../domain/knowledge/connections.ts';
 import { watchDataSource } from '../../domain/knowledge/source-changes.ts';
 import {
@@ -15,7 +14,9 @@ import {
   pageDataSourcesOfAgents,
   type SourceVectors,
 } from '../../domain/knowledge/sources.ts';
+import { findLivingUsers, findUsersById } from '../../domain/people/accounts.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
+import type { PageRequest } from '../../entities/ground/page.ts';
 import {
   type DataSource,
   dataSourceTypes,
@@ -29,21 +30,20 @@ import {
   sourceWarnings,
 } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
-import type { PageRequest } from '../../entities/page.ts';
-import { dataSourceOrders, dataSourceStates } from '../../storage/knowledge/source-places.ts';
-import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
+import { dataSourceOrders, dataSourceStates } from '../../storage/knowledge/sources/places.ts';
+import type { UsingAgent } from '../../storage/knowledge/sources/queries.ts';
 import { agentOf } from '../agents/agent-edge.ts';
 import { AgentConnection } from '../agents/agents.ts';
-import { batched } from '../builder/batched.ts';
-import { builder } from '../builder/builder.ts';
-import { membersRead, reading } from '../builder/members.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
-import { AgentRef, DataSourceRef, IntegrationRef, OrganizationRef, SourceRunRef, UserRef } from '../refs.ts';
-import { enumOf } from '../types/enums.ts';
-import { NodeType } from '../types/node.ts';
-import { WarningType } from '../types/warnings.ts';
+import { batched } from '../ground/builder/batched.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { membersRead, reading } from '../ground/builder/members.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { AgentRef, DataSourceRef, IntegrationRef, OrganizationRef, SourceRunRef, UserRef } from '../ground/refs.ts';
+import { enumOf } from '../ground/types/enums.ts';
+import { NodeType } from '../ground/types/node.ts';
+import { WarningType } from '../ground/types/warnings.ts';
 import { KnowledgeErrorCodeType, VectorErrorCodeType } from './failures.ts';
 import { DataSourceSettings, settingsOf } from './settings.ts';
 

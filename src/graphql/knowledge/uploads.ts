@@ -1,6 +1,6 @@
 import { createUploadToken, type UploadToken, uploadDataSource } from '../../domain/knowledge/uploads.ts';
-import { builder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { DataSourceType } from './sources.ts';
 
 const UploadTokenType = builder.objectRef<UploadToken>('UploadToken').implement({

@@ -8,17 +8,17 @@ import {
   pageBatchesOfStores,
   pageFilesOfBatches,
 } from '../../domain/knowledge/vector-stores/batches.ts';
-import { idAs } from '../../entities/ids.ts';
+import { idAs } from '../../entities/ground/ids.ts';
 import { statusOfBatch } from '../../entities/knowledge/vector-store.ts';
-import { builder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
-import { VectorStoreFileBatchRef, VectorStoreRef } from '../refs.ts';
-import { AttributeInput, asObject } from '../types/entries.ts';
-import { ChunkingStrategyInput } from '../types/json-inputs.ts';
-import { NodeType } from '../types/node.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { flatInput } from '../ground/builder/flat-inputs.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { VectorStoreFileBatchRef, VectorStoreRef } from '../ground/refs.ts';
+import { AttributeInput, asObject } from '../ground/types/entries.ts';
+import { ChunkingStrategyInput } from '../ground/types/json-inputs.ts';
+import { NodeType } from '../ground/types/node.ts';
 import { attributeList, attributes, FileConnection, StatusType } from './vector-store-files.ts';
 import { FileCountsType } from './vector-stores.ts';
 

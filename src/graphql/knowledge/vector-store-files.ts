@@ -1,4 +1,4 @@
-import { operationScopes } from '../../domain/access/operation-scopes.ts';
+import { operationScopes } from '../../domain/ground/access/operation-scopes.ts';
 import { getFileContent } from '../../domain/knowledge/vector-stores/content.ts';
 import {
   attachFile,
@@ -10,20 +10,20 @@ import {
   pageStoreFiles,
   updateStoreFile,
 } from '../../domain/knowledge/vector-stores/files.ts';
-import { idAs } from '../../entities/ids.ts';
+import { idAs } from '../../entities/ground/ids.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import { type FileContent, type FileText, storeFileStatuses } from '../../entities/knowledge/vector-store.ts';
-import { builder } from '../builder/builder.ts';
-import type { GraphContext } from '../builder/context.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
-import { nodeLoaderOf, nodeOf, registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
-import { KnowledgeItemRef, VectorStoreFileRef, VectorStoreRef } from '../refs.ts';
-import { AttributeInput, AttributeType, asObject, attributeEntries } from '../types/entries.ts';
-import { enumOf, ofFormat } from '../types/enums.ts';
-import { ChunkingStrategyInput } from '../types/json-inputs.ts';
-import { NodeType } from '../types/node.ts';
+import { builder } from '../ground/builder/builder.ts';
+import type { GraphContext } from '../ground/builder/context.ts';
+import { flatInput } from '../ground/builder/flat-inputs.ts';
+import { nodeLoaderOf, nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { KnowledgeItemRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
+import { AttributeInput, AttributeType, asObject, attributeEntries } from '../ground/types/entries.ts';
+import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { ChunkingStrategyInput } from '../ground/types/json-inputs.ts';
+import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
 import { byIds } from './vector-stores.ts';
 

@@ -1,4 +1,3 @@
-import { findLivingUsers } from '../../domain/accounts/accounts.ts';
 import { type SearchInput, searchVectorStore } from '../../domain/knowledge/vector-stores/search.ts';
 import {
   type CreateVectorStoreInput as CreateShape,
@@ -11,7 +10,8 @@ import {
   type UpdateVectorStoreInput as UpdateShape,
   updateVectorStore,
 } from '../../domain/knowledge/vector-stores/stores.ts';
-import { idAs } from '../../entities/ids.ts';
+import { findLivingUsers } from '../../domain/people/accounts.ts';
+import { idAs } from '../../entities/ground/ids.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import {
   type StoreFileCounts,
@@ -20,18 +20,18 @@ import {
   statusOfStore,
   storeStatuses,
 } from '../../entities/knowledge/vector-store.ts';
-import { builder } from '../builder/builder.ts';
-import { flatInput } from '../builder/flat-inputs.ts';
-import { reading } from '../builder/members.ts';
-import { nodeOf, registerNode } from '../builder/nodes.ts';
-import { restOnly } from '../builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../pagination.ts';
-import { DataSourceRef, UserRef, VectorStoreFileRef, VectorStoreRef } from '../refs.ts';
-import { AttributeFilterInput } from '../tools/filters.ts';
-import { asObject, MetadataEntryInput, MetadataEntryType, metadataEntries } from '../types/entries.ts';
-import { enumOf } from '../types/enums.ts';
-import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../types/json-inputs.ts';
-import { NodeType } from '../types/node.ts';
+import { AttributeFilterInput } from '../agents/tools/filters.ts';
+import { builder } from '../ground/builder/builder.ts';
+import { flatInput } from '../ground/builder/flat-inputs.ts';
+import { reading } from '../ground/builder/members.ts';
+import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { restOnly } from '../ground/builder/one-api.ts';
+import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { DataSourceRef, UserRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
+import { asObject, MetadataEntryInput, MetadataEntryType, metadataEntries } from '../ground/types/entries.ts';
+import { enumOf } from '../ground/types/enums.ts';
+import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../ground/types/json-inputs.ts';
+import { NodeType } from '../ground/types/node.ts';
 
 export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFileCounts').implement({
   access: { scope: 'DATA_SOURCES:READ' },

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import type { Plugin } from 'graphql-yoga';
-import type { Caller } from '../../entities/accounts/caller.ts';
-import type { DomainError } from '../../entities/errors.ts';
+import type { DomainError } from '../../entities/ground/errors.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { CallContext } from '../../http/context.ts';
 import type { RouteMeter } from '../../http/log/metrics.ts';
-import type { ErrorContext } from '../errors/present.ts';
+import type { ErrorContext } from '../ground/errors/present.ts';
 import { Outlet } from './outlet.ts';
 
 /** A stream that was reserved in the single connection mode of graphql-sse: `reserved-streams.ts`. */

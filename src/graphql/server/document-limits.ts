@@ -16,7 +16,7 @@ import {
   validate,
 } from 'graphql';
 import type { Settings } from '../../settings.ts';
-import type { DocumentErrorCode } from '../errors/codes.ts';
+import type { DocumentErrorCode } from '../ground/errors/codes.ts';
 import type { CallPlugin } from './call.ts';
 
 /** Most directives in a document. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLParams } from 'graphql-yoga';
 import type { AdmissionPool } from '../../engine/sharing/pools.ts';
-import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import { DomainError } from '../../entities/errors.ts';
+import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import { type Form, readForm } from '../../http/body/form.ts';
 import type { Settings } from '../../settings.ts';
 import { type CallPlugin, callerOf } from './call.ts';

@@ -10,21 +10,21 @@ import {
   getOperationAST,
   Kind,
 } from 'graphql';
-import { runOperations } from '../../domain/access/policy.ts';
-import { keyEnded, watchKey, watchRevocation, watchRights } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { isSession } from '../../entities/accounts/session.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { runOperations } from '../../domain/ground/access/policy.ts';
+import { keyEnded, watchKey, watchRevocation, watchRights } from '../../domain/people/api-keys.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { isSession } from '../../entities/people/session.ts';
 import { requirePreflightHeader } from '../../http/authenticate/session-cookie.ts';
 import { CallContext } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
 import { countFurther } from '../../http/reply/rate-headers.ts';
 import { fieldsOf, fragmentsOf } from '../../lib/selections.ts';
-import type { ComplexityContext } from '../builder/complexity.ts';
-import type { GraphContext } from '../builder/context.ts';
-import { documentFaults } from '../errors/document-faults.ts';
-import { isOfArgument, presentResult } from '../errors/present.ts';
+import type { ComplexityContext } from '../ground/builder/complexity.ts';
+import type { GraphContext } from '../ground/builder/context.ts';
+import { documentFaults } from '../ground/errors/document-faults.ts';
+import { isOfArgument, presentResult } from '../ground/errors/present.ts';
 import { type Call, callerOf, type ServerContext, type WatchKey } from './call.ts';
 import { documentError } from './document-limits.ts';
 import { resultsOf } from './results.ts';
@@ -39,7 +39,7 @@ type Results = ExecutionResult | AsyncIterable<ExecutionResult>;
 interface Prepared {
   readonly call: Call;
   readonly context: CallContext;
-  /** Whether one of the root fields holds a model run (domain/access/policy.ts). */
+  /** Whether one of the root fields holds a model run (domain/ground/access/policy.ts). */
   readonly holdsRun: boolean;
 }
 

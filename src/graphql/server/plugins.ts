@@ -1,10 +1,10 @@
 import { useCSRFPrevention } from '@graphql-yoga/plugin-csrf-prevention';
 import { GraphQLError } from 'graphql';
-import { DomainError, publicError } from '../../entities/errors.ts';
+import { DomainError, publicError } from '../../entities/ground/errors.ts';
 import { preflightHeaders } from '../../http/authenticate/session-cookie.ts';
 import { errorHeaders, type MadeError, unwrapError } from '../../http/errors.ts';
-import { documentFaults } from '../errors/document-faults.ts';
-import { presentError } from '../errors/present.ts';
+import { documentFaults } from '../ground/errors/document-faults.ts';
+import { presentError } from '../ground/errors/present.ts';
 import type { Call, CallPlugin, ServerContext } from './call.ts';
 
 /** A GET needs no header: it is a query, of which another site sees no answer. Sessions ask for more (`requireOwnPage`). */

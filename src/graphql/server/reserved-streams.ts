@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AdmissionPool } from '../../engine/sharing/pools.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { CallContext } from '../../http/context.ts';
 import { type Call, callerOf, type Reservation, type WatchKey } from './call.ts';
 import { Outlet } from './outlet.ts';

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { CallContext } from '../../http/context.ts';
-import { presentError, presentResult } from '../errors/present.ts';
+import { presentError, presentResult } from '../ground/errors/present.ts';
 import type { Call } from './call.ts';
 
 /** What the results of a subscription are made of. */

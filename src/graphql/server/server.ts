@@ -4,8 +4,8 @@ import type { RequestHandler } from 'express';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { watchKey } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
+import { watchKey } from '../../domain/people/api-keys.ts';
 import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
 import { type Authenticate, authenticateBrowser } from '../../http/authenticate/authenticate.ts';
 import { keyCheckOf, sessionCheckOf } from '../../http/authenticate/key-check.ts';
@@ -37,7 +37,7 @@ export interface GraphqlOptions {
   readonly streams: SseStreams;
   /** Shared with REST: they limit the process. */
   readonly admissions: Admissions;
-  /** Who a key belongs to and when it ends; domain/accounts/api-keys.ts unless a test has its own. */
+  /** Who a key belongs to and when it ends; domain/people/api-keys.ts unless a test has its own. */
   readonly keys?: { readonly authenticate: Authenticate; readonly watch: WatchKey };
   /** More plugins, of a test. */
   readonly plugins?: readonly CallPlugin[];

@@ -8,8 +8,8 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import { variablePlaces } from '../errors/document-faults.ts';
-import { type GraphFault, inputFault, joined, missingFault, typeAt } from '../errors/input-faults.ts';
+import { variablePlaces } from '../ground/errors/document-faults.ts';
+import { type GraphFault, inputFault, joined, missingFault, typeAt } from '../ground/errors/input-faults.ts';
 
 const faultsMax = 20;
 const messageMaxChars = 1_000;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import { Connection } from '../connections/connection.ts';
 import { noteKey } from '../log/access-log.ts';
 import type { FailedKeys } from './failed-keys.ts';

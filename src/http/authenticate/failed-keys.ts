@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { RateBucket } from '../../engine/sharing/rate-bucket.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { addressOf, networkOf } from '../address.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { authenticateKey, isFamiliarKey } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { authenticateSession, isFamiliarSession } from '../../domain/sign-in/sessions.ts';
-import { actForUser } from '../../domain/sign-in/trusted-user.ts';
+import { authenticateKey, isFamiliarKey } from '../../domain/people/api-keys.ts';
+import { authenticateSession, isFamiliarSession } from '../../domain/people/sign-in/sessions.ts';
+import { actForUser } from '../../domain/people/sign-in/trusted-user.ts';
 import { networkOf } from '../address.ts';
 import { originOf } from '../context.ts';
 import type { Authenticate, KeyCheck, SessionCheck } from './authenticate.ts';

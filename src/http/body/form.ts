@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
-import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import { DomainError } from '../../entities/errors.ts';
+import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import { Spool } from './spool.ts';
 import { watchBody } from './watch.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '../../entities/errors.ts';
-import { jsonErrorPosition } from '../../lib/json-position.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { jsonErrorPosition } from '../../lib/json/json-position.ts';
 import { watchBody } from './watch.ts';
 
 /**

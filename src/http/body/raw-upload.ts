@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import { safeMimeType } from './form.ts';
 import { Spool } from './spool.ts';
 import { fileTooLarge, type Upload, type UploadLimits } from './upload.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import { DomainError } from '../../entities/errors.ts';
+import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import { readForm } from './form.ts';
 
 export interface Upload {

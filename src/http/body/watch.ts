@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 
 /**
  * Tells the reader of a body when the rest will not come: the client left, the connection broke, or nothing arrived for `idleMs`. A long

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import { DomainError, publicError } from '../../entities/errors.ts';
-import { makeId } from '../../entities/ids.ts';
+import { DomainError, publicError } from '../../entities/ground/errors.ts';
+import { makeId } from '../../entities/ground/ids.ts';
 import { sendError } from '../errors.ts';
 import { refuseRaw } from '../reply/raw.ts';
 import { Connection } from './connection.ts';

@@ -8,11 +8,11 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import type { Faults } from '../../domain/faults.ts';
-import { DomainError } from '../../entities/errors.ts';
+import type { Faults } from '../../domain/ground/faults.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { nounOfInput, nounOfValue } from '../../lib/input-values.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject } from '../../lib/json/json.ts';
 import { camelNames, eitherNames, enumTexts, type MemberNames, restMembersOf } from './names.ts';
 
 export type Reader = (value: unknown, faults: Faults) => unknown;
@@ -77,7 +77,7 @@ class ReaderCompiler {
     throw new Error(`not an input type: ${String(type)}`);
   }
 
-  /** See `eitherSpelling` in graphql/types/json-inputs.ts. Routes that write snake_case take both spellings of everything. */
+  /** See `eitherSpelling` in graphql/ground/types/json-inputs.ts. Routes that write snake_case take both spellings of everything. */
   #inEitherSpelling(type: GraphQLInputObjectType): Reader | undefined {
     if (this.#names !== camelNames || type.extensions.takesEitherSpelling !== true) return undefined;
     return new ReaderCompiler(eitherNames, this.#bounds, this.#isStrict).#object(type);

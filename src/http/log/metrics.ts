@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { TimingCounts } from '../../lib/timing.ts';
+import type { TimingCounts } from '../../lib/flow/timing.ts';
 import { sendBody } from '../reply/reply.ts';
 import type { TracedRoute } from './request-trace.ts';
 

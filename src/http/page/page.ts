@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { escapeHtml } from '../../lib/html.ts';
+import { escapeHtml } from '../../lib/text/html.ts';
 import { requestIdOf } from '../context.ts';
 import { sendBody } from '../reply/reply.ts';
 import { type SitePart, siteHead, siteHeader } from './header.ts';

@@ -1,6 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { DomainError } from '../../entities/errors.ts';
-import { jsonBytes, jsonBytesAtLeast, jsonBytesOfCharMax } from '../../lib/json-size.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { jsonBytes, jsonBytesAtLeast, jsonBytesOfCharMax } from '../../lib/json/json-size.ts';
 
 /** Bytes of an error besides its message, about. */
 const errorBytes = 200;

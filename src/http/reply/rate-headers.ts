@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RateLimits, RateSubject, RateVerdict } from '../../engine/sharing/rate-limits.ts';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 
 const headersOfReply = Symbol('rateHeaders');
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorBody, type PublicError } from '../../entities/errors.ts';
+import { errorBody, type PublicError } from '../../entities/ground/errors.ts';
 import { errorHeaders } from '../errors.ts';
 import { jsonType, securityHeaders } from './reply.ts';
 

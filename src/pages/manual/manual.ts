@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { htmlType, pageHeaders, renderPage } from '../../http/page/page.ts';
 import { StaticContent } from '../../http/reply/static.ts';
-import { escapeHtml } from '../../lib/html.ts';
+import { escapeHtml } from '../../lib/text/html.ts';
 import type { Section } from './markdown.ts';
 import type { ManualPage } from './read.ts';
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Marked, type Token } from 'marked';
-import { escapeHtml } from '../../lib/html.ts';
+import { escapeHtml } from '../../lib/text/html.ts';
 
 /** A part of a page, from one heading to the next. */
 export interface Section {

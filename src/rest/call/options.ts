@@ -1,5 +1,5 @@
 import type { Deps } from '../../domain/deps.ts';
-import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Authenticate } from '../../http/authenticate/authenticate.ts';
 import type { Admissions } from '../../http/limits.ts';
 import type { Metrics } from '../../http/log/metrics.ts';
@@ -15,7 +15,7 @@ export interface RestOptions {
   readonly streams: SseStreams;
   /** Shared with the other API: they limit the process. */
   readonly admissions: Admissions;
-  /** Who a key belongs to and when it ends; domain/accounts/api-keys.ts unless a test has its own. */
+  /** Who a key belongs to and when it ends; domain/people/api-keys.ts unless a test has its own. */
   readonly keys?: {
     readonly authenticate: Authenticate;
     readonly watch: (caller: Caller, onEnd: () => void) => () => void;

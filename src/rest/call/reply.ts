@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { DomainError } from '../../entities/errors.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { ReplyBudget } from '../../http/reply/budget.ts';
 import type { Route } from '../compile.ts';
 import type { DeclaredRoute } from '../route.ts';

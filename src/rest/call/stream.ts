@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '../../entities/errors.ts';
-import { isLast, type RunEvent } from '../../entities/runs/event.ts';
+import { isLast, type RunEvent } from '../../entities/conversations/runs/event.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
 import type { CallContext } from '../../http/context.ts';
 import { takesExtensions, takesImages } from '../../http/extensions.ts';
 import type { SseStream, SseStreams } from '../../http/reply/sse.ts';
-import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables, WireReply } from '../../wire/encoder.ts';
+import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables, WireReply } from '../../wire/ground/encoder.ts';
 import type { Reply } from './reply.ts';
 
 export interface StreamCall {

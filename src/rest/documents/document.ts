@@ -21,11 +21,11 @@ import {
   validate,
   valueFromAST,
 } from 'graphql';
-import type { Scope } from '../../entities/accounts/caller.ts';
+import type { Scope } from '../../entities/people/caller.ts';
 import { readVariable } from '../../lib/flat-inputs.ts';
 import type { DeclaredRoute } from '../route.ts';
 
-/** The policy table, as in domain/access/operation-scopes.ts. */
+/** The policy table, as in domain/ground/access/operation-scopes.ts. */
 export type OperationScopes = Readonly<Record<string, Scope | null>>;
 
 /** A variable of a route's document. */
@@ -70,7 +70,7 @@ export function compileDocument(schema: GraphQLSchema, source: string, scopes: O
   if (rootField === undefined) throw new Error(`${rootType.name} has no field ${rootNode.name.value}`);
   const policyKey = `${rootType.name}.${rootField.name}`;
   const scope = scopes[policyKey];
-  if (scope === undefined) throw new Error(`${policyKey} is not in domain/access/operation-scopes.ts`);
+  if (scope === undefined) throw new Error(`${policyKey} is not in domain/ground/access/operation-scopes.ts`);
   return {
     document,
     operation,

@@ -7,9 +7,9 @@ import {
   type ValueNode,
   valueFromAST,
 } from 'graphql';
-import type { RunEvent, RunEventStream } from '../../entities/runs/event.ts';
+import type { RunEvent, RunEventStream } from '../../entities/conversations/runs/event.ts';
 import type { SourceContext } from '../../http/context.ts';
-import type { Variables } from '../../wire/encoder.ts';
+import type { Variables } from '../../wire/ground/encoder.ts';
 import type { RowDocument } from './document.ts';
 
 /** Calls the resolver of a root field for one request. @throws whatever it throws. */

@@ -1,4 +1,4 @@
-import type { PublicError } from '../../entities/errors.ts';
+import type { PublicError } from '../../entities/ground/errors.ts';
 import { responseError } from '../../wire/responses/errors.ts';
 import type { Route } from '../compile.ts';
 import { memberNames } from './member-names.ts';

@@ -1,5 +1,5 @@
 import { GraphQLBoolean, type GraphQLInputType, GraphQLInt, isEnumType, isListType, isNonNullType } from 'graphql';
-import type { Faults } from '../../domain/faults.ts';
+import type { Faults } from '../../domain/ground/faults.ts';
 import { compileReader, type Reader } from '../../http/input/reader.ts';
 import type { DeclaredRoute } from '../route.ts';
 

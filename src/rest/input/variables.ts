@@ -1,6 +1,6 @@
-import { Faults } from '../../domain/faults.ts';
-import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
-import { isObject } from '../../lib/json.ts';
+import { Faults } from '../../domain/ground/faults.ts';
+import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
+import { isObject } from '../../lib/json/json.ts';
 import type { FormField, Parameter, Route } from '../compile.ts';
 
 /** The parts of a request that become variables. */

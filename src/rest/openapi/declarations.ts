@@ -10,7 +10,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { flatType, flatTypeNamed } from '../../lib/flat-inputs.ts';
-import { annotationPattern, type JsonSchema } from '../../wire/json-schema.ts';
+import { annotationPattern, type JsonSchema } from '../../wire/ground/json-schema.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 
 /** What the description of the REST API says beyond the GraphQL schema; checked against it by tests. */

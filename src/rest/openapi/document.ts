@@ -1,8 +1,8 @@
 import { GraphQLNonNull, type GraphQLSchema, getNullableType, isListType, isObjectType, Kind } from 'graphql';
 import { camelNames } from '../../http/input/names.ts';
-import type { JsonSchema } from '../../wire/json-schema.ts';
+import type { JsonSchema } from '../../wire/ground/json-schema.ts';
+import { behaves, isExtension } from '../../wire/ground/schema.ts';
 import { wireDeclarations } from '../../wire/openapi.ts';
-import { behaves, isExtension } from '../../wire/schema.ts';
 import type { Route } from '../compile.ts';
 import { type DocumentVariable, repliedPart } from '../documents/document.ts';
 import { memberNames } from '../input/member-names.ts';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../wire/json-schema.ts';
+import type { JsonSchema } from '../../wire/ground/json-schema.ts';
 
 /**
  * Says the default of a member that may be absent in its description instead of the keyword `default`: widely used generators make a

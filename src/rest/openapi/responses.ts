@@ -1,4 +1,4 @@
-import { DomainError, errorBody, errorCodes, type PublicError, publicError } from '../../entities/errors.ts';
+import { DomainError, errorBody, errorCodes, type PublicError, publicError } from '../../entities/ground/errors.ts';
 import { responseError } from '../../wire/responses/errors.ts';
 import type { Route } from '../compile.ts';
 

@@ -22,7 +22,7 @@ import {
 } from 'graphql';
 import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../../http/input/names.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
-import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
+import { type JsonSchema, orNull } from '../../wire/ground/json-schema.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 

@@ -2,7 +2,7 @@ import { type AuditSink, AuditSinkError, auditSinkBody, createAuditSink } from '
 import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
 import { createProxies } from '../../engine/egress/proxies.ts';
 import { Pools } from '../../engine/sharing/pools.ts';
-import { makeId } from '../../entities/ids.ts';
+import { makeId } from '../../entities/ground/ids.ts';
 import type { Settings } from '../../settings.ts';
 import { type Finding, good, warning, wrong } from './finding.ts';
 

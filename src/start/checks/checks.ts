@@ -1,4 +1,4 @@
-import { secretOf } from '../../lib/secret-files.ts';
+import { secretOf } from '../../lib/files/secret-files.ts';
 import { type Settings, settingsProblems, usableSettings } from '../../settings.ts';
 import { checkAuditSink } from './audit-sink.ts';
 import { checkDatabase } from './database.ts';

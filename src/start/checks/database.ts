@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { displayValue } from '../../lib/display-value.ts';
+import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
-import { checkDataFolder } from '../../storage/database/embedded/data-folder.ts';
-import { FolderInUseError, lockFolder } from '../../storage/database/embedded/lock.ts';
-import { pendingMigrations } from '../../storage/database/migrate.ts';
-import { openPool } from '../../storage/database/pool.ts';
-import { serverProblem } from '../../storage/database/server-check.ts';
-import { checkSharedFiles } from '../../storage/database/shared-files.ts';
-import { StartRefusal } from '../../storage/database/start-refusal.ts';
+import { checkDataFolder } from '../../storage/ground/embedded/data-folder.ts';
+import { FolderInUseError, lockFolder } from '../../storage/ground/embedded/lock.ts';
+import { pendingMigrations } from '../../storage/ground/migrations/migrate.ts';
+import { openPool } from '../../storage/ground/opening/pool.ts';
+import { serverProblem } from '../../storage/ground/opening/server-check.ts';
+import { checkSharedFiles } from '../../storage/ground/opening/shared-files.ts';
+import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
 import { refuseUnfinishedMove } from '../../storage/move/progress.ts';
 import { codeOf, type Finding, good, wrong } from './finding.ts';
 

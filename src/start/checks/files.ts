@@ -1,7 +1,7 @@
-import { displayValue } from '../../lib/display-value.ts';
+import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { blobAddressOf } from '../../storage/blobs/address.ts';
-import { StartRefusal } from '../../storage/database/start-refusal.ts';
+import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
 import { codeOf, type Finding, good, wrong } from './finding.ts';
 
 /** Whether an S3 store of BLOB_URL lets Parley write, read and delete. A folder is checked as a folder. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
 import { blobAddressOf } from '../../storage/blobs/address.ts';
-import { existingPart, folderProblem, freeBytesOf } from '../../storage/database/folders.ts';
+import { existingPart, folderProblem, freeBytesOf } from '../../storage/ground/opening/folders.ts';
 import { type Finding, good, wrong } from './finding.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { editDistance } from '../../lib/edit-distance.ts';
-import { oidcSettingOf, oidcSettings } from '../../lib/oidc-settings.ts';
+import { oidcSettingOf, oidcSettings } from '../../lib/settings/oidc-settings.ts';
+import { editDistance } from '../../lib/text/edit-distance.ts';
 import { secretSettings, settingsInEitherCase, settingsSchema } from '../../settings.ts';
 
 /** A variable that is no setting, and the setting that was probably meant. */

@@ -3,9 +3,9 @@ import { configuredProviders, type ReadEnvironment } from '../../engine/models/p
 import { type ModelsFile, readModelsFile } from '../../engine/models/providers/models-file.ts';
 import type { Provider } from '../../engine/models/providers/provider.ts';
 import type { ModelRouter } from '../../engine/models/router.ts';
-import { displayValue } from '../../lib/display-value.ts';
+import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
-import { StartRefusal } from '../../storage/database/start-refusal.ts';
+import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
 import { codeOf, type Finding, good, sentences, warning, wrong } from './finding.ts';
 
 const timeoutMs = 5_000;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { displayValue } from '../../lib/display-value.ts';
+import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { codeOf, type Finding, good, wrong } from './finding.ts';
 

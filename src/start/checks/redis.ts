@@ -1,5 +1,5 @@
 import type { Settings } from '../../settings.ts';
-import { redisProblem } from '../../storage/redis/check.ts';
+import { redisProblem } from '../../storage/ground/redis/check.ts';
 import { type Finding, good, warning, wrong } from './finding.ts';
 
 /** Whether REDIS_URL can be used, where it is set. */

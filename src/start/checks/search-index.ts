@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings.ts';
-import { createOpenSearch } from '../../storage/search-index/opensearch/opensearch.ts';
-import { SearchIndexError } from '../../storage/search-index/search-index.ts';
+import { createOpenSearch } from '../../storage/knowledge/search-index/opensearch/opensearch.ts';
+import { SearchIndexError } from '../../storage/knowledge/search-index/search-index.ts';
 import { type Finding, good, warning, wrong } from './finding.ts';
 
 /** Whether what answers at SEARCH_INDEX_URL can be used. */

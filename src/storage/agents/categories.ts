@@ -1,6 +1,6 @@
 import type { AgentCategory } from '../../entities/agents/agent.ts';
-import { settled, unlessMissing } from '../database/conflicts.ts';
-import type { Database } from '../database/database.ts';
+import { settled, unlessMissing } from '../ground/conflicts.ts';
+import type { Database } from '../ground/database.ts';
 import { removeFromAgents } from './counters.ts';
 
 /** The headings of organizations' own catalogs. */

@@ -1,5 +1,5 @@
 // Raw SQL: counters grow by what many rows say, a list loses a value in one statement, and the agent's `updatedAt` stays.
-import type { Sql, Transaction } from '../database/database.ts';
+import type { Sql, Transaction } from '../ground/database.ts';
 
 export interface RatingCounts {
   readonly ratingCount: number;

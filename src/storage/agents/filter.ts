@@ -1,6 +1,6 @@
-import type { AgentFilter, AgentLeaf } from '../../entities/accounts/access.ts';
-import { containing, type WhereTree, whereOf } from '../database/where.ts';
+import type { AgentFilter, AgentLeaf } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
+import { containing, type WhereTree, whereOf } from '../ground/lists/where.ts';
 
 /** A rule about agents as Prisma's `where`. */
 export function agentWhere(filter: AgentFilter): WhereTree<Prisma.AgentWhereInput> {

@@ -1,5 +1,5 @@
 import type { AgentGrants, MemoryGrant } from '../../entities/agents/grant.ts';
-import type { Database } from '../database/database.ts';
+import type { Database } from '../ground/database.ts';
 
 /** The person who grants, in one organization. Every statement has both. */
 export interface Granter {

@@ -1,13 +1,13 @@
-import type { AgentFilter, AgentViewer } from '../../entities/accounts/access.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
-import { isAny } from '../../entities/filter.ts';
-import { type Members, reads } from '../../entities/members.ts';
-import { countUnlessWhole, type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
-import { groupWhere } from '../accounts/group-filter.ts';
-import type { Database } from '../database/database.ts';
-import { byTime, mergeLatest, readPage, requireShortList } from '../database/paging.ts';
-import { type Selection, selected } from '../database/selected.ts';
+import { isAny } from '../../entities/ground/filter.ts';
+import { type Members, reads } from '../../entities/ground/members.ts';
+import { countUnlessWhole, type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import type { AgentFilter, AgentViewer } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
+import type { Database } from '../ground/database.ts';
+import { byTime, mergeLatest, readPage, requireShortList } from '../ground/lists/paging.ts';
+import { type Selection, selected } from '../ground/lists/selected.ts';
+import { groupWhere } from '../people/groups/filter.ts';
 import { agentWhere } from './filter.ts';
 
 type AgentMembers = Members<AgentView>;

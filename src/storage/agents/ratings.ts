@@ -1,7 +1,7 @@
-import { DomainError } from '../../entities/errors.ts';
-import type { Database } from '../database/database.ts';
-import type { Signals } from '../database/signals/signals.ts';
-import { lockAgent } from '../database/sql/locks.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import type { Database } from '../ground/database.ts';
+import type { Signals } from '../ground/signals/signals.ts';
+import { lockAgent } from '../ground/sql/locks.ts';
 import { addToRating } from './counters.ts';
 
 /** Ratings of agents by users. The agent's own count and sum change in the same transaction, so no list has to add ratings up. */

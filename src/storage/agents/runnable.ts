@@ -1,9 +1,9 @@
 // Raw SQL: a completion waits for it when the agent is not remembered; one prepared statement over eleven tables.
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentRunParts, skillInlineCharsMax } from '../../entities/agents/part.ts';
-import type { Database } from '../database/database.ts';
-import { createInvalidatedCache } from '../database/invalidated-cache.ts';
-import type { Signals } from '../database/signals/signals.ts';
+import type { Database } from '../ground/database.ts';
+import { createInvalidatedCache } from '../ground/invalidated-cache.ts';
+import type { Signals } from '../ground/signals/signals.ts';
 
 const agentsMax = 5_000;
 

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database } from '../ground/database.ts';
 
 export interface WantedToolName {
   readonly agentId: string;

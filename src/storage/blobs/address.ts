@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { displayValue } from '../../lib/display-value.ts';
+import { displayValue } from '../../lib/text/display-value.ts';
 
 /** Where blobs are kept. */
 export type BlobAddress = { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 's3' } & S3Address);

@@ -3,9 +3,9 @@ import { createReadStream, readdirSync } from 'node:fs';
 import { open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
-import { DomainError } from '../../entities/errors.ts';
-import { makeFolder } from '../../lib/folders.ts';
-import { freeBytesOf } from '../database/folders.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import { makeFolder } from '../../lib/files/folders.ts';
+import { freeBytesOf } from '../ground/opening/folders.ts';
 import type { Blobs } from './blobs.ts';
 import { checkKey, checkSize, chunksOf, isKey } from './content.ts';
 

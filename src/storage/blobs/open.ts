@@ -1,5 +1,5 @@
 import type { Settings } from '../../settings.ts';
-import { prepareFolder } from '../database/folders.ts';
+import { prepareFolder } from '../ground/opening/folders.ts';
 import { blobAddressOf } from './address.ts';
 import type { Blobs } from './blobs.ts';
 import { createDiskBlobs } from './disk.ts';

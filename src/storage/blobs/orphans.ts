@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database } from '../ground/database.ts';
 
 /** Finds blobs that no row names: a process died after it wrote the blob and before it wrote the row. */
 export interface OrphanBlobStore {

@@ -223,8 +223,8 @@ export type SourceRun = Prisma.SourceRunModel
 export type KnowledgeItem = Prisma.KnowledgeItemModel
 /**
  * Model Chunk
- * What ranks a passage: its lexemes as keys (storage/knowledge/lexeme-key.ts) and how often each occurs. Narrow, apart from the text, because
- * ranking reads thousands of rows. Written and read by SQL only (storage/knowledge/chunks.ts).
+ * What ranks a passage: its lexemes as keys (storage/knowledge/passages/lexeme-key.ts) and how often each occurs. Narrow, apart from the text, because
+ * ranking reads thousands of rows. Written and read by SQL only (storage/knowledge/passages/chunks.ts).
  */
 export type Chunk = Prisma.ChunkModel
 /**
@@ -239,7 +239,7 @@ export type ChunkText = Prisma.ChunkTextModel
 export type LexemeFrequency = Prisma.LexemeFrequencyModel
 /**
  * Model LexemeNumbering
- * From when on new lexemes get numbers as keys, one row; see storage/knowledge/lexeme-key.ts.
+ * From when on new lexemes get numbers as keys, one row; see storage/knowledge/passages/lexeme-key.ts.
  */
 export type LexemeNumbering = Prisma.LexemeNumberingModel
 /**
@@ -265,7 +265,7 @@ export type EmbeddingSpace = Prisma.EmbeddingSpaceModel
 /**
  * Model ChunkEmbedding
  * The vector of a passage. No migration makes this table, but the start, where the extension `vector` is installed
- * (storage/database/vector-extension.ts): no other model refers to it.
+ * (storage/ground/vectors/vector-extension.ts): no other model refers to it.
  */
 export type ChunkEmbedding = Prisma.ChunkEmbeddingModel
 /**
@@ -366,7 +366,7 @@ export type Run = Prisma.RunModel
 /**
  * Model RunEventBatch
  * Consecutive events of a run. Batches are written before any reader sees them; the end of the run makes one row of them, or a few of a long log.
- * Partitioned by ranges of `runId`, which are ranges of time: storage/data-life/event-partitions.ts.
+ * Partitioned by ranges of `runId`, which are ranges of time: storage/operations/data-life/event-partitions.ts.
  */
 export type RunEventBatch = Prisma.RunEventBatchModel
 /**
@@ -437,7 +437,7 @@ export type DataRetention = Prisma.DataRetentionModel
 export type SweepPlace = Prisma.SweepPlaceModel
 /**
  * Model RepeatedTask
- * Tasks that one of all instances repeats, such as the deletion of old data. A leased row: see storage/tasks.ts.
+ * Tasks that one of all instances repeats, such as the deletion of old data. A leased row: see storage/ground/tasks.ts.
  */
 export type RepeatedTask = Prisma.RepeatedTaskModel
 /**
@@ -502,6 +502,6 @@ export type AgentSecret = Prisma.AgentSecretModel
 export type Installation = Prisma.InstallationModel
 /**
  * Model CacheInvalidation
- * Changes of rows that instances keep in memory. Triggers write them in the transaction of the change; deleted after an hour. See storage/database/signals/change-feed.ts.
+ * Changes of rows that instances keep in memory. Triggers write them in the transaction of the change; deleted after an hour. See storage/ground/signals/change-feed.ts.
  */
 export type CacheInvalidation = Prisma.CacheInvalidationModel

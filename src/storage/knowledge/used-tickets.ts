@@ -1,5 +1,5 @@
-import { DomainError } from '../../entities/errors.ts';
-import type { Transaction } from '../database/database.ts';
+import { DomainError } from '../../entities/ground/errors.ts';
+import type { Transaction } from '../ground/database.ts';
 
 /**
  * Marks a signed link as used, in the transaction of what it allows, so that the link works once. Also deletes the marks of expired links.

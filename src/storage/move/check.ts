@@ -2,10 +2,10 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
 import { openBlobs } from '../blobs/open.ts';
-import { moveMarkOf } from '../database/embedded/data-folder.ts';
-import { startEmbedded } from '../database/embedded/embedded.ts';
-import { openPool } from '../database/pool.ts';
-import { serverProblem } from '../database/server-check.ts';
+import { moveMarkOf } from '../ground/embedded/data-folder.ts';
+import { startEmbedded } from '../ground/embedded/embedded.ts';
+import { openPool } from '../ground/opening/pool.ts';
+import { serverProblem } from '../ground/opening/server-check.ts';
 import { countFiles } from './files.ts';
 import { targetProblem } from './move.ts';
 import { MoveProgress } from './progress.ts';

@@ -1,7 +1,7 @@
 // Raw SQL: tables that are there only while a move goes on.
 import type { Pool, PoolClient } from 'pg';
-import { hasTable } from '../database/pool.ts';
-import { StartRefusal } from '../database/start-refusal.ts';
+import { hasTable } from '../ground/opening/pool.ts';
+import { StartRefusal } from '../ground/opening/start-refusal.ts';
 
 export interface MovedFile {
   readonly key: string;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
-import { moveMarkOf, setMoveMark } from '../database/embedded/data-folder.ts';
-import { lockFolder } from '../database/embedded/lock.ts';
+import { moveMarkOf, setMoveMark } from '../ground/embedded/data-folder.ts';
+import { lockFolder } from '../ground/embedded/lock.ts';
 
 /**
  * Takes the mark of a move away.

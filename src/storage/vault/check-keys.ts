@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings.ts';
-import type { Database } from '../database/database.ts';
-import { StartRefusal } from '../database/start-refusal.ts';
+import type { Database } from '../ground/database.ts';
+import { StartRefusal } from '../ground/opening/start-refusal.ts';
 import { type MasterKeys, masterKeyPath, storedMasterKey } from './master-keys.ts';
 import { openDataKey } from './wrapping.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../../lib/write-whole.ts';
+import { writeWhole } from '../../lib/files/write-whole.ts';
 import type { Settings } from '../../settings.ts';
-import { StartRefusal } from '../database/start-refusal.ts';
+import { StartRefusal } from '../ground/opening/start-refusal.ts';
 import { deriveKey, makeKeyBytes, type SealingKey } from './sealing.ts';
 
 export interface MasterKeys {

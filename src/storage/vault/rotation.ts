@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database } from '../ground/database.ts';
 import type { MasterKeys } from './master-keys.ts';
 import { openDataKey, wrapDataKey } from './wrapping.ts';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database } from '../ground/database.ts';
 import type { MasterKeys } from './master-keys.ts';
 import { type Rotation, rotateDataKeys } from './rotation.ts';
 import { deriveKey, makeKeyBytes, type SealingKey, seal, unseal } from './sealing.ts';

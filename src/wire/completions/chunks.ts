@@ -1,9 +1,15 @@
-import { errorBody, publicError } from '../../entities/errors.ts';
-import { failureOf } from '../../entities/runs/answer.ts';
-import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/runs/event.ts';
-import type { Warning } from '../../entities/warning.ts';
-import { type EncoderContext, type StreamEncoder, type StreamEncoderFactory, shownWarnings, type Variables } from '../encoder.ts';
-import { flowStep, flowStepOf, selectionOf } from '../run-parts.ts';
+import { failureOf } from '../../entities/conversations/runs/answer.ts';
+import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/conversations/runs/event.ts';
+import { errorBody, publicError } from '../../entities/ground/errors.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
+import {
+  type EncoderContext,
+  type StreamEncoder,
+  type StreamEncoderFactory,
+  shownWarnings,
+  type Variables,
+} from '../ground/encoder.ts';
+import { flowStep, flowStepOf, selectionOf } from '../ground/run-parts.ts';
 import {
   anyOf,
   behaves,
@@ -19,7 +25,7 @@ import {
   reference,
   type Sent,
   text,
-} from '../schema.ts';
+} from '../ground/schema.ts';
 import {
   annotation,
   annotationOf,

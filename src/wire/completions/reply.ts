@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/events/transcript.ts';
-import type { ToolCall } from '../../entities/chats/chat.ts';
-import { statelessChatId } from '../../entities/ids.ts';
+import type { ToolCall } from '../../entities/conversations/chats/chat.ts';
+import { citationsOf, reasoningOf, refusalOf, requireAnswer, textOf } from '../../entities/conversations/runs/answer.ts';
+import { incompleteReasons, type RunItem, type RunSnapshot, type TokenLogprob } from '../../entities/conversations/runs/event.ts';
+import type { Usage } from '../../entities/conversations/runs/usage.ts';
+import { statelessChatId } from '../../entities/ground/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
-import { citationsOf, reasoningOf, refusalOf, requireAnswer, textOf } from '../../entities/runs/answer.ts';
-import { incompleteReasons, type RunItem, type RunSnapshot, type TokenLogprob } from '../../entities/runs/event.ts';
-import type { Usage } from '../../entities/runs/usage.ts';
-import { type EncoderContext, foldOfEnd, shownWarnings, type Variables, type WireReply } from '../encoder.ts';
-import { logprob } from '../responses/parts.ts';
-import { flowStep, flowStepOf } from '../run-parts.ts';
+import { type EncoderContext, foldOfEnd, shownWarnings, type Variables, type WireReply } from '../ground/encoder.ts';
+import { flowStep, flowStepOf } from '../ground/run-parts.ts';
 import {
   behaves,
   component,
@@ -22,8 +21,9 @@ import {
   type Sent,
   text,
   unlessEmpty,
-} from '../schema.ts';
-import { writtenThought } from '../thoughts.ts';
+} from '../ground/schema.ts';
+import { writtenThought } from '../ground/thoughts.ts';
+import { logprob } from '../responses/parts.ts';
 
 /** The reply of the chat completions format: its schema, and its encoder from a finished run. Parts that the stream has too are exported. */
 

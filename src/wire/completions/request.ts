@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { toolTypeNames } from '../../entities/runs/tool.ts';
-import { identifiers } from '../identifiers.ts';
-import { imageUrlRule, kindOfImageUrl } from '../image-url.ts';
-import { addressPart, fileIdPart } from '../prompt-parts.ts';
-import { inputFileParam, nestedFile } from '../responses/parts.ts';
-import { chatOptions, logitBias, secrets, serviceTier, verbosity } from '../responses/request.ts';
-import { toolChoiceMode, toolChoiceServerTool } from '../responses/tools.ts';
+import { toolTypeNames } from '../../entities/conversations/runs/tool.ts';
+import { identifiers } from '../ground/identifiers.ts';
+import { imageUrlRule, kindOfImageUrl } from '../ground/image-url.ts';
+import { addressPart, fileIdPart } from '../ground/prompt-parts.ts';
 import {
   behaves,
   choiceByType,
@@ -25,7 +22,10 @@ import {
   record,
   text,
   tokensMax,
-} from '../schema.ts';
+} from '../ground/schema.ts';
+import { inputFileParam, nestedFile } from '../responses/parts.ts';
+import { chatOptions, logitBias, secrets, serviceTier, verbosity } from '../responses/request.ts';
+import { toolChoiceMode, toolChoiceServerTool } from '../responses/tools.ts';
 
 /** The chat completions format: what a request says beyond its GraphQL type. */
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, type PublicError } from '../../entities/errors.ts';
+import { type ErrorCode, errorCodes, type PublicError } from '../../entities/ground/errors.ts';
 
 /** A failure in the responses format, which has five error types. `code` is the same on every API. */
 export function responseError(shown: PublicError): PublicError {

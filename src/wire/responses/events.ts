@@ -1,9 +1,16 @@
 import { z } from 'zod';
-import { errorBody, type PublicError, publicError } from '../../entities/errors.ts';
-import type { EndedSubagent, RunEvent, RunItem, RunSnapshot, Subagent, TokenLogprob } from '../../entities/runs/event.ts';
-import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
-import type { StreamEncoderFactory } from '../encoder.ts';
-import { flowStep, flowStepOf } from '../run-parts.ts';
+import type {
+  EndedSubagent,
+  RunEvent,
+  RunItem,
+  RunSnapshot,
+  Subagent,
+  TokenLogprob,
+} from '../../entities/conversations/runs/event.ts';
+import type { ResponseHead, WireObject } from '../../entities/conversations/runs/response.ts';
+import { errorBody, type PublicError, publicError } from '../../entities/ground/errors.ts';
+import type { StreamEncoderFactory } from '../ground/encoder.ts';
+import { flowStep, flowStepOf } from '../ground/run-parts.ts';
 import {
   behaves,
   choice,
@@ -19,7 +26,7 @@ import {
   oneOfTexts,
   reference,
   text,
-} from '../schema.ts';
+} from '../ground/schema.ts';
 import { responseError } from './errors.ts';
 import {
   addedItemOf,

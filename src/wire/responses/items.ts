@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foreignItemTypes, toolItemTypes, type WireObject } from '../../entities/runs/response.ts';
+import { foreignItemTypes, toolItemTypes, type WireObject } from '../../entities/conversations/runs/response.ts';
 import {
   anyOf,
   behaves,
@@ -15,7 +15,7 @@ import {
   record,
   type Sent,
   text,
-} from '../schema.ts';
+} from '../ground/schema.ts';
 import {
   callError,
   callId,

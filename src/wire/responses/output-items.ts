@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Citation } from '../../entities/knowledge/citation.ts';
-import { publicOutput, type RunItem, type TokenLogprob } from '../../entities/runs/event.ts';
+import { publicOutput, type RunItem, type TokenLogprob } from '../../entities/conversations/runs/event.ts';
 import {
   type CallForm,
   type FileSearchResult,
   type ListedTool,
   type OutputFile,
   ownServerLabel,
-} from '../../entities/runs/tool.ts';
+} from '../../entities/conversations/runs/tool.ts';
+import type { Citation } from '../../entities/knowledge/citation.ts';
 import {
   anyOf,
   behaves,
@@ -22,8 +22,8 @@ import {
   record,
   type Sent,
   text,
-} from '../schema.ts';
-import { writtenThought } from '../thoughts.ts';
+} from '../ground/schema.ts';
+import { writtenThought } from '../ground/thoughts.ts';
 import {
   type annotation,
   outputContent,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../../lib/json.ts';
-import { imageUrlRule, kindOfImageUrl } from '../image-url.ts';
+import { isObject } from '../../lib/json/json.ts';
+import { imageUrlRule, kindOfImageUrl } from '../ground/image-url.ts';
 import {
   behaves,
   choiceByType,
@@ -16,7 +16,7 @@ import {
   object,
   oneOfTexts,
   text,
-} from '../schema.ts';
+} from '../ground/schema.ts';
 
 /** Content parts of the responses format. `…Param` is what a request may hold; without it, what the service sends. */
 

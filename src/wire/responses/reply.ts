@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { RunFold } from '../../engine/runs/events/fold.ts';
-import { incompleteReasons, type RunError, type RunSnapshot } from '../../entities/runs/event.ts';
-import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
-import type { Usage } from '../../entities/runs/usage.ts';
-import type { Warning } from '../../entities/warning.ts';
-import { type EncoderContext, shownWarnings, type WireReply } from '../encoder.ts';
-import { listOfItems, type StoredItems } from '../envelopes.ts';
-import { flowStep, flowStepOf, selection, selectionOf } from '../run-parts.ts';
+import { incompleteReasons, type RunError, type RunSnapshot } from '../../entities/conversations/runs/event.ts';
+import type { ResponseHead, WireObject } from '../../entities/conversations/runs/response.ts';
+import type { Usage } from '../../entities/conversations/runs/usage.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
+import { type EncoderContext, shownWarnings, type WireReply } from '../ground/encoder.ts';
+import { listOfItems, type StoredItems } from '../ground/envelopes.ts';
+import { flowStep, flowStepOf, selection, selectionOf } from '../ground/run-parts.ts';
 import {
   behaves,
   component,
@@ -20,7 +20,7 @@ import {
   reference,
   type Sent,
   text,
-} from '../schema.ts';
+} from '../ground/schema.ts';
 import { errorKindOf } from './errors.ts';
 import { compactionItem, inputItem, inputMessage, storedItem } from './items.ts';
 import { isAdded, itemOf, outputItem } from './output-items.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ThreadMode } from '../../entities/chats/chat.ts';
-import { type ChatMode, servedIncludes } from '../../entities/runs/response.ts';
-import { identifiers } from '../identifiers.ts';
+import type { ThreadMode } from '../../entities/conversations/chats/chat.ts';
+import { type ChatMode, servedIncludes } from '../../entities/conversations/runs/response.ts';
+import { identifiers } from '../ground/identifiers.ts';
 import {
   anyOf,
   behaves,
@@ -25,7 +25,7 @@ import {
   text,
   tokensMax,
   type Unread,
-} from '../schema.ts';
+} from '../ground/schema.ts';
 
 /** What a request of the responses format says beyond its items and tools, and what the response repeats of it. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { constant, list, object, oneOfTexts, openComponent, record, text } from '../schema.ts';
+import { constant, list, object, oneOfTexts, openComponent, record, text } from '../ground/schema.ts';
 
 /**
  * Items of hosted tools that a request may hold: calls with what they gave, as an earlier response showed them. They are kept and listed whole;

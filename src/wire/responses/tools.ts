@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imagesMax } from '../../entities/runs/tool.ts';
+import { imagesMax } from '../../entities/conversations/runs/tool.ts';
 import {
   type Annotations,
   anyOf,
@@ -19,7 +19,7 @@ import {
   openComponent,
   record,
   text,
-} from '../schema.ts';
+} from '../ground/schema.ts';
 
 /** Tools of the responses format, and how a request lets the model choose among them. */
 
@@ -151,7 +151,7 @@ const spreadsheet = {
   file_ids: texts('Refused like `file_id`.'),
 };
 
-/** A tool of the service. The response repeats it as it was given; domain/tools/members.ts refuses other members. */
+/** A tool of the service. The response repeats it as it was given; domain/agents/tools/members.ts refuses other members. */
 function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
   id: string,
   type: Type,

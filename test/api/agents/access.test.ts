@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authenticateKey } from '../../../src/domain/accounts/api-keys.ts';
 import { agentForRun } from '../../../src/domain/agents/agents.ts';
+import { authenticateKey } from '../../../src/domain/people/api-keys.ts';
 import { agentListScopes, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 import type { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 const { service, make } = await withService();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/console.ts';
+import { hasBrowser } from '../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../support/make.ts';
 import { pricedModel, pricedModelSettings, pricedUsage } from '../../support/runs/priced-model.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { builtConsole } from '../../support/console.ts';
+import { builtConsole } from '../../support/browser/console.ts';
 
 const dist = join(import.meta.dirname, '../../../console/dist');
 const firstLoadMaxBytes = 180 * 1024;

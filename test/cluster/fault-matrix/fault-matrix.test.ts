@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { type Installation, startInstallation } from '../../support/processes/installation.ts';
 import { killProcesses } from '../../support/processes/process.ts';
 import { testServerUrl } from '../../support/storage/databases.ts';

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { expect } from 'vitest';
 import { Acknowledged, tokensOfCall } from '../../faults/kills/acknowledged.ts';
 import type { SseFrame } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import type { Installation } from '../../support/processes/installation.ts';
 import { messagesOf } from '../../support/runs/research.ts';
 import { eventsOf, walk } from '../../support/runs/response-walk.ts';

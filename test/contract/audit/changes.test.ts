@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unauditedOperations } from '../../../src/domain/audit/audit.ts';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { unauditedOperations } from '../../../src/domain/ground/audit/operation.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';

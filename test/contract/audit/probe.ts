@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import type { TestService } from '../../support/service.ts';
 
 /** A row that a committed transaction wrote or removed. */

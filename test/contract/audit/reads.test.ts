@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
-import { exportOperations } from '../../../src/domain/audit/reads.ts';
-import { auditTargetsMax } from '../../../src/entities/audit.ts';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
+import { exportOperations } from '../../../src/domain/ground/audit/reads.ts';
+import { auditTargetsMax } from '../../../src/entities/operations/audit.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn } from '../../support/property-runs.ts';
+import { inTurn } from '../../support/property/property-runs.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf, operationsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
+import { TestBrowser } from '../../support/people/browser.ts';
 import { withService } from '../../support/service.ts';
-import { TestBrowser } from '../../support/sign-in/browser.ts';
 import { Probe } from '../audit/probe.ts';
 import { type Arguments, callsOf } from './calls.ts';
 import { isWrite } from './relations.ts';

@@ -13,9 +13,9 @@ import {
   type OperationTypeNode,
   type ValueNode,
 } from 'graphql';
-import { type ErrorCode, errorCodes } from '../../../src/entities/errors.ts';
-import { flattener } from '../../../src/graphql/builder/flat-inputs.ts';
-import { isRestOnly, servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { type ErrorCode, errorCodes } from '../../../src/entities/ground/errors.ts';
+import { flattener } from '../../../src/graphql/ground/builder/flat-inputs.ts';
+import { isRestOnly, servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
@@ -33,7 +33,7 @@ export interface Answer {
   readonly body: unknown;
 }
 export interface Operation {
-  /** As in domain/access/operation-scopes.ts. */
+  /** As in domain/ground/access/operation-scopes.ts. */
   readonly name: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly kind: OperationTypeNode;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { kindOfId } from '../../../src/entities/ids.ts';
+import { kindOfId } from '../../../src/entities/ground/ids.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn, propertyRuns } from '../../support/property-runs.ts';
+import { inTurn, propertyRuns } from '../../support/property/property-runs.ts';
 import { withService } from '../../support/service.ts';
 import { type Answer, type Arguments, type Call, callsOf } from './calls.ts';
 import { type IdPosition, idPositions, withId } from './id-positions.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
@@ -9,7 +9,7 @@ import { table } from './table.ts';
 import { type Setting, World, worldEnv } from './world.ts';
 
 // A legal hold is told to who may delete the thing, and to nobody else. Arguments come from the authorization table. Which rows a hold keeps from every
-// statement is tested in test/api/data-life/holds.test.ts.
+// statement is tested in test/api/operations/data-life/holds.test.ts.
 
 /** Mutations that delete what people said, gave or made. */
 const deletingOperations: ReadonlySet<string> = new Set([
@@ -50,7 +50,7 @@ const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteWebhook',
   // The source is kept.
   'detachDataSource',
-  // It asks for holds before it begins, and before each of its steps: test/api/data-life/erasure.test.ts.
+  // It asks for holds before it begins, and before each of its steps: test/api/operations/data-life/erasure.test.ts.
   'erasePerson',
 ]);
 

@@ -6,7 +6,7 @@ import {
   isListType,
   isRequiredInputField,
 } from 'graphql';
-import { type IdKind, kindOfId } from '../../../src/entities/ids.ts';
+import { type IdKind, kindOfId } from '../../../src/entities/ground/ids.ts';
 import type { Arguments } from './calls.ts';
 
 type Path = readonly (string | number)[];

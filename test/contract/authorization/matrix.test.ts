@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
-import { scopes } from '../../../src/entities/accounts/caller.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
+import { scopes } from '../../../src/entities/people/caller.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn } from '../../support/property-runs.ts';
+import { inTurn } from '../../support/property/property-runs.ts';
 import { withService } from '../../support/service.ts';
 import { type Answer, callsOf, operationsOf } from './calls.ts';
 import { isStanding, isWrite, type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } from './relations.ts';

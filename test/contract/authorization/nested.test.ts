@@ -11,12 +11,12 @@ import {
   buildSchema as schemaOf,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
-import { referenceScopes, sharedFields } from '../../../src/domain/access/reference-scopes.ts';
-import type { Scope } from '../../../src/entities/accounts/caller.ts';
-import { accessFaults, guardNested } from '../../../src/graphql/builder/nested-access.ts';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
-import { accessOf } from '../../../src/graphql/builder/type-access.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
+import { referenceScopes, sharedFields } from '../../../src/domain/ground/access/reference-scopes.ts';
+import type { Scope } from '../../../src/entities/people/caller.ts';
+import { accessFaults, guardNested } from '../../../src/graphql/ground/builder/nested-access.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
+import { accessOf } from '../../../src/graphql/ground/builder/type-access.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -89,9 +89,9 @@ describe('a type that is not written yet', () => {
     expect(accessFaults(odd)).toEqual(
       expect.arrayContaining([
         'Diary does not say who may see it (access)',
-        'Chat.inkId refers to something that domain/access/reference-scopes.ts does not list',
-        'Chat.writerEmail refers to something that domain/access/reference-scopes.ts does not list',
-        'DiaryInput.penId refers to something that domain/access/reference-scopes.ts does not list',
+        'Chat.inkId refers to something that domain/ground/access/reference-scopes.ts does not list',
+        'Chat.writerEmail refers to something that domain/ground/access/reference-scopes.ts does not list',
+        'DiaryInput.penId refers to something that domain/ground/access/reference-scopes.ts does not list',
       ]),
     );
   });

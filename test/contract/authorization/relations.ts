@@ -1,4 +1,4 @@
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 
 /** Who calls. All but the last three belong to the organization of the things, or act in it. */

@@ -11,7 +11,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect } from 'vitest';
-import { isRestOnly } from '../../../src/graphql/builder/one-api.ts';
+import { isRestOnly } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { RequestHeaders, TestClient } from '../../support/client.ts';
 

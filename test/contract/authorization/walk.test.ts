@@ -1,7 +1,7 @@
 import { type GraphQLField, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Scope } from '../../../src/entities/accounts/caller.ts';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import type { Scope } from '../../../src/entities/people/caller.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -45,7 +45,7 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'UploadToken',
     'WebhookSecretPayload',
   ],
-  'only lists that are live show them, around things that are walked: test/api/live': [
+  'only lists that are live show them, around things that are walked: test/api/operations/live': [
     'AgentChange',
     'ApiKeyChange',
     'ChatChange',
@@ -62,8 +62,8 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'IntegrationEntryConnection',
     'IntegrationEntryEdge',
   ],
-  'the server of an agent shows it, and none answers here: test/api/agents/tool-trials.test.ts': ['McpOfferedTool'],
-  'this service has no model for embeddings: test/api/knowledge/meaning.test.ts': ['SourceVectors'],
+  'the server of an agent shows it, and none answers here: test/api/agents/tools/tool-trials.test.ts': ['McpOfferedTool'],
+  'this service has no model for embeddings: test/api/knowledge/search/meaning.test.ts': ['SourceVectors'],
 };
 
 const ofAgent = ['instructions', 'flow', 'tool', 'agentName'] as const;

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { hashSecret } from '../../../src/entities/accounts/api-key.ts';
-import { makeSignInSecret } from '../../../src/entities/accounts/session.ts';
+import type { RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../src/entities/conversations/runs/event.ts';
+import type { RunStep } from '../../../src/entities/conversations/runs/step.ts';
 import type { Citation } from '../../../src/entities/knowledge/citation.ts';
-import type { RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../src/entities/runs/event.ts';
-import type { RunStep } from '../../../src/entities/runs/step.ts';
-import { eventually } from '../../support/eventually.ts';
+import { hashSecret } from '../../../src/entities/people/api-key.ts';
+import { makeSignInSecret } from '../../../src/entities/people/session.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import type { TestBench } from '../../support/service.ts';
 import { type Setting, toolData, type World } from './world.ts';
 

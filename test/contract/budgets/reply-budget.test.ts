@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { everything } from '../../../src/entities/filter.ts';
+import { everything } from '../../../src/entities/ground/filter.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 

@@ -1,6 +1,6 @@
 import OpenAI, { toFile } from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expireFiles } from '../../../src/domain/files/files.ts';
+import { expireFiles } from '../../../src/domain/conversations/files/files.ts';
 import { expireVectorStores } from '../../../src/domain/knowledge/vector-stores/detach.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';

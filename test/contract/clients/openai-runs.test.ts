@@ -1,8 +1,8 @@
 import { encode } from 'gpt-tokenizer';
 import OpenAI, { toFile } from 'openai';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
 import type { Organization, Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 

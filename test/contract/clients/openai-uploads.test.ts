@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import OpenAI, { toFile } from 'openai';
 import OpenAI6 from 'openai-6';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expireUploads } from '../../../src/domain/files/uploads.ts';
+import { expireUploads } from '../../../src/domain/conversations/files/uploads.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 

@@ -2,8 +2,8 @@ import OpenAI, { toFile } from 'openai';
 import OpenAI4 from 'openai-4';
 import OpenAI6 from 'openai-6';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import type { UpstreamRequest } from '../../support/upstream.ts';
 

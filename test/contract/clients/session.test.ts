@@ -7,10 +7,10 @@ import {
   ParleyError,
   type UploadProgress,
 } from '../../../clients/typescript/src/index.ts';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../../support/apis/faulty-network.ts';
-import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 const heartbeatMs = 50;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { oidcSettingOf } from '../../../src/lib/oidc-settings.ts';
+import { oidcSettingOf } from '../../../src/lib/settings/oidc-settings.ts';
 
 /** Whatever the pages name is there: files, settings and codes, REST operations, members of the GraphQL schema. */
 const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadedModules, packagesOf } from '../../support/imports/graph.ts';
+import { loadedModules, packagesOf } from '../../support/source/graph.ts';
 
 /** docs/decisions/processes.md lists where bytes of strangers are read. A reader that nobody listed fails here. */
 const page = readFileSync('docs/decisions/processes.md', 'utf8');
@@ -48,9 +48,9 @@ const others: ReadonlySet<string> = new Set([
     'swagger-ui-dist',
     'marked',
     'node:zlib http/reply/static.ts',
-    'node:zlib entities/accounts/api-key.ts',
+    'node:zlib entities/people/api-key.ts',
   ],
-  ...['node:zlib storage/database/embedded/template.ts', 'modern-tar storage/database/embedded/template.ts'],
+  ...['node:zlib storage/ground/embedded/template.ts', 'modern-tar storage/ground/embedded/template.ts'],
   // GraphQL documents have a row of their own; the other table has the files that take in bodies.
   ...['graphql', '@graphql-tools/utils', 'undici'],
   // They speak to servers of the operator: the store of files, and the collector of traces.

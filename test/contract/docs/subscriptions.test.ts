@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/access/operation-scopes.ts';
+import { operationScopes } from '../../../src/domain/ground/access/operation-scopes.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 
 it('docs/subscriptions.md lists all subscriptions, with their scopes and with arguments that they have', () => {

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { topicsOfKind } from '../../../src/domain/live/feed.ts';
-import { type LiveKind, liveKinds } from '../../../src/entities/live.ts';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { topicsOfKind } from '../../../src/domain/operations/live/feed.ts';
+import { type LiveKind, liveKinds } from '../../../src/entities/operations/live.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import { callsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
@@ -11,7 +11,7 @@ import { table } from '../authorization/table.ts';
 import { type Setting, World, worldEnv } from '../authorization/world.ts';
 
 // Every mutation, also a future one: what it writes of agents, chats, sources, memories and connections is announced, by a signal that the lists that
-// are live listen to (test/api/live). The database itself notes the rows that are written. Operations come from the schema, arguments from the
+// are live listen to (test/api/operations/live). The database itself notes the rows that are written. Operations come from the schema, arguments from the
 // authorization table.
 
 const schema = servedSchema(buildSchema());

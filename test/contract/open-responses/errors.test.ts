@@ -3,7 +3,7 @@ import type { Reply } from '../../support/client.ts';
 import { deletedResponse, errorReply } from '../../support/runs/response-schemas.ts';
 import { addTool, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** The rules of the Open Responses format about failures. test/api/responses/responses.test.ts tests which member of a request an error names. */
+/** The rules of the Open Responses format about failures. test/api/conversations/responses/responses.test.ts tests which member of a request an error names. */
 const bench = await responsesBench({ THREAD_WAITING_MAX: '1' });
 
 /** Status and type of a refusal; its body must have the format's shape. */

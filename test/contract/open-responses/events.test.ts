@@ -6,7 +6,7 @@ import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk
 import { addCall, addTool, endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /**
- * The rules of the Open Responses format about the events of a stream. test/api/responses/walk.test.ts applies them to each kind of run, stored or
+ * The rules of the Open Responses format about the events of a stream. test/api/conversations/responses/walk.test.ts applies them to each kind of run, stored or
  * not, replayed or not.
  */
 const heartbeatMs = 100;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { outputItem, streamingEvent } from '../../support/runs/response-schemas.ts';
 import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
 import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** The rules of the Open Responses format about items. test/api/responses/responses.test.ts tests what the model gets for each kind of input item. */
+/** The rules of the Open Responses format about items. test/api/conversations/responses/responses.test.ts tests what the model gets for each kind of input item. */
 const bench = await responsesBench();
 const question = { role: 'user', content: 'Add' };
 const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1}' };

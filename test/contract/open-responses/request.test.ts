@@ -4,7 +4,7 @@ import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /**
- * The rules of the Open Responses format about the members of a request. test/api/responses/responses.test.ts tests what the model gets for each form
+ * The rules of the Open Responses format about the members of a request. test/api/conversations/responses/responses.test.ts tests what the model gets for each form
  * of input.
  */
 const bench = await responsesBench();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { response } from '../../support/runs/response-schemas.ts';
 import { addTool, endlessAnswer, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 

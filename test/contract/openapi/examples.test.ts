@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { expectDescribed, type Json, openapi } from '../../support/apis/described.ts';
-import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { chatFrames } from '../../support/runs/upstream-frames.ts';
 import { withService } from '../../support/service.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { DomainError } from '../../../src/entities/errors.ts';
+import { DomainError } from '../../../src/entities/ground/errors.ts';
 import { chatEventEncoder } from '../../../src/wire/chats.ts';
 import { completionEncoder } from '../../../src/wire/completions/chunks.ts';
-import { unservedInCompletions } from '../../../src/wire/unserved-members.ts';
+import { unservedInCompletions } from '../../../src/wire/ground/unserved-members.ts';
 import { expectComponent, openapi } from '../../support/apis/described.ts';
 import {
   addCall,
@@ -14,7 +14,7 @@ import {
   testModel,
   withDescribed,
 } from '../../support/apis/described-bench.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
 /** Every reply of a running service follows openapi.json, without further members: completions and chats. */
@@ -93,7 +93,7 @@ it('a completion with every member is taken as described', async () => {
     prompt_cache_key: 'k',
     ...{ logprobs: true, top_logprobs: 1, logit_bias: { 1: 5 }, verbosity: 'low', service_tier: 'auto' },
   };
-  // Members that are refused or only warned about: test/contract/request-members.test.ts.
+  // Members that are refused or only warned about: test/contract/members/request-members.test.ts.
   const said = [...Object.keys(body), ...unservedInCompletions.map(({ name }) => name)];
   const described = Object.keys(openapi.components.schemas.CompletionInput.properties);
   expect(described.filter((name) => !said.includes(name))).toEqual([]);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { DomainError } from '../../../src/entities/errors.ts';
+import { DomainError } from '../../../src/entities/ground/errors.ts';
+import { unservedInResponses } from '../../../src/wire/ground/unserved-members.ts';
 import { responseEncoder } from '../../../src/wire/responses/events.ts';
-import { unservedInResponses } from '../../../src/wire/unserved-members.ts';
 import { DescribedClient, expectComponent, expectDescribed, openapi } from '../../support/apis/described.ts';
 import { agentOf, endless, python, scenarios, testModel, withDescribed } from '../../support/apis/described-bench.ts';
-import { eventually } from '../../support/eventually.ts';
 import { makeFor } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { scriptResearch } from '../../support/runs/research.ts';
 
 /** Every reply of a running service follows openapi.json, without further members: responses. */
@@ -116,7 +116,7 @@ it('a request with every member is taken, repeated and listed as described', asy
     options: { flow: { override: { force: false } } },
   };
   const described = openapi.components.schemas.ResponseInput.properties;
-  // Members that are refused or only warned about: test/contract/request-members.test.ts.
+  // Members that are refused or only warned about: test/contract/members/request-members.test.ts.
   const unserved = unservedInResponses.map(({ name }) => name);
   const unsaid = Object.keys(described).filter(
     (name) => ![...Object.keys(body), ...unserved, 'previous_response_id'].includes(name),

@@ -9,14 +9,14 @@ import {
   print,
 } from 'graphql';
 import { beforeAll, expect, it } from 'vitest';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import type { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn } from '../../support/property-runs.ts';
+import { eventually } from '../../support/processes/eventually.ts';
+import { inTurn } from '../../support/property/property-runs.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
 

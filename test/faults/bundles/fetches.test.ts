@@ -6,7 +6,7 @@ import { pipeline, Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { startService } from '../../support/service.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
 import { expectCleanResult } from '../../support/knowledge/clean-result.ts';
 import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../../support/knowledge/documents.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { propertyRuns } from '../../support/property/property-runs.ts';
 
 const extractor = createExtractor();
 let folder: DocumentFolder;

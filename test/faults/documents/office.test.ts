@@ -7,7 +7,7 @@ import { compound } from '../../support/knowledge/compound.ts';
 import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
 import { docx, epub, ods, pptx, pptxShape, relationsXml, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
 import { type ZipPart, zip } from '../../support/knowledge/zip.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { propertyRuns } from '../../support/property/property-runs.ts';
 
 const spreadsheets = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx');
 const extractor = createExtractor();

@@ -8,9 +8,9 @@ import {
   type ExtractLimits,
   type Extractor,
 } from '../../../src/engine/knowledge/extract/extract.ts';
-import { timed } from '../../support/clock.ts';
-import { eventually } from '../../support/eventually.ts';
 import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+import { timed } from '../../support/processes/clock.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 
 const misbehaving = new URL('../../support/knowledge/misbehaving-reader.ts', import.meta.url);
 let folder: DocumentFolder;

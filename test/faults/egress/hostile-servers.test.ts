@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress, type Egress } from '../../../src/engine/egress/egress.ts';
 import { EgressError } from '../../../src/engine/egress/error.ts';
 import type { EgressRequest } from '../../../src/engine/egress/request.ts';
-import { startClock } from '../../support/clock.ts';
 import { type HostileServer, hostileBehaviours, startHostileServer } from '../../support/egress/hostile-server.ts';
-import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
+import { startClock } from '../../support/processes/clock.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import { egressPlaces, someOwner } from '../../support/sharing/pools.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { eventsOf, walk } from '../../support/runs/response-walk.ts';
 
 /** A write that the service acknowledged, and a check that it is still there. */

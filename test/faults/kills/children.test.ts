@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { findBox } from '../../../src/engine/tools/code/box/box.ts';
 import type { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { type Killable, prepareKillable } from '../../support/processes/killable.ts';
 import { killProcesses } from '../../support/processes/process.ts';
 import { processesBelow, stillRunning } from '../../support/processes/process-table.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { type Killable, prepareKillable } from '../../support/processes/killable.ts';
-import { seededRandom } from '../../support/random.ts';
+import { seededRandom } from '../../support/property/random.ts';
 import { Acknowledged, tokensOfCall } from './acknowledged.ts';
 
 /** KILLS=300 PROPERTY_SEED=7 looks for rare faults. */

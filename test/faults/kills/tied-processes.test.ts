@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { killTied, spawnTied } from '../../../src/engine/processes/tied-process.ts';
 import { boxes } from '../../../src/engine/tools/code/box/box.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { type MachineProcess, processesBelow, stillRunning } from '../../support/processes/process-table.ts';
 import { runAlone } from '../../support/runs/programs.ts';
 

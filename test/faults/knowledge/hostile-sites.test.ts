@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { html, type SitePage, startSite } from '../../fixtures/upstreams/site.ts';
-import { longestTurnMs } from '../../support/busy-turns.ts';
-import { eventually } from '../../support/eventually.ts';
+import { longestTurnMs } from '../../support/processes/busy-turns.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 
 /** Other work of the service waits no longer than this, in time of the processor. */

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DomainError } from '../../../src/entities/errors.ts';
-import { eventually } from '../../support/eventually.ts';
+import { DomainError } from '../../../src/entities/ground/errors.ts';
 import { addFile, indexed, itemsOf, longText, searchOf } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { withService } from '../../support/service.ts';
 import { someOwner } from '../../support/sharing/pools.ts';
 import { testServerUrl } from '../../support/storage/databases.ts';

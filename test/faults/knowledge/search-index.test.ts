@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
 import { checkSearchIndex } from '../../../src/start/checks/search-index.ts';
-import { names, versionOf } from '../../../src/storage/search-index/opensearch/schema.ts';
-import { eventually } from '../../support/eventually.ts';
+import { names, versionOf } from '../../../src/storage/knowledge/search-index/opensearch/schema.ts';
 import { answersOf, copied, copyOfService } from '../../support/knowledge/copied.ts';
 import { addFile, indexed, searchOf } from '../../support/knowledge/knowledge.ts';
 import { startOpenSearch } from '../../support/knowledge/opensearch/opensearch.ts';
 import type { Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { startService, withService } from '../../support/service.ts';
 
 const standIn = await startOpenSearch();

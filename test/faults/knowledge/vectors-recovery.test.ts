@@ -1,8 +1,8 @@
 import { afterAll, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed, longText } from '../../support/knowledge/knowledge.ts';
 import { startMeaningServer } from '../../support/knowledge/meaning-server.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { startService } from '../../support/service.ts';
 import { copyOf, testServerUrl } from '../../support/storage/databases.ts';

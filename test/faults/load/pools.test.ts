@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from '
 import type { JobName } from '../../../src/engine/jobs/jobs.ts';
 import { createPgBossJobs } from '../../../src/engine/jobs/pg-boss.ts';
 import { loadSettings } from '../../../src/settings.ts';
-import type { Database } from '../../../src/storage/database/database.ts';
-import { openDatabase } from '../../../src/storage/database/open.ts';
+import type { Database } from '../../../src/storage/ground/database.ts';
+import { openDatabase } from '../../../src/storage/ground/opening/open.ts';
 import { type DnsServer, startDnsServer } from '../../support/egress/dns-server.ts';
-import { eventually } from '../../support/eventually.ts';
 import { makeFor } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { greedyTenant } from '../../support/sharing/greedy.ts';
 import { indexingScenario, poolEnv, poolScenarios } from '../../support/sharing/pool-scenarios.ts';
@@ -81,7 +81,7 @@ it('nothing but the pools shares places', () => {
   const makers = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .filter((file) => /new (FairShare|FairQueue)\(/.test(readFileSync(`src/${file}`, 'utf8')));
-  expect(makers.sort()).toEqual(['engine/sharing/pools.ts', 'lib/fair-queue.ts']);
+  expect(makers.sort()).toEqual(['engine/sharing/pools.ts', 'lib/flow/fair-queue.ts']);
 });
 
 const scenarios: typeof poolScenarios = { ...poolScenarios, 'of indexing': indexingScenario };

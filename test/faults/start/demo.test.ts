@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { copyOf } from '../../support/storage/databases.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { prepareFolder } from '../../../src/storage/database/folders.ts';
+import { prepareFolder } from '../../../src/storage/ground/opening/folders.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { newFolder } from '../../support/storage/databases.ts';
 
@@ -73,19 +73,19 @@ describe('a connection to a database', () => {
       'engine/egress/dispatchers.ts',
       'engine/models/openai/client.ts',
       'engine/tools/mcp/sessions/session.ts',
-      'storage/database/concurrent-migration.ts',
-      'storage/database/database.ts',
+      'storage/ground/migrations/concurrent-migration.ts',
+      'storage/ground/database.ts',
       // A kind of pool, which pool.ts makes.
-      'storage/database/embedded/yielding-pool.ts',
-      'storage/database/server-check.ts',
-      'storage/database/shared-files.ts',
+      'storage/ground/embedded/yielding-pool.ts',
+      'storage/ground/opening/server-check.ts',
+      'storage/ground/opening/shared-files.ts',
       // Another kind.
-      'storage/database/shared-pool.ts',
-      'storage/database/signals/listener.ts',
+      'storage/ground/opening/shared-pool.ts',
+      'storage/ground/signals/listener.ts',
       'storage/move/copy-table.ts',
-      'storage/redis/link.ts',
+      'storage/ground/redis/link.ts',
     ];
-    expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/database/pool.ts']);
+    expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/ground/opening/pool.ts']);
   });
 });
 

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type SseFrame, TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { freePort } from '../../support/processes/free-port.ts';
 import { killProcesses, startNpm, startProcess } from '../../support/processes/process.ts';
 import { processesBelow, stillRunning } from '../../support/processes/process-table.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
-import { StartRefusal } from '../../../src/storage/database/start-refusal.ts';
+import { StartRefusal } from '../../../src/storage/ground/opening/start-refusal.ts';
 import { openStorage, type Storage } from '../../../src/storage/storage.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';

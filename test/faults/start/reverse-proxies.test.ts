@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { TestClient } from '../../support/client.ts';
+import { TestBrowser } from '../../support/people/browser.ts';
 import {
   hasReverseProxy,
   type ReverseProxy,
@@ -9,7 +10,6 @@ import {
   startReverseProxy,
 } from '../../support/processes/reverse-proxy.ts';
 import { withService } from '../../support/service.ts';
-import { TestBrowser } from '../../support/sign-in/browser.ts';
 
 // The configurations of docs/deployment.md, in the programs that they are for.
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, inject, it } from 'vitest';
+import { TestBrowser } from '../../support/people/browser.ts';
 import { parleyProcess } from '../../support/processes/command-line.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
-import { TestBrowser } from '../../support/sign-in/browser.ts';
 import { copyOf, emptyPlace } from '../../support/storage/databases.ts';
 
 const printedLink = /http:\S+\/sign-in#link=[\w-]{43}/g;

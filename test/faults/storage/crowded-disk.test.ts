@@ -3,9 +3,9 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSyn
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
 import { addFile } from '../../support/knowledge/knowledge.ts';
 import { makeFor, type Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { copyOf, newFolder, testServerUrl } from '../../support/storage/databases.ts';

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { publicError } from '../../../src/entities/errors.ts';
+import { publicError } from '../../../src/entities/ground/errors.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import { makeFor, type Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';

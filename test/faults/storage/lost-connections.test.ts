@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../../support/processes/process.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
 

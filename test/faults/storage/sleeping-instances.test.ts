@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
-import { eventually } from '../../support/eventually.ts';
 import { type Cluster, type Instance, startCluster } from '../../support/processes/cluster.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { messagesOf } from '../../support/runs/research.ts';
 import { testServerUrl } from '../../support/storage/databases.ts';
 

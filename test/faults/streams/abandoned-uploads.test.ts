@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { RawClient, type RawRequest, statusOf } from '../../support/apis/raw-request.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { LiveTimers } from '../../support/processes/live-timers.ts';
 import { startService, type TestService } from '../../support/service.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import {
   argues,
   CutRuns,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
-import { eventually } from '../../support/eventually.ts';
 import { makeFor, type Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { startUpstream, type Upstream, type UpstreamScript } from '../../support/upstream.ts';
 

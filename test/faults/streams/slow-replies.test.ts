@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RawClient } from '../../support/apis/raw-request.ts';
-import { eventually } from '../../support/eventually.ts';
 import { makeFor, type Person } from '../../support/make.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { startUpstream } from '../../support/upstream.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'v
 import { WebSocket } from 'ws';
 import { graphqlCompletion } from '../../support/apis/graphql-inputs.ts';
 import { TestClient } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../../support/processes/process.ts';
 import { withService } from '../../support/service.ts';
 import { copyOf } from '../../support/storage/databases.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { SseFrame } from '../client.ts';
-import { eventually } from '../eventually.ts';
 import type { Person } from '../make.ts';
+import { eventually } from '../processes/eventually.ts';
 import {
   type Answer,
   chatAnswer,

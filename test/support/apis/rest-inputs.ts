@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { enumTexts, restMembersOf } from '../../../src/http/input/names.ts';
 import { flatType } from '../../../src/lib/flat-inputs.ts';
-import { isObject } from '../../../src/lib/json.ts';
+import { isObject } from '../../../src/lib/json/json.ts';
 
 const objects = new Map<GraphQLInputObjectType, GraphQLInputType>();
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { eventually } from '../eventually.ts';
 import type { Person } from '../make.ts';
+import { eventually } from '../processes/eventually.ts';
 import type { TestService } from '../service.ts';
 
 export interface ItemReply {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { SearchAnswer } from '../../../src/engine/knowledge/search-index/search-index.ts';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../processes/eventually.ts';
 import type { TestService } from '../service.ts';
 
 /** The copy of a service with SEARCH_INDEX_URL. */

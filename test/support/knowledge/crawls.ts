@@ -14,7 +14,7 @@ import {
   type WebServices,
 } from '../../../src/engine/knowledge/connectors/web/web.ts';
 import { createExtractor } from '../../../src/engine/knowledge/extract/extract.ts';
-import { FairQueue } from '../../../src/lib/fair-queue.ts';
+import { FairQueue } from '../../../src/lib/flow/fair-queue.ts';
 import { testSettings } from '../settings.ts';
 
 /** What a listing said, and what a service would know after it. */

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { GoogleDrive } from '../../fixtures/upstreams/google-drive.ts';
 import type { TestClient } from '../client.ts';
-import { eventually } from '../eventually.ts';
-import { seededRandom } from '../random.ts';
+import { eventually } from '../processes/eventually.ts';
+import { seededRandom } from '../property/random.ts';
 
 /** One of the processes that sync. */
 export interface Syncing {

@@ -1,7 +1,7 @@
 import type { SearchResult } from '../../../src/engine/knowledge/search/search.ts';
 import type { TestClient } from '../client.ts';
-import { eventually } from '../eventually.ts';
 import type { Person } from '../make.ts';
+import { eventually } from '../processes/eventually.ts';
 import type { TestService } from '../service.ts';
 
 export const searchLimits = { passagesMax: 8, tokensMax: 4_000 };

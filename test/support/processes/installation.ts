@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { startTcpProxy, type TcpProxy } from '../apis/tcp-proxy.ts';
 import { TestClient } from '../client.ts';
 import { type ApiServer, startApiServer } from '../egress/api-server.ts';
-import { eventually } from '../eventually.ts';
 import { newFolder } from '../storage/databases.ts';
 import { type OwnPostgres, startOwnPostgres } from '../storage/postgres.ts';
 import { startRedis, type TestRedis } from '../storage/redis.ts';
 import { startStore, type TestStore } from '../storage/s3.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
+import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { type ParleyProcess, startProcess } from './process.ts';
 

@@ -2,8 +2,8 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../eventually.ts';
 import { splitLimits } from '../settings.ts';
+import { eventually } from './eventually.ts';
 
 /** `node src/main.js` as a process of its own, for what only a process can show: kill -9, SIGTERM, first start, the lock. */
 export interface ParleyProcess {

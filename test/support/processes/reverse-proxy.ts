@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../eventually.ts';
+import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 
 export type ReverseProxyName = 'nginx' | 'haproxy';

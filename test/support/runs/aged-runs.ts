@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { kindOfId, lowerBoundOfIds } from '../../../src/entities/ids.ts';
+import { kindOfId, lowerBoundOfIds } from '../../../src/entities/ground/ids.ts';
 
 /**
  * Makes a run that is over as old as one that was asked for some days ago: its rows, and its id, which begins with the time.

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { SseFrame } from '../client.ts';
 import type { ApiServer } from '../egress/api-server.ts';
-import { eventually } from '../eventually.ts';
 import { makeFor, type Person } from '../make.ts';
+import { eventually } from '../processes/eventually.ts';
 import type { TestService } from '../service.ts';
 import type { Upstream, UpstreamRequest, UpstreamScript } from '../upstream.ts';
 import { expectAccepted } from './accepted-request.ts';

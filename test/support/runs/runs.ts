@@ -8,10 +8,10 @@ import { createDeepResearchKind } from '../../../src/engine/tools/deep-research/
 import { ToolRegistry } from '../../../src/engine/tools/registry.ts';
 import type { CallPass, ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import type { UsageLedger } from '../../../src/engine/usage/ledger.ts';
-import { type IdKind, makeId } from '../../../src/entities/ids.ts';
+import { isTerminal, type RunEvent, type RunSnapshot } from '../../../src/entities/conversations/runs/event.ts';
+import type { EnabledTool, ToolType } from '../../../src/entities/conversations/runs/tool.ts';
+import { type IdKind, makeId } from '../../../src/entities/ground/ids.ts';
 import type { Passage } from '../../../src/entities/knowledge/citation.ts';
-import { isTerminal, type RunEvent, type RunSnapshot } from '../../../src/entities/runs/event.ts';
-import type { EnabledTool, ToolType } from '../../../src/entities/runs/tool.ts';
 
 /** The pass of a tool call outside of any run. */
 export const freePass: CallPass = { key: 'run_1:call_1', isFresh: () => true, renew: () => Promise.resolve() };

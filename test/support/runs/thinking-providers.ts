@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { membersOf } from '../../../src/lib/json.ts';
+import { membersOf } from '../../../src/lib/json/json.ts';
 
 /**
  * Providers that think before each answer, and that demand their thoughts back as the vendors do. A turn has three answers: two calls beside each

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createEgress } from '../../../src/engine/egress/egress.ts';
 import { createApiTool } from '../../../src/engine/tools/api-function/api-tool.ts';
-import { DomainError } from '../../../src/entities/errors.ts';
+import { DomainError } from '../../../src/entities/ground/errors.ts';
 import { type ApiRequest, startApiServer } from '../egress/api-server.ts';
 import { egressPlaces } from '../sharing/pools.ts';
 import { freePass } from './runs.ts';

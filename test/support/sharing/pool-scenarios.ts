@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { findBox } from '../../../src/engine/tools/code/box/box.ts';
-import { eventually } from '../eventually.ts';
 import { nestedFormsPdf } from '../knowledge/hostile-pdf.ts';
 import { addFile, indexed } from '../knowledge/knowledge.ts';
 import type { makeFor, Person } from '../make.ts';
+import { eventually } from '../processes/eventually.ts';
 import { ResponseSocket, responsesPath, testModel } from '../runs/responses.ts';
 import type { TestService } from '../service.ts';
 import { never, type Upstream } from '../upstream.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Pools } from '../../../src/engine/sharing/pools.ts';
 import { RateLimits } from '../../../src/engine/sharing/rate-limits.ts';
-import type { ShareOwner } from '../../../src/lib/fair-share.ts';
+import type { ShareOwner } from '../../../src/lib/flow/fair-share.ts';
 
 /** Pools with the shares of the default settings. */
 export function testPools(): Pools {

@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdtempSync, rmSync, statfsSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
-import { compileProgram } from '../../../src/storage/database/embedded/program.ts';
+import { compileProgram } from '../../../src/storage/ground/embedded/program.ts';
 
 /** The PostgreSQL server of this test run; undefined when the tests run on the embedded database. */
 export const testServerUrl = process.env.TEST_DATABASE_URL;

@@ -1,6 +1,6 @@
 import pino from 'pino';
-import { AuditTrail } from '../../../src/domain/audit/trail.ts';
-import { makeId } from '../../../src/entities/ids.ts';
+import { AuditTrail } from '../../../src/domain/ground/audit/trail.ts';
+import { makeId } from '../../../src/entities/ground/ids.ts';
 import type { Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../processes/eventually.ts';
 import { freePort } from '../processes/free-port.ts';
 
 const run = promisify(execFile);

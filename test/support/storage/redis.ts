@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../processes/eventually.ts';
 import { freePort } from '../processes/free-port.ts';
 import { testServerUrl } from './databases.ts';
 

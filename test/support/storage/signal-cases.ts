@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import type { Signals } from '../../../src/storage/database/signals/signals.ts';
-import { eventually } from '../eventually.ts';
+import type { Signals } from '../../../src/storage/ground/signals/signals.ts';
+import { eventually } from '../processes/eventually.ts';
 
 /** Signals of two processes on one database; in one process both are the same. */
 export interface SignalPair {

@@ -1,4 +1,4 @@
-import { jobsOwner } from '../../../src/storage/database/shared-pool.ts';
+import { jobsOwner } from '../../../src/storage/ground/opening/shared-pool.ts';
 import type { TestService } from '../service.ts';
 
 /** Timers write when keys were last used, send signals of what happened before, and keep the queues in order: none is caused by the test's requests. */

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { findCircles, importStatements, sourceFiles } from '../../support/imports/statements.ts';
+import { findCircles, importStatements, sourceFiles } from '../../support/source/statements.ts';
 
 const source = fileURLToPath(new URL('../../../console/src', import.meta.url));
 const imports = importStatements(source, sourceFiles(source)).filter(({ isOurs }) => isOurs);

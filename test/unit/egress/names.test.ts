@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress, type Egress, type EgressOptions } from '../../../src/engine/egress/egress.ts';
 import { type DnsServer, startDnsServer } from '../../support/egress/dns-server.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { egressPlaces } from '../../support/sharing/pools.ts';
 
 let server: Server;

@@ -8,8 +8,8 @@ import {
   buildSchema as parseSchema,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { fieldComplexity } from '../../../src/graphql/builder/complexity.ts';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { fieldComplexity } from '../../../src/graphql/ground/builder/complexity.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { testSettings } from '../../support/settings.ts';
 

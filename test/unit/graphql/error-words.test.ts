@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inWordsOfGraphql, operationsOfRoutes } from '../../../src/graphql/errors/places.ts';
+import { inWordsOfGraphql, operationsOfRoutes } from '../../../src/graphql/ground/errors/places.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 
 const folders = ['domain', 'engine'].map((name) => join(import.meta.dirname, '../../../src', name));

@@ -1,7 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import { type GraphQLInputObjectType, graphql, lexicographicSortSchema, printSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { Faults } from '../../../src/domain/faults.ts';
+import { Faults } from '../../../src/domain/ground/faults.ts';
 import {
   byName,
   documentPath,
@@ -12,7 +12,7 @@ import {
   listOfOne,
   tagged,
   withFlatForms,
-} from '../../../src/graphql/builder/flat-inputs.ts';
+} from '../../../src/graphql/ground/builder/flat-inputs.ts';
 import { camelNames } from '../../../src/http/input/names.ts';
 import { compileReader } from '../../../src/http/input/reader.ts';
 import { flatType, restName } from '../../../src/lib/flat-inputs.ts';

@@ -12,8 +12,8 @@ import {
   validateSchema,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { Faults } from '../../../src/domain/faults.ts';
-import { graphqlOnly, isRestOnly, restOnly, servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { Faults } from '../../../src/domain/ground/faults.ts';
+import { graphqlOnly, isRestOnly, restOnly, servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { camelNames } from '../../../src/http/input/names.ts';
 import { compileReader } from '../../../src/http/input/reader.ts';

@@ -1,7 +1,7 @@
 import { OperationTypeNode, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
 import { sampleDocument } from '../../../src/graphql/graphiql/sample-document.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 
 const schema = servedSchema(buildSchema());

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { printedScopes } from '../../../scripts/support/operation-scopes.ts';
-import { servedSchema } from '../../../src/graphql/builder/one-api.ts';
+import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { printedSchema } from '../../../src/graphql/printed-schema.ts';
 import { buildSchema, undescribed } from '../../../src/graphql/schema.ts';
 
@@ -61,7 +61,7 @@ describe('the schema', () => {
   });
 
   it('is where the scopes of operations are printed from (rewrite with: npm run schema)', async () => {
-    await expect(printedScopes(whole)).toMatchFileSnapshot('../../../src/domain/access/operation-scopes.ts');
+    await expect(printedScopes(whole)).toMatchFileSnapshot('../../../src/domain/ground/access/operation-scopes.ts');
   });
 
   it('has JSON for what belongs to the caller only, in at most 15 places that say so', () => {

@@ -1,6 +1,6 @@
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
 import { describe, expect, it } from 'vitest';
-import { publicError } from '../../../src/entities/errors.ts';
+import { publicError } from '../../../src/entities/ground/errors.ts';
 
 /** An error of PostgreSQL as the driver passes it on, which Prisma does not wrap at the begin and the end of a transaction. */
 function driverError(originalCode: string): Error {

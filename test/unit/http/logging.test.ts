@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeKeySecret } from '../../../src/entities/accounts/api-key.ts';
+import { makeKeySecret } from '../../../src/entities/people/api-key.ts';
 import { createLogger } from '../../../src/http/log/logging.ts';
 import { loadSettings } from '../../../src/settings.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planCandidates, type WeighedTerm } from '../../../src/engine/knowledge/search/candidates.ts';
-import { type CandidateTier, groupsMax } from '../../../src/storage/knowledge/candidates.ts';
-import { seededRandom } from '../../support/random.ts';
+import { type CandidateTier, groupsMax } from '../../../src/storage/knowledge/passages/candidates.ts';
+import { seededRandom } from '../../support/property/random.ts';
 
 const chunks = 1_000_000;
 

@@ -5,7 +5,7 @@ import type { ExtractedDocument } from '../../../src/engine/knowledge/extract/ex
 import { markdownBlocks } from '../../../src/engine/knowledge/extract/markdown-blocks.ts';
 import { type Chunk, chunkDocument, defaultChunkLimits } from '../../../src/engine/knowledge/index/chunk.ts';
 import { estimateTokens } from '../../../src/engine/models/tokens.ts';
-import { cpuMs } from '../../support/clock.ts';
+import { cpuMs } from '../../support/processes/clock.ts';
 
 function markdown(text: string, title: string | null = null): ExtractedDocument {
   return pages([text], title, null);

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { evaluate } from '../../../bench/eval.ts';
-import { trigramSimilarity } from '../../../src/lib/trigrams.ts';
+import { trigramSimilarity } from '../../../src/lib/text/trigrams.ts';
 
 const fixture = fileURLToPath(new URL('../../fixtures/retrieval', import.meta.url));
 

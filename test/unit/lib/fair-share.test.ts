@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FairQueue } from '../../../src/lib/fair-queue.ts';
-import { FairShare, nobody, type ShareOwner } from '../../../src/lib/fair-share.ts';
+import { FairQueue } from '../../../src/lib/flow/fair-queue.ts';
+import { FairShare, nobody, type ShareOwner } from '../../../src/lib/flow/fair-share.ts';
 
 const percents = { tenantPercent: 90, organizationPercent: 90 };
 const owner = (tenant: string, organization = '1'): ShareOwner => ({ tenantId: tenant, orgId: `${tenant}-${organization}` });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { attackOn } from '../../support/patterns/pump.ts';
-import { type Pattern, patternsOf } from '../../support/patterns/sources.ts';
+import { attackOn } from '../../support/source/pump.ts';
+import { type Pattern, patternsOf } from '../../support/source/sources.ts';
 
 const { literals, constructors } = patternsOf('src');
 
@@ -15,11 +15,11 @@ const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = 
     [/(?:open|uc)\?(?:[^"'\s<>]{0,200}?(?:&amp;|&))?id=([A-Za-z0-9_-]{10,100})/],
   ],
   ['src/engine/tools/json-schema/linear-pattern.ts', []],
-  ['src/entities/accounts/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
+  ['src/entities/people/api-key.ts', [/^pk_[0-9A-Za-z]{46}$/]],
   ['src/http/log/logging.ts', [/a secret\.txt/g]],
   ['src/pages/assets/search.js', [/(one|two words|three\.)/gi]],
   ['src/start/refusal.ts', [/\bPUBLIC_URL\b/]],
-  ['src/storage/chats/copies.ts', [/file_01h00000000000000000000001|file_01h00000000000000000000002/g]],
+  ['src/storage/conversations/chats/copies.ts', [/file_01h00000000000000000000001|file_01h00000000000000000000002/g]],
 ];
 
 describe('every regular expression of src', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StreamParser } from '../../../src/engine/models/openai/stream-parser.ts';
 import { type ModelDelta, ModelError } from '../../../src/engine/models/port.ts';
-import { cpuMs } from '../../support/clock.ts';
+import { cpuMs } from '../../support/processes/clock.ts';
 import { chatFrames } from '../../support/runs/upstream-frames.ts';
 
 /** Deltas in a form that does not depend on where text is cut: neighbours of one kind are joined. */

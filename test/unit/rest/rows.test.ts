@@ -117,7 +117,7 @@ describe('an invalid route prevents the start', () => {
   });
   it('a root field that the policy does not list', () => {
     expect(() => compileRoutes(schema, [get], {}, frameDeclarations)).toThrow(
-      'getThing: Query.thing is not in domain/access/operation-scopes.ts',
+      'getThing: Query.thing is not in domain/ground/access/operation-scopes.ts',
     );
   });
   it('two routes with one path, or with one name', () => {

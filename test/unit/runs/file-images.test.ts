@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toolImages } from '../../../src/engine/runs/events/tool-images.ts';
 import { withFileImages } from '../../../src/engine/runs/model/file-images.ts';
-import { DomainError } from '../../../src/entities/errors.ts';
+import { DomainError } from '../../../src/entities/ground/errors.ts';
 
 /** Images of tools, as a model gets them. */
 const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47]), Buffer.alloc(96)]);

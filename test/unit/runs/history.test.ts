@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ModelMessage } from '../../../src/engine/models/port.ts';
 import { historyOf } from '../../../src/engine/runs/events/history.ts';
-import type { ChatMessage, MessageRole } from '../../../src/entities/chats/chat.ts';
+import type { ChatMessage, MessageRole } from '../../../src/entities/conversations/chats/chat.ts';
 
 function message(ordinal: number, role: MessageRole, more: Partial<ChatMessage> = {}): ChatMessage {
   return {

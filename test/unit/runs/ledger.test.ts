@@ -2,10 +2,10 @@ import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUsageLedger } from '../../../src/engine/usage/ledger.ts';
-import { makeId } from '../../../src/entities/ids.ts';
-import { createUsageJournal } from '../../../src/storage/usage/journal.ts';
-import type { UsageRow } from '../../../src/storage/usage/usage.ts';
-import { eventually } from '../../support/eventually.ts';
+import { makeId } from '../../../src/entities/ground/ids.ts';
+import type { UsageRow } from '../../../src/storage/ground/ledger/ledger.ts';
+import { createUsageJournal } from '../../../src/storage/operations/usage/journal.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 import { noLimits, plan, silent } from '../../support/runs/runs.ts';
 import { newFolder } from '../../support/storage/databases.ts';
 

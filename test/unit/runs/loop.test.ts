@@ -5,7 +5,7 @@ import type { RunPlan } from '../../../src/engine/plan/plan.ts';
 import { RunStop } from '../../../src/engine/runs/control/stop.ts';
 import { RunFold } from '../../../src/engine/runs/events/fold.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
-import { isTerminal, type RunEvent, type RunItem } from '../../../src/entities/runs/event.ts';
+import { isTerminal, type RunEvent, type RunItem } from '../../../src/entities/conversations/runs/event.ts';
 import {
   finish,
   hangingModel,

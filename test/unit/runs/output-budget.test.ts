@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelDelta } from '../../../src/engine/models/port.ts';
 import { runLoop } from '../../../src/engine/runs/loop/loop.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
-import type { RunItem } from '../../../src/entities/runs/event.ts';
+import type { RunItem } from '../../../src/entities/conversations/runs/event.ts';
 import { failureOf, makeRouter, ask as requestOf } from '../../support/runs/models.ts';
 import {
   collect,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unstoredRow } from '../../../src/engine/runs/control/unstored.ts';
 import { RunRecorder } from '../../../src/engine/runs/record/recorder.ts';
-import type { EndedSubagent } from '../../../src/entities/runs/event.ts';
+import type { EndedSubagent } from '../../../src/entities/conversations/runs/event.ts';
 import { plan } from '../../support/runs/runs.ts';
 
 const price = { inputPerMillionTokens: 1, outputPerMillionTokens: 2 };

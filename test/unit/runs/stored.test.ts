@@ -4,8 +4,8 @@ import { snapshot } from '../../../src/engine/runs/control/ending.ts';
 import { factsOf } from '../../../src/engine/runs/record/run-facts.ts';
 import { EventLog } from '../../../src/engine/runs/stored/event-log.ts';
 import { LogWriter } from '../../../src/engine/runs/stored/log-writer.ts';
-import type { RunEvent } from '../../../src/entities/runs/event.ts';
-import type { RunEnding } from '../../../src/storage/runs/writes.ts';
+import type { RunEvent } from '../../../src/entities/conversations/runs/event.ts';
+import type { RunEnding } from '../../../src/storage/conversations/runs/writes.ts';
 import { collect, silent } from '../../support/runs/runs.ts';
 
 const delta = (sequence: number): RunEvent => ({

@@ -6,10 +6,10 @@ import type { LoopDeps } from '../../../src/engine/runs/control/loop-deps.ts';
 import { RunStop } from '../../../src/engine/runs/control/stop.ts';
 import { runLoop } from '../../../src/engine/runs/loop/loop.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
-import { DomainError } from '../../../src/entities/errors.ts';
-import type { EndedSubagent, RunEvent, RunItem } from '../../../src/entities/runs/event.ts';
-import type { ToolType } from '../../../src/entities/runs/tool.ts';
-import type { Usage } from '../../../src/entities/runs/usage.ts';
+import type { EndedSubagent, RunEvent, RunItem } from '../../../src/entities/conversations/runs/event.ts';
+import type { ToolType } from '../../../src/entities/conversations/runs/tool.ts';
+import type { Usage } from '../../../src/entities/conversations/runs/usage.ts';
+import { DomainError } from '../../../src/entities/ground/errors.ts';
 import {
   plan as basePlan,
   collect,

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { RateLimits } from '../../../src/engine/sharing/rate-limits.ts';
-import type { RateBucketStore } from '../../../src/storage/usage/rate-buckets.ts';
-import { eventually } from '../../support/eventually.ts';
+import type { RateBucketStore } from '../../../src/storage/operations/usage/rate-buckets.ts';
+import { eventually } from '../../support/processes/eventually.ts';
 
 const perMinute = 600;
 const subject = { keyId: 'key_1', orgId: 'org_1' };

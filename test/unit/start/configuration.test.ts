@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { configurationPage } from '../../../scripts/support/configuration-page.ts';
-import { allowedOf } from '../../../src/lib/setting-kinds.ts';
+import { allowedOf } from '../../../src/lib/settings/setting-kinds.ts';
 import { defaultLimits } from '../../../src/limits.ts';
 import { loadSettings, settingsSchema } from '../../../src/settings.ts';
 

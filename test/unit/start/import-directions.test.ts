@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,7 +8,7 @@ import {
   importStatements,
   sourceFiles,
   withoutComments,
-} from '../../support/imports/statements.ts';
+} from '../../support/source/statements.ts';
 
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
@@ -42,6 +42,15 @@ const imports: readonly Import[] = importStatements(source, files).map((statemen
   ...statement,
   folder: statement.file.includes('/') ? (statement.file.split('/')[0] ?? '') : '',
 }));
+/** The districts of a layer: each uses itself and those before it. Files directly in a layer put its districts together. */
+const districts = ['ground', 'people', 'agents', 'knowledge', 'conversations', 'operations'];
+const inDistricts = ['domain', 'graphql', 'rest/routes', 'storage'];
+/** What stands beside the districts, by layer: it is no noun. */
+const besideDistricts: Readonly<Record<string, readonly string[]>> = {
+  graphql: ['graphiql', 'server'],
+  storage: ['blobs', 'generated', 'move', 'vault'],
+};
+const entriesMax = 20;
 /** Folders whose subfolders have an order: each uses the ones below it. Files directly in them name what all subfolders share. */
 const layered = ['domain', 'engine', 'engine/runs'];
 
@@ -56,6 +65,14 @@ describe('imports', () => {
 
   it.each(layered)('make no circle of the folders in %s', (area) => {
     expect(findCircles(imports.flatMap(({ file, target }) => folderPair(area, file, target)))).toEqual([]);
+  });
+
+  it.each(inDistricts)('go down the districts only in %s: no noun uses one of a district above its own', (layer) => {
+    const pairs = imports.map(({ file, target }) => ({ file, target, pair: folderPair(layer, file, target)[0] }));
+    const climbs = pairs.filter(({ pair: [from = '', to = ''] = [] }) => {
+      return districts.includes(from) && districts.indexOf(to) > districts.indexOf(from);
+    });
+    expect(climbs.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
 
   it('do not climb in the run engine: its folders use no file directly in it', () => {
@@ -75,6 +92,23 @@ describe('imports', () => {
     expect(readers.map(({ file }) => file)).toEqual([]);
     const readsEnvironment = files.filter((file) => /\bprocess\.env\b/.test(withoutComments(read(file))));
     expect(readsEnvironment).toEqual(['start/process.ts']);
+  });
+});
+
+describe('folders', () => {
+  it.each(inDistricts)('of %s are the districts, and nothing else but what is listed', (layer) => {
+    const folders = readdirSync(join(source, layer), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const strays = folders.map(({ name }) => name).filter((name) => !districts.includes(name));
+    expect(strays.sort()).toEqual(besideDistricts[layer] ?? []);
+  });
+
+  it.each(['src', 'test', 'bench', 'scripts'])('of %s hold at most 20 entries each', (top) => {
+    const root = join(source, '..', top);
+    const all = readdirSync(root, { recursive: true, withFileTypes: true }).filter(({ name, parentPath }) => {
+      return name !== 'node_modules' && !/node_modules|generated|fixtures|decisions/.test(parentPath);
+    });
+    const sizes = Map.groupBy(all, ({ parentPath }) => relative(root, parentPath));
+    expect([...sizes].filter(([, entries]) => entries.length > entriesMax).map(([folder]) => folder)).toEqual([]);
   });
 });
 

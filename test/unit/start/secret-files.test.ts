@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { secretOf } from '../../../src/lib/secret-files.ts';
+import { secretOf } from '../../../src/lib/files/secret-files.ts';
 import { loadSettings, secretSettings, settingsProblems, settingsSchema } from '../../../src/settings.ts';
 import { mistypedSettings } from '../../../src/start/checks/mistyped.ts';
 

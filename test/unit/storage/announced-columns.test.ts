@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
-import type { Database } from '../../../src/storage/database/database.ts';
-import { openDatabase } from '../../../src/storage/database/open.ts';
+import type { Database } from '../../../src/storage/ground/database.ts';
+import { openDatabase } from '../../../src/storage/ground/opening/open.ts';
 import { copyOf, type Place } from '../../support/storage/databases.ts';
 
 /** Triggers announce to other processes what their caches depend on. That they do: test/cluster/announced-changes. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createInvalidatedCache } from '../../../src/storage/database/invalidated-cache.ts';
-import { createInProcessSignals } from '../../../src/storage/database/signals/in-process.ts';
-import type { Signals } from '../../../src/storage/database/signals/signals.ts';
+import { createInvalidatedCache } from '../../../src/storage/ground/invalidated-cache.ts';
+import { createInProcessSignals } from '../../../src/storage/ground/signals/in-process.ts';
+import type { Signals } from '../../../src/storage/ground/signals/signals.ts';
 
 function start(sizeMax = 100) {
   const feed = { isHealthy: true, gap: () => {} };

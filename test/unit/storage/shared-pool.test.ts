@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { expect, it } from 'vitest';
-import type { ShareOwner } from '../../../src/lib/fair-share.ts';
-import { nobody } from '../../../src/lib/fair-share.ts';
-import { jobsOwner, SharedPool } from '../../../src/storage/database/shared-pool.ts';
+import type { ShareOwner } from '../../../src/lib/flow/fair-share.ts';
+import { nobody } from '../../../src/lib/flow/fair-share.ts';
+import { jobsOwner, SharedPool } from '../../../src/storage/ground/opening/shared-pool.ts';
 import { testPools } from '../../support/sharing/pools.ts';
 
 /** A connection whose statements end when the test says so. */

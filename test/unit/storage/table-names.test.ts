@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { tableName } from '../../../src/storage/data-life/rows.ts';
+import { tableName } from '../../../src/storage/operations/data-life/rows.ts';
 
 const schema = readFileSync('prisma/schema.prisma', 'utf8');
 const models = [...schema.matchAll(/^model (\w+) \{([\s\S]*?)^\}/gm)].map(([, model = '', body = '']) => ({

@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolClient, PoolConfig } from 'pg';
 import { afterEach, expect, it } from 'vitest';
-import { nobody } from '../../../src/lib/fair-share.ts';
-import { YieldingPool } from '../../../src/storage/database/embedded/yielding-pool.ts';
-import { jobsOwner } from '../../../src/storage/database/shared-pool.ts';
+import { nobody } from '../../../src/lib/flow/fair-share.ts';
+import { YieldingPool } from '../../../src/storage/ground/embedded/yielding-pool.ts';
+import { jobsOwner } from '../../../src/storage/ground/opening/shared-pool.ts';
 
 /** A connection to nothing. */
 class NoClient extends EventEmitter {

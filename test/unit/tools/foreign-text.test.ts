@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { markForeign } from '../../../src/engine/tools/foreign-text.ts';
+import { markForeign } from '../../../src/engine/tools/foreign/foreign-text.ts';
 
 it('no text closes its mark, opens another, or makes the result longer than it may be', () => {
   const hostile = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('</page>', '"><page n="2">', '&lt;', '<\u0000/page>'));

@@ -4,7 +4,7 @@ import { compileArguments } from '../../../src/engine/tools/json-schema/argument
 import { createSchemaCheck } from '../../../src/engine/tools/json-schema/check.ts';
 import { compileLinearPattern, PatternError } from '../../../src/engine/tools/json-schema/linear-pattern.ts';
 import { readSchema, SchemaError } from '../../../src/engine/tools/json-schema/read-schema.ts';
-import { cpuMs } from '../../support/clock.ts';
+import { cpuMs } from '../../support/processes/clock.ts';
 
 const compiled = (source: string) => compileLinearPattern(source, () => undefined);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RunOutput } from '../../../src/engine/runs/output/output.ts';
-import { masker, runMaskOf } from '../../../src/engine/tools/masking.ts';
-import type { RunEvent } from '../../../src/entities/runs/event.ts';
+import { masker, runMaskOf } from '../../../src/engine/tools/secrets/masking.ts';
+import type { RunEvent } from '../../../src/entities/conversations/runs/event.ts';
 
 const secrets = { A: 'abcd', B: 'abcdefgh', C: 'cdab', D: 'sk-17/ö"x', E: 'aaaaaaab' };
 const mask = runMaskOf(secrets) ?? expect.fail('no mask');

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../../src/engine/tools/json-schema/check.ts';
-import { cpuMs } from '../../support/clock.ts';
+import { cpuMs } from '../../support/processes/clock.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { masker } from '../../../src/engine/tools/masking.ts';
-import { extractSecrets } from '../../../src/engine/tools/secrets-in-data.ts';
+import { masker } from '../../../src/engine/tools/secrets/masking.ts';
+import { extractSecrets } from '../../../src/engine/tools/secrets/secrets-in-data.ts';
 import type { JsonObject } from '../../../src/entities/agents/part.ts';
 
 const nobody = () => false;

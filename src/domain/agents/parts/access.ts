@@ -1,11 +1,11 @@
-import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
 import type { AgentPart, AgentPartKind, AgentParts, EndedApproval, PartView } from '../../../entities/agents/part.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { isId } from '../../../entities/ids.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
-import { canEditAgent } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
+import { canEditAgent } from '../../ground/access/access.ts';
 import { findAgent, getAgent, getAgents } from '../agents.ts';
 
 /** An agent whose parts the caller may change. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use it. */

@@ -4,7 +4,7 @@ import { type AgentTool, type AgentToolType, type SecretType, secretKeysIn } fro
 import type { FirstUse } from '../../../storage/agents/parts/derived-secrets.ts';
 import { type NewSecret, secretTable } from '../../../storage/agents/parts/secrets.ts';
 import type { Deps } from '../../deps.ts';
-import type { Faults } from '../../faults.ts';
+import type { Faults } from '../../ground/faults.ts';
 import { requireOwnOrigins } from './secret-origins.ts';
 import { type ReadToolData, readToolData } from './tool-data.ts';
 

@@ -3,9 +3,9 @@ import { readApproval } from '../../../engine/tools/mcp/tool-filter.ts';
 import { mcpFunctionName } from '../../../engine/tools/names.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { AgentTool, FlowVersion } from '../../../entities/agents/part.ts';
-import type { FaultNotes } from '../../../entities/fault-notes.ts';
-import type { EnabledTool } from '../../../entities/runs/tool.ts';
-import { isObject } from '../../../lib/json.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
+import { isObject } from '../../../lib/json/json.ts';
 
 /** The tools of an agent, as far as steps of its flows may call them. */
 export interface FlowTools {

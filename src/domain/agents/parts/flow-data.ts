@@ -1,10 +1,10 @@
-import { extractSecrets } from '../../../engine/tools/secrets-in-data.ts';
+import { extractSecrets } from '../../../engine/tools/secrets/secrets-in-data.ts';
 import { flowOperators } from '../../../entities/agents/flow.ts';
 import { type FlowStepType, type FlowVersion, flowStepTypes, type JsonObject } from '../../../entities/agents/part.ts';
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { partCountsMax } from '../../../storage/agents/parts/shapes.ts';
-import { flowVersionMax } from '../../../wire/schema.ts';
-import type { Faults } from '../../faults.ts';
+import { flowVersionMax } from '../../../wire/ground/schema.ts';
+import type { Faults } from '../../ground/faults.ts';
 import { checkTemplates } from './flow-templates.ts';
 import { checkMembers, readJsonObject } from './json.ts';
 import { toolNamePattern } from './tool-data.ts';

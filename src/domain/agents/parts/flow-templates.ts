@@ -1,7 +1,7 @@
 import { namesIn, templateForms } from '../../../engine/runs/flow/template.ts';
 import type { JsonObject } from '../../../entities/agents/part.ts';
-import { isObject } from '../../../lib/json.ts';
-import type { Faults } from '../../faults.ts';
+import { isObject } from '../../../lib/json/json.ts';
+import type { Faults } from '../../ground/faults.ts';
 
 /** What the texts of a step may name. */
 export interface FlowNames {

@@ -1,6 +1,6 @@
-import { secretForms } from '../../../engine/tools/secret-signs.ts';
-import { hasMembers, isObject, type JsonObject } from '../../../lib/json.ts';
-import type { Faults } from '../../faults.ts';
+import { secretForms } from '../../../engine/tools/secrets/secret-signs.ts';
+import { hasMembers, isObject, type JsonObject } from '../../../lib/json/json.ts';
+import type { Faults } from '../../ground/faults.ts';
 
 export interface JsonBounds {
   readonly bytesMax: number;

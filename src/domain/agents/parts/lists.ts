@@ -1,8 +1,8 @@
-import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
 import type { AgentPart, AgentPartKind, AgentParts, AgentSecret, PartView } from '../../../entities/agents/part.ts';
-import { canEditAgent } from '../../access/access.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
+import { canEditAgent } from '../../ground/access/access.ts';
 import { hiddenFlow } from '../flows.ts';
 import { hiddenSkill } from '../skills.ts';
 import { hiddenTool } from '../tools.ts';

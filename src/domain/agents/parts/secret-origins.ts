@@ -1,8 +1,8 @@
 import { originOfTool } from '../../../engine/tools/api-function/address.ts';
-import { secretElsewhere } from '../../../engine/tools/bound-secrets.ts';
+import { secretElsewhere } from '../../../engine/tools/secrets/bound-secrets.ts';
 import { type AgentSecret, type RunnableTool, secretKeysIn } from '../../../entities/agents/part.ts';
-import { hasMembers } from '../../../lib/json.ts';
-import type { Faults } from '../../faults.ts';
+import { hasMembers } from '../../../lib/json/json.ts';
+import type { Faults } from '../../ground/faults.ts';
 
 type CallingTool = Pick<RunnableTool, 'type' | 'data'>;
 

@@ -1,10 +1,10 @@
 import { serverNameIn } from '../../../engine/tools/mcp/request-secrets.ts';
-import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentOfParts } from '../../../entities/agents/agent.ts';
 import type { JsonObject } from '../../../entities/agents/part.ts';
-import type { FaultNotes } from '../../../entities/fault-notes.ts';
-import type { EnabledTool } from '../../../entities/runs/tool.ts';
-import { hasMembers } from '../../../lib/json.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import { hasMembers } from '../../../lib/json/json.ts';
 import type { Deps } from '../../deps.ts';
 
 type Agent = Pick<AgentOfParts, 'orgId' | 'userId'>;

@@ -6,10 +6,10 @@ import {
 } from '../../../engine/tools/api-function/api-function.ts';
 import { compileArguments } from '../../../engine/tools/json-schema/arguments.ts';
 import { SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
-import { extractSecrets, type SecretMatch } from '../../../engine/tools/secrets-in-data.ts';
+import { extractSecrets, type SecretMatch } from '../../../engine/tools/secrets/secrets-in-data.ts';
 import type { AgentToolType, JsonObject } from '../../../entities/agents/part.ts';
-import { isObject } from '../../../lib/json.ts';
-import type { Faults } from '../../faults.ts';
+import { isObject } from '../../../lib/json/json.ts';
+import type { Faults } from '../../ground/faults.ts';
 import { checkMembers, readJsonObject } from './json.ts';
 
 export interface ReadToolData {

@@ -6,8 +6,8 @@ import type {
   UserInputValue,
   UserInputValues,
 } from '../../../entities/agents/part.ts';
-import { storableText } from '../../../lib/text.ts';
-import type { Faults } from '../../faults.ts';
+import { storableText } from '../../../lib/text/text.ts';
+import type { Faults } from '../../ground/faults.ts';
 import { checkMembers, readJsonObject } from './json.ts';
 
 type Asked = AgentRunParts['userInputs'][number];

@@ -1,5 +1,5 @@
 import type { Agent, AgentProfile } from '../../../entities/agents/agent.ts';
-import { cutText } from '../../../lib/text.ts';
+import { cutText } from '../../../lib/text/text.ts';
 
 /** The public facts that a profile is written from. */
 export type ProfileFacts = Pick<

@@ -1,12 +1,12 @@
 import type { ModelMessage } from '../../../engine/models/port.ts';
 import { finishedRun } from '../../../engine/runs/events/fold.ts';
-import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { AgentProfile, AgentView } from '../../../entities/agents/agent.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { textOf } from '../../../entities/runs/answer.ts';
-import { canEditAgent, viewerOf, visibleDataSources } from '../../access/access.ts';
+import { textOf } from '../../../entities/conversations/runs/answer.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
-import { chargeTo } from '../../usage/charges.ts';
+import { canEditAgent, viewerOf, visibleDataSources } from '../../ground/access/access.ts';
+import { chargeTo } from '../../ground/charges.ts';
 import { getAgent, modelIdOf } from '../agents.ts';
 import { draftProfile, type ProfileFacts } from './draft.ts';
 import { profileSchema, readProfileReply } from './reply.ts';

@@ -1,5 +1,5 @@
 import type { AgentProfile } from '../../../entities/agents/agent.ts';
-import { isObject, type JsonObject, membersOf } from '../../../lib/json.ts';
+import { isObject, type JsonObject, membersOf } from '../../../lib/json/json.ts';
 import { type ProfileFacts, profileLengths } from './draft.ts';
 
 const featuresMax = 6;

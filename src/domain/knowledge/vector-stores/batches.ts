@@ -1,11 +1,11 @@
-import type { Caller } from '../../../entities/accounts/caller.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { isId } from '../../../entities/ids.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import { emptyPage, type ListRequest, type Page, type PageRequest } from '../../../entities/ground/page.ts';
 import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import { emptyPage, type ListRequest, type Page, type PageRequest } from '../../../entities/page.ts';
-import { visibleDataSources } from '../../access/access.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
-import { Faults } from '../../faults.ts';
+import { visibleDataSources } from '../../ground/access/access.ts';
+import { Faults } from '../../ground/faults.ts';
 import { copiesOf, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
 import { type StoreFileListQuery, tooManyFiles } from './files.ts';
 import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';

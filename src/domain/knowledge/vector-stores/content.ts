@@ -1,6 +1,6 @@
-import type { Caller } from '../../../entities/accounts/caller.ts';
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { FileContent } from '../../../entities/knowledge/vector-store.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { textOf } from '../item-passages.ts';
 import { getStoreFile } from './files.ts';

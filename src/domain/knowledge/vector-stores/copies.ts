@@ -1,12 +1,12 @@
-import type { Caller } from '../../../entities/accounts/caller.ts';
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { NewStoreFile } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { AlsoQueue } from '../../../storage/knowledge/vector-stores/stores.ts';
-import { findFiles } from '../../attachments/own-files.ts';
-import { removeBlobs } from '../../blobs.ts';
 import type { Deps } from '../../deps.ts';
-import { Faults } from '../../faults.ts';
+import { findFiles } from '../../ground/attachments/own-files.ts';
+import { removeBlobs } from '../../ground/blobs.ts';
+import { Faults } from '../../ground/faults.ts';
 
 /** A file of the caller that a store is to have. */
 export interface WantedFile {

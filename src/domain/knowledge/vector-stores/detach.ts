@@ -1,4 +1,4 @@
-import type { ShareOwner } from '../../../lib/fair-share.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { AlsoQueue } from '../../../storage/knowledge/vector-stores/stores.ts';
 import type { Deps } from '../../deps.ts';
 

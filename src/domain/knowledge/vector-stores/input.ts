@@ -1,9 +1,9 @@
+import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../../entities/ground/page.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
-import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../../entities/page.ts';
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';
-import type { Faults } from '../../faults.ts';
-import { readMetadata } from '../../metadata.ts';
+import type { Faults } from '../../ground/faults.ts';
+import { readMetadata } from '../../ground/metadata.ts';
 
 export type Optional<T> = T | null | undefined;
 

@@ -1,11 +1,11 @@
 import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts';
 import { displayScore } from '../../../engine/knowledge/search/display-score.ts';
-import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import { type StoreHit, type StoreSearchResults, statusOfStore } from '../../../entities/knowledge/vector-store.ts';
-import { isObject } from '../../../lib/json.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import type { Deps } from '../../deps.ts';
-import { Faults } from '../../faults.ts';
+import { Faults } from '../../ground/faults.ts';
 import { searchRun } from '../search.ts';
 import { getVectorStore } from './stores.ts';
 

@@ -1,12 +1,12 @@
-import type { Caller } from '../../../entities/accounts/caller.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { idAs, isId } from '../../../entities/ids.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { idAs, isId } from '../../../entities/ground/ids.ts';
+import type { ListRequest, Page } from '../../../entities/ground/page.ts';
 import { statusOfStore, type VectorStore } from '../../../entities/knowledge/vector-store.ts';
-import type { ListRequest, Page } from '../../../entities/page.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import type { OrderedPage } from '../../../storage/knowledge/vector-stores/store-pages.ts';
-import { canEditDataSource, visibleDataSources } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
-import { Faults } from '../../faults.ts';
+import { canEditDataSource, visibleDataSources } from '../../ground/access/access.ts';
+import { Faults } from '../../ground/faults.ts';
 import { deleteDataSource } from '../sources.ts';
 import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
 import { type Optional, pageFrom, readDays, readPageInput, readStoreMetadata, requireOwnChunks } from './input.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import type { ConnectionProvider, ConnectionSecrets, OauthProvider } from '../../../entities/knowledge/connection.ts';
-import { itemsOf, membersOf } from '../../../lib/json.ts';
+import { itemsOf, membersOf } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
 import { SourceError } from '../connectors/error.ts';
 import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';

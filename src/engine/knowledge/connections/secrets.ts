@@ -1,6 +1,6 @@
 import type { Connection, ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
-import { attemptPlace, type ConnectionAttempt } from '../../../storage/knowledge/connection-attempts.ts';
-import { connectionPlace } from '../../../storage/knowledge/connections.ts';
+import { attemptPlace, type ConnectionAttempt } from '../../../storage/knowledge/connections/attempts.ts';
+import { connectionPlace } from '../../../storage/knowledge/connections/connections.ts';
 import type { Storage } from '../../../storage/storage.ts';
 
 /** The secrets of a connection; undefined when it was deleted. Never given to an API. */

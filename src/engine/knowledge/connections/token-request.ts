@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
-import { membersOf } from '../../../lib/json.ts';
+import { membersOf } from '../../../lib/json/json.ts';
 import { SourceError } from '../connectors/error.ts';
 import type { VendorClient } from '../connectors/vendor/client.ts';
 import { withWords } from '../connectors/vendor/words.ts';

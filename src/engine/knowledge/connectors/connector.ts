@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Egress } from '../../egress/egress.ts';
 import type { InstallationTokens } from '../connections/installations.ts';

@@ -1,5 +1,5 @@
 import type { Omission, OmissionKind } from '../../../entities/knowledge/omission.ts';
-import { oneLine, withoutUnseenMarks } from '../../../lib/text.ts';
+import { oneLine, withoutUnseenMarks } from '../../../lib/text/text.ts';
 import type { Block, BlockKind, ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
 

@@ -1,4 +1,4 @@
-import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
+import type { NewChunk } from '../../../storage/knowledge/passages/chunks.ts';
 import type { ExtractedDocument } from '../extract/document.ts';
 import { chunkDocument } from './chunk.ts';
 import { searchableText } from './searchable-text.ts';

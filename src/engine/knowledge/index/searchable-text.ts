@@ -1,4 +1,4 @@
-import { withoutUnseenMarks } from '../../../lib/text.ts';
+import { withoutUnseenMarks } from '../../../lib/text/text.ts';
 
 /** Scripts that write without spaces between words. */
 const unspaced =

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { LexicalReason } from '../../../entities/knowledge/retrieval.ts';
 import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embeddings.ts';
 import type { EmbeddingSpace, ServingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';

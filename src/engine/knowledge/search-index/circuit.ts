@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { SearchIndexError } from '../../../storage/search-index/search-index.ts';
+import { SearchIndexError } from '../../../storage/knowledge/search-index/search-index.ts';
 
 const firstPauseMs = 1_000;
 const pauseMsMax = 30_000;

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { Lease } from '../../../storage/leases.ts';
-import type { LiveItem } from '../../../storage/search-index/documents.ts';
-import type { CopiedItem, OpenSearch } from '../../../storage/search-index/opensearch/opensearch.ts';
-import type { SearchIndexState } from '../../../storage/search-index/state.ts';
-import type { SearchIndexStore } from '../../../storage/search-index/store.ts';
+import type { Lease } from '../../../storage/ground/leases.ts';
+import type { LiveItem } from '../../../storage/knowledge/search-index/documents.ts';
+import type { CopiedItem, OpenSearch } from '../../../storage/knowledge/search-index/opensearch/opensearch.ts';
+import type { SearchIndexState } from '../../../storage/knowledge/search-index/state.ts';
+import type { SearchIndexStore } from '../../../storage/knowledge/search-index/store.ts';
 
 export interface ComparisonContext {
   readonly openSearch: OpenSearch;

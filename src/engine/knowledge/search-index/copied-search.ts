@@ -1,9 +1,9 @@
-import type { RankingPlan, ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
 import type { NearestPlan } from '../../../storage/knowledge/embeddings/nearest.ts';
-import type { SearchIndexDocuments } from '../../../storage/search-index/documents.ts';
-import type { OpenSearch } from '../../../storage/search-index/opensearch/opensearch.ts';
-import { type CopyHit, vectorSearch, wordSearch } from '../../../storage/search-index/opensearch/query.ts';
-import type { IndexHits } from '../../../storage/search-index/search-index.ts';
+import type { RankingPlan, ScoredId } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import type { SearchIndexDocuments } from '../../../storage/knowledge/search-index/documents.ts';
+import type { OpenSearch } from '../../../storage/knowledge/search-index/opensearch/opensearch.ts';
+import { type CopyHit, vectorSearch, wordSearch } from '../../../storage/knowledge/search-index/opensearch/query.ts';
+import type { IndexHits } from '../../../storage/knowledge/search-index/search-index.ts';
 
 export interface CopiedSearchContext {
   readonly openSearch: OpenSearch;

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../../settings.ts';
-import { StartRefusal } from '../../../storage/database/start-refusal.ts';
-import { createOpenSearch, type OpenSearch } from '../../../storage/search-index/opensearch/opensearch.ts';
-import { versionOf } from '../../../storage/search-index/opensearch/schema.ts';
-import { type SearchIndex, SearchIndexError } from '../../../storage/search-index/search-index.ts';
+import { StartRefusal } from '../../../storage/ground/opening/start-refusal.ts';
+import { createOpenSearch, type OpenSearch } from '../../../storage/knowledge/search-index/opensearch/opensearch.ts';
+import { versionOf } from '../../../storage/knowledge/search-index/opensearch/schema.ts';
+import { type SearchIndex, SearchIndexError } from '../../../storage/knowledge/search-index/search-index.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { holdLease, isLost, type Lease } from '../../leases.ts';

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { Lease } from '../../../storage/leases.ts';
-import type { NotedChange } from '../../../storage/search-index/changes.ts';
-import type { ItemPart, LiveItem } from '../../../storage/search-index/documents.ts';
-import type { OpenSearch } from '../../../storage/search-index/opensearch/opensearch.ts';
-import { fits, isNewer, names } from '../../../storage/search-index/opensearch/schema.ts';
-import { type PassageCopy, SearchIndexError } from '../../../storage/search-index/search-index.ts';
-import type { SearchIndexState } from '../../../storage/search-index/state.ts';
-import type { SearchIndexStore } from '../../../storage/search-index/store.ts';
+import type { Lease } from '../../../storage/ground/leases.ts';
+import type { NotedChange } from '../../../storage/knowledge/search-index/changes.ts';
+import type { ItemPart, LiveItem } from '../../../storage/knowledge/search-index/documents.ts';
+import type { OpenSearch } from '../../../storage/knowledge/search-index/opensearch/opensearch.ts';
+import { fits, isNewer, names } from '../../../storage/knowledge/search-index/opensearch/schema.ts';
+import { type PassageCopy, SearchIndexError } from '../../../storage/knowledge/search-index/search-index.ts';
+import type { SearchIndexState } from '../../../storage/knowledge/search-index/state.ts';
+import type { SearchIndexStore } from '../../../storage/knowledge/search-index/store.ts';
 import { compareOnce } from './comparison.ts';
 
 export interface KeeperOptions {

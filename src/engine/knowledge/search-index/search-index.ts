@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
+import { Tally } from '../../../lib/flow/tally.ts';
 import { RecentValue } from '../../../lib/recent-value.ts';
-import { Tally } from '../../../lib/tally.ts';
-import type { ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { OpenSearch } from '../../../storage/search-index/opensearch/opensearch.ts';
-import { fits, names } from '../../../storage/search-index/opensearch/schema.ts';
+import type { ScoredId } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import type { OpenSearch } from '../../../storage/knowledge/search-index/opensearch/opensearch.ts';
+import { fits, names } from '../../../storage/knowledge/search-index/opensearch/schema.ts';
 import {
   type IndexHits,
   type IndexQuery,
   type SearchIndex,
   SearchIndexError,
-} from '../../../storage/search-index/search-index.ts';
-import type { SearchIndexState } from '../../../storage/search-index/state.ts';
-import type { SearchIndexStore } from '../../../storage/search-index/store.ts';
+} from '../../../storage/knowledge/search-index/search-index.ts';
+import type { SearchIndexState } from '../../../storage/knowledge/search-index/state.ts';
+import type { SearchIndexStore } from '../../../storage/knowledge/search-index/store.ts';
 import { Circuit } from './circuit.ts';
 import { type CopiedPlans, searchCopy } from './copied-search.ts';
 

@@ -1,6 +1,6 @@
-import type { FaultNotes } from '../../../entities/fault-notes.ts';
+import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
 import type { AttributeFilter, AttributeValue } from '../../../entities/knowledge/vector-store.ts';
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 
 const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 const types = [...comparisons, 'in', 'nin', 'and', 'or'] as const;

@@ -1,5 +1,5 @@
-import type { CandidatePlan, CandidateTier } from '../../../storage/knowledge/candidates.ts';
-import type { ChunkCollection, RankingTerm } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { CandidatePlan, CandidateTier } from '../../../storage/knowledge/passages/candidates.ts';
+import type { ChunkCollection, RankingTerm } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 
 /** A lexeme with its frequencies. */
 export interface WeighedTerm extends RankingTerm {

@@ -1,6 +1,6 @@
 import type { MatchedWord } from '../../../entities/knowledge/searched-question.ts';
-import type { ChunkDetails } from '../../../storage/knowledge/chunk-details.ts';
-import { type ChunkRanking, termScore } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ChunkDetails } from '../../../storage/knowledge/passages/chunk-details.ts';
+import { type ChunkRanking, termScore } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import type { PassageMatch } from './passages.ts';
 import type { PlannedTerm } from './question.ts';
 import type { ContextText } from './question-terms.ts';

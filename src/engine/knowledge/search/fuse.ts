@@ -1,4 +1,4 @@
-import type { ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ScoredId } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 
 /** A passage by its id, and what each way of searching says of it. */
 export interface FusedId {

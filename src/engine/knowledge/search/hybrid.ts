@@ -1,8 +1,8 @@
 import type { LexicalReason } from '../../../entities/knowledge/retrieval.ts';
-import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
 import type { NearestPlan } from '../../../storage/knowledge/embeddings/nearest.ts';
-import { createPostgresIndex } from '../../../storage/search-index/postgres.ts';
-import type { SearchIndex } from '../../../storage/search-index/search-index.ts';
+import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import { createPostgresIndex } from '../../../storage/knowledge/search-index/postgres.ts';
+import type { SearchIndex } from '../../../storage/knowledge/search-index/search-index.ts';
 import { type Meaning, type QuestionVector, questionVectors } from '../meaning/meaning.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';

@@ -1,5 +1,5 @@
-import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { SearchIndex } from '../../../storage/search-index/search-index.ts';
+import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import type { SearchIndex } from '../../../storage/knowledge/search-index/search-index.ts';
 import type { ContextText } from './question-terms.ts';
 import { type AllowedSources, planOf, rankChunks } from './words.ts';
 

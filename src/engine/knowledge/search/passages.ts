@@ -1,5 +1,5 @@
 import type { Passage, PassageCopy } from '../../../entities/knowledge/citation.ts';
-import type { RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 
 export interface PassageLimits {
   readonly passagesMax: number;

@@ -1,5 +1,5 @@
 import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
-import type { ChunkRanking, QuestionTerms, SourceTerm } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ChunkRanking, QuestionTerms, SourceTerm } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { searchableText } from '../index/searchable-text.ts';
 
 export interface AskedTerm extends SourceTerm {

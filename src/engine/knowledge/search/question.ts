@@ -1,6 +1,6 @@
 import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
-import { trigramSimilarity } from '../../../lib/trigrams.ts';
-import type { ChunkRanking, RankingPlan } from '../../../storage/knowledge/chunk-ranking.ts';
+import { trigramSimilarity } from '../../../lib/text/trigrams.ts';
+import type { ChunkRanking, RankingPlan } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { planCandidates, type WeighedTerm } from './candidates.ts';
 import type { AskedTerm, AskedTerms } from './question-terms.ts';
 

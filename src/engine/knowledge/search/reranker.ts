@@ -1,8 +1,8 @@
 import type { RerankReason } from '../../../entities/knowledge/retrieval.ts';
-import { itemsOf, membersOf } from '../../../lib/json.ts';
+import { itemsOf, membersOf } from '../../../lib/json/json.ts';
 import { withUserAgent } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
-import type { RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { createAgent } from '../../egress/dispatchers.ts';
 import { noProxies, type Proxies } from '../../egress/proxies.ts';
 import { embeddedText } from '../meaning/passage-text.ts';

@@ -1,6 +1,6 @@
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
-import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { SearchIndex } from '../../../storage/search-index/search-index.ts';
+import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import type { SearchIndex } from '../../../storage/knowledge/search-index/search-index.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';

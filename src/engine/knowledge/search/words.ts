@@ -1,5 +1,5 @@
 import type { ItemFilter } from '../../../entities/knowledge/item-filter.ts';
-import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { planQuestion, type QuestionPlan } from './question.ts';
 import type { ContextText } from './question-terms.ts';
 import { findQuestionTerms, searchedText } from './question-terms.ts';

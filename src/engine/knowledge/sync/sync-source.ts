@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { IdKind } from '../../../entities/ids.ts';
+import type { IdKind } from '../../../entities/ground/ids.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
-import { membersOf } from '../../../lib/json.ts';
-import { printableName, storableJson, storableText } from '../../../lib/text.ts';
+import { membersOf } from '../../../lib/json/json.ts';
+import { printableName, storableJson, storableText } from '../../../lib/text/text.ts';
 import type { Settings } from '../../../settings.ts';
 import type { SyncedItem, SyncLease } from '../../../storage/knowledge/syncing/syncing.ts';
 import type { Storage } from '../../../storage/storage.ts';

@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../lib/json.ts';
+import { membersOf, stringOf } from '../../../lib/json/json.ts';
 
 type Fetch = typeof globalThis.fetch;
 

@@ -1,4 +1,4 @@
-import type { Warning } from '../../../entities/warning.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
 import type { ModelRequest } from '../port.ts';
 import { lacksThoughts } from '../thoughts.ts';
 import type { FittedRequest } from './prompt.ts';

@@ -4,8 +4,8 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { Warning } from '../../../entities/warning.ts';
-import { membersOf, stringOf } from '../../../lib/json.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
+import { membersOf, stringOf } from '../../../lib/json/json.ts';
 import { malformed } from '../openai/errors.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { warningOf } from './warnings.ts';

@@ -4,7 +4,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
-import type { Warning } from '../../../entities/warning.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { AssistantMessage, ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
 

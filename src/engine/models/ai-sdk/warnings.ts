@@ -1,5 +1,5 @@
 import type { SharedV4Warning } from '@ai-sdk/provider';
-import type { Warning } from '../../../entities/warning.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
 import type { ModelRequest } from '../port.ts';
 
 /** Options of the SDK and the members of the chat completions format that they came from. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 const depthMax = 12;

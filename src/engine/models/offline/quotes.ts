@@ -1,4 +1,4 @@
-import { oneLine } from '../../../lib/text.ts';
+import { oneLine } from '../../../lib/text/text.ts';
 
 /** A text that answers may quote from. */
 export interface Quotable {

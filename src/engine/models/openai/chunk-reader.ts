@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { TokenLogprob } from '../../../entities/runs/event.ts';
-import { hasMembers, itemsOf, type JsonObject, membersOf, stringOf } from '../../../lib/json.ts';
-import { storableText } from '../../../lib/text.ts';
+import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
+import { hasMembers, itemsOf, type JsonObject, membersOf, stringOf } from '../../../lib/json/json.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { malformed, refusalInStream } from './errors.ts';
 

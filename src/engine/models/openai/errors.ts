@@ -1,7 +1,7 @@
 import { errors } from 'undici';
-import type { ErrorCode } from '../../../entities/errors.ts';
-import { membersOf, stringOf } from '../../../lib/json.ts';
-import { storableText } from '../../../lib/text.ts';
+import type { ErrorCode } from '../../../entities/ground/errors.ts';
+import { membersOf, stringOf } from '../../../lib/json/json.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import { ModelError } from '../port.ts';
 
 const messageCharactersMax = 400;

@@ -1,4 +1,4 @@
-import type { Warning } from '../../../entities/warning.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
 

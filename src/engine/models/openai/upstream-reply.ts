@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { Warning } from '../../../entities/warning.ts';
-import { membersOf } from '../../../lib/json.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
+import { membersOf } from '../../../lib/json/json.ts';
 import { type ModelDelta, ModelError } from '../port.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { malformed, refusal, transportFailure } from './errors.ts';

@@ -1,4 +1,4 @@
-import { escapeMarkup, unescapeMarkup } from '../../../lib/markup.ts';
+import { escapeMarkup, unescapeMarkup } from '../../../lib/text/markup.ts';
 import { estimateTokens } from '../tokens.ts';
 
 /** A document that came with a message, as a model reads it. */

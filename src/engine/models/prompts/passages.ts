@@ -1,5 +1,5 @@
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import { escapeMarkup, unescapeMarkup } from '../../../lib/markup.ts';
+import { escapeMarkup, unescapeMarkup } from '../../../lib/text/markup.ts';
 import type { ModelMessage } from '../port.ts';
 
 /** A passage as it is read back from a request. */

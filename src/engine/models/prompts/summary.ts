@@ -1,5 +1,5 @@
-import type { ChatMessage } from '../../../entities/chats/chat.ts';
-import { cutText } from '../../../lib/text.ts';
+import type { ChatMessage } from '../../../entities/conversations/chats/chat.ts';
+import { cutText } from '../../../lib/text/text.ts';
 import type { ModelMessage } from '../port.ts';
 
 /** One message, as a summary request shows it. */

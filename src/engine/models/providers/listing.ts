@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../lib/json.ts';
+import { itemsOf, membersOf, stringOf } from '../../../lib/json/json.ts';
 import { createAgent } from '../../egress/dispatchers.ts';
 import type { Proxies } from '../../egress/proxies.ts';
 import type { ListedModel } from './provider.ts';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { DomainError } from '../../../entities/errors.ts';
-import type { OutputFile } from '../../../entities/runs/tool.ts';
-import { storableText } from '../../../lib/text.ts';
-import type { RunMask } from '../../tools/masking.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import type { NewRunFile, RunFiles } from '../../tools/run-files.ts';
+import type { RunMask } from '../../tools/secrets/masking.ts';
 import type { CallPass, ServerTool, Tell, ToolResult } from '../../tools/server-tool.ts';
 import { RunStop } from '../control/stop.ts';
 import type { CallEnd } from './open-call.ts';

@@ -1,4 +1,3 @@
-import type { IdKind } from '../../../entities/ids.ts';
 import type {
   CallResult,
   RunItem,
@@ -6,9 +5,10 @@ import type {
   Subagent,
   SubagentRecord,
   SubagentUpdate,
-} from '../../../entities/runs/event.ts';
-import type { CallOrigin } from '../../../entities/runs/thought.ts';
-import type { CallForm } from '../../../entities/runs/tool.ts';
+} from '../../../entities/conversations/runs/event.ts';
+import type { CallOrigin } from '../../../entities/conversations/runs/thought.ts';
+import type { CallForm } from '../../../entities/conversations/runs/tool.ts';
+import type { IdKind } from '../../../entities/ground/ids.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
 import { stoppedSummary } from '../events/subagent-records.ts';
 import type { RunOutput } from '../output/output.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../entities/runs/event.ts';
+import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { AssistantMessage, ModelMessage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunFiles } from '../../tools/run-files.ts';

@@ -1,7 +1,7 @@
-import type { ChatFile } from '../../../entities/chats/file.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { type IdKind, timeOfId } from '../../../entities/ids.ts';
-import type { OutputFile } from '../../../entities/runs/tool.ts';
+import type { ChatFile } from '../../../entities/conversations/chats/file.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { type IdKind, timeOfId } from '../../../entities/ground/ids.ts';
 import { imageTypeOf, inlineImageTypes } from '../../../lib/image-type.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';

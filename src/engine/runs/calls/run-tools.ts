@@ -1,15 +1,15 @@
 import { skillFunction } from '../../../entities/agents/skill-offer.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import type { EnabledTool } from '../../../entities/runs/tool.ts';
-import type { Warning } from '../../../entities/warning.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
 import type { ModelTool } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
-import type { AgentTools } from '../../tools/agent-tools.ts';
-import type { RunMask } from '../../tools/masking.ts';
+import type { AgentTools } from '../../tools/agents/agent-tools.ts';
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import { isUnavailable } from '../../tools/mcp/unavailable.ts';
 import { freeFunctionName } from '../../tools/names.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
+import type { RunMask } from '../../tools/secrets/masking.ts';
 import type { ServerTool, ServerTools } from '../../tools/server-tool.ts';
 import type { McpListing, OpenedTool, ToolKind, ToolRun } from '../../tools/tool-kind.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { AssistantMessage, ModelMessage, ModelTool } from '../../models/port.ts';
-import type { RunMask } from '../../tools/masking.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
+import type { RunMask } from '../../tools/secrets/masking.ts';
 import type { CallPass, ServerTool, ServerTools, Tell } from '../../tools/server-tool.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunHold } from '../control/control.ts';

@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../plan/plan.ts';
-import type { RunMask } from '../../tools/masking.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
+import type { RunMask } from '../../tools/secrets/masking.ts';
 import type { ToolRun } from '../../tools/tool-kind.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { CallError } from './open-call.ts';
 
 /** The error of a call that may have been carried out, and whose process died before its outcome was stored. */

@@ -1,4 +1,4 @@
-import type { ShareOwner } from '../../../lib/fair-share.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { AdmissionPool } from '../../sharing/pools.ts';
 
 /** Counts the runs of this process, limits the share of each tenant and organization, and lets a stop wait until no run is left. */

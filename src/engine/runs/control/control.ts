@@ -1,4 +1,4 @@
-import type { NewMessage } from '../../../entities/chats/chat.ts';
+import type { NewMessage } from '../../../entities/conversations/chats/chat.ts';
 
 /** How others reach a run while it works. The run asks between its steps only. */
 export interface RunControl {

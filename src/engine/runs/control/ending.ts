@@ -1,4 +1,3 @@
-import { DomainError } from '../../../entities/errors.ts';
 import type {
   IncompleteReason,
   RunError,
@@ -6,7 +5,8 @@ import type {
   RunItem,
   RunSnapshot,
   SelectionMetadata,
-} from '../../../entities/runs/event.ts';
+} from '../../../entities/conversations/runs/event.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { type FinishReason, ModelError } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import { RunStop } from './stop.ts';

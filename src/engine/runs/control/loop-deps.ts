@@ -1,6 +1,4 @@
 import type { Logger } from 'pino';
-import type { IdKind } from '../../../entities/ids.ts';
-import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type {
   BegunResearch,
   FlowStepEvent,
@@ -9,17 +7,19 @@ import type {
   ServerCallItem,
   Subagent,
   SubagentRecord,
-} from '../../../entities/runs/event.ts';
-import type { CallApproval } from '../../../storage/runs/approvals.ts';
+} from '../../../entities/conversations/runs/event.ts';
+import type { IdKind } from '../../../entities/ground/ids.ts';
+import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { CallApproval } from '../../../storage/conversations/runs/approvals.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import type { ModelRouter } from '../../models/router.ts';
 import type { Retrieve, RunPlan } from '../../plan/plan.ts';
-import type { AgentTools } from '../../tools/agent-tools.ts';
-import { type RunMask, runMaskOf } from '../../tools/masking.ts';
+import type { AgentTools } from '../../tools/agents/agent-tools.ts';
+import type { SubagentLimits, SubagentPlan } from '../../tools/agents/subagents.ts';
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
-import type { SubagentLimits, SubagentPlan } from '../../tools/subagents.ts';
+import { type RunMask, runMaskOf } from '../../tools/secrets/masking.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';

@@ -1,8 +1,8 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { RunSnapshot, RunStatus } from '../../../entities/runs/event.ts';
-import type { RunKind } from '../../../entities/runs/run.ts';
-import { storableText } from '../../../lib/text.ts';
-import type { UnstoredRun } from '../../../storage/runs/unstored.ts';
+import type { RunSnapshot, RunStatus } from '../../../entities/conversations/runs/event.ts';
+import type { RunKind } from '../../../entities/conversations/runs/run.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { storableText } from '../../../lib/text/text.ts';
+import type { UnstoredRun } from '../../../storage/ground/ledger/unstored.ts';
 import type { Charge } from '../../plan/plan.ts';
 import { awaitedSteps } from '../record/log-steps.ts';
 import type { RunRecorder } from '../record/recorder.ts';

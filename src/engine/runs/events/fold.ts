@@ -1,6 +1,5 @@
-import { type NewMessage, withTimes } from '../../../entities/chats/chat.ts';
-import type { Citation, Passage } from '../../../entities/knowledge/citation.ts';
-import { requireAnswer } from '../../../entities/runs/answer.ts';
+import { type NewMessage, withTimes } from '../../../entities/conversations/chats/chat.ts';
+import { requireAnswer } from '../../../entities/conversations/runs/answer.ts';
 import {
   type BegunResearch,
   type FlowStepEvent,
@@ -15,9 +14,10 @@ import {
   type SpentCall,
   type Subagent,
   type SubagentRecord,
-} from '../../../entities/runs/event.ts';
-import type { Usage } from '../../../entities/runs/usage.ts';
-import { storableText } from '../../../lib/text.ts';
+} from '../../../entities/conversations/runs/event.ts';
+import type { Usage } from '../../../entities/conversations/runs/usage.ts';
+import type { Citation, Passage } from '../../../entities/knowledge/citation.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import { SubagentRecords } from './subagent-records.ts';
 import type { TranscriptSpan } from './transcript.ts';
 

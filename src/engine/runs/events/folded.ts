@@ -1,4 +1,4 @@
-import { isLast, type RunEvent } from '../../../entities/runs/event.ts';
+import { isLast, type RunEvent } from '../../../entities/conversations/runs/event.ts';
 
 /**
  * The events of a run that is over whose fold is its state: its beginning, messages that others added, listings of tools, and its end. What the end

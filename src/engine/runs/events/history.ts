@@ -1,6 +1,6 @@
-import type { ChatMessage, NewMessage, PromptPart } from '../../../entities/chats/chat.ts';
-import type { RunItem } from '../../../entities/runs/event.ts';
-import { isObject } from '../../../lib/json.ts';
+import type { ChatMessage, NewMessage, PromptPart } from '../../../entities/conversations/chats/chat.ts';
+import type { RunItem } from '../../../entities/conversations/runs/event.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { isInline } from '../../models/inline-images.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
 import { earlierTurns } from '../../models/prompts/summary.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent, RunEventStream } from '../../../entities/runs/event.ts';
+import type { RunEvent, RunEventStream } from '../../../entities/conversations/runs/event.ts';
 
 /** Makes a stream of events from a stream of batches. It can be read once, by events or by batches. */
 export function eventStream(batches: AsyncIterable<readonly RunEvent[]>): RunEventStream {

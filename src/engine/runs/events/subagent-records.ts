@@ -1,4 +1,3 @@
-import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type {
   BegunResearch,
   EndedSubagent,
@@ -8,7 +7,8 @@ import type {
   ServerCallItem,
   Subagent,
   SubagentRecord,
-} from '../../../entities/runs/event.ts';
+} from '../../../entities/conversations/runs/event.ts';
+import type { Passage } from '../../../entities/knowledge/citation.ts';
 
 /** The summary of a subagent that was cut off. */
 export const stoppedSummary = 'Stopped before it came to its end';

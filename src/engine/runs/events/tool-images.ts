@@ -1,4 +1,4 @@
-import type { OutputFile } from '../../../entities/runs/tool.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { inlineImageTypes } from '../../../lib/image-type.ts';
 import { isInline } from '../../models/inline-images.ts';
 import type { ModelMessage } from '../../models/port.ts';

@@ -1,8 +1,13 @@
-import { type NewMessage, newMessageDefaults, type PromptPart, type ToolCall } from '../../../entities/chats/chat.ts';
-import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
-import type { CallResult, RunItem, RunSnapshot, ServerCallItem } from '../../../entities/runs/event.ts';
-import type { CallOrigin, Thought } from '../../../entities/runs/thought.ts';
-import type { OutputFile } from '../../../entities/runs/tool.ts';
+import {
+  type NewMessage,
+  newMessageDefaults,
+  type PromptPart,
+  type ToolCall,
+} from '../../../entities/conversations/chats/chat.ts';
+import type { CallResult, RunItem, RunSnapshot, ServerCallItem } from '../../../entities/conversations/runs/event.ts';
+import type { CallOrigin, Thought } from '../../../entities/conversations/runs/thought.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
+import { idPrefixes, timeOfId } from '../../../entities/ground/ids.ts';
 import type { AssistantMessage, ModelMessage, ModelToolCall } from '../../models/port.ts';
 import { keptToolImages } from './tool-images.ts';
 

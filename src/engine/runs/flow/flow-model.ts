@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../entities/runs/event.ts';
+import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { ModelMessage, ModelRequest } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { ServerTools } from '../../tools/server-tool.ts';

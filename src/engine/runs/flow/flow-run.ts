@@ -5,9 +5,9 @@ import {
   type FlowStepResult,
   stepTextBytesMax,
 } from '../../../entities/agents/flow.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import type { FlowStepEvent, RunEvent } from '../../../entities/runs/event.ts';
-import { cutBytes } from '../../../lib/text.ts';
+import type { FlowStepEvent, RunEvent } from '../../../entities/conversations/runs/event.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { cutBytes } from '../../../lib/text/text.ts';
 import { ModelError } from '../../models/port.ts';
 import type { OpenRun } from '../open/open-run.ts';
 import { FlowModel } from './flow-model.ts';

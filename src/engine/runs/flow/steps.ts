@@ -1,8 +1,8 @@
 import type { FlowPlan, FlowStep, FlowStepRecord, FlowStepResult } from '../../../entities/agents/flow.ts';
-import { DomainError } from '../../../entities/errors.ts';
+import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import type { RunEvent } from '../../../entities/runs/event.ts';
-import { escapeMarkup } from '../../../lib/markup.ts';
+import { escapeMarkup } from '../../../lib/text/markup.ts';
 import { type CitedPassage, passagesWithin, writePassages } from '../../models/prompts/passages.ts';
 import { contextOf } from '../events/transcript.ts';
 import type { OpenRun } from '../open/open-run.ts';

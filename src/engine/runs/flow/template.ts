@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 
 /** A name between `{{` and `}}` in a text of a flow. */
 export type TemplateName =

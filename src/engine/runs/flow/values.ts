@@ -1,6 +1,6 @@
 import type { FlowPlan, FlowStepResult } from '../../../entities/agents/flow.ts';
 import type { JsonObject } from '../../../entities/agents/part.ts';
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { fill, fillValue, type TemplateName } from './template.ts';
 
 /** Most characters of a text after its names were filled in. */

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../entities/runs/event.ts';
+import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { withInstructions, withPassages } from '../../models/prompts/passages.ts';
 import { isCall } from '../../plan/choice.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { imageTypeOf } from '../../../lib/image-type.ts';
 import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import type { ResponseFormat } from '../../models/port.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema/check.ts';
 

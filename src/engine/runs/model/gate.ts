@@ -1,4 +1,4 @@
-import type { RunItem } from '../../../entities/runs/event.ts';
+import type { RunItem } from '../../../entities/conversations/runs/event.ts';
 import { ModelError, type ModelMessage, type ModelRequest, type ResponseFormat } from '../../models/port.ts';
 import { askForCall, isForcing, missedCall } from '../../plan/choice.ts';
 import type { AnswerCheck, RunPlan } from '../../plan/plan.ts';

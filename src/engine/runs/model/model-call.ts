@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../../entities/errors.ts';
-import type { CallOrigin } from '../../../entities/runs/thought.ts';
-import type { Warning } from '../../../entities/warning.ts';
-import { storableText } from '../../../lib/text.ts';
+import type { CallOrigin } from '../../../entities/conversations/runs/thought.ts';
+import type { ErrorCode } from '../../../entities/ground/errors.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import { type FinishReason, type ModelDelta, ModelError, type ModelRequest, type TokenUsage } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { ModelRouter } from '../../models/router.ts';

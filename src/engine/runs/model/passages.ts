@@ -1,5 +1,5 @@
+import type { RetrievalDetail } from '../../../entities/conversations/runs/event.ts';
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
-import type { RetrievalDetail } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { type CitedPassage, passagesWithin } from '../../models/prompts/passages.ts';
 import type { RunPlan } from '../../plan/plan.ts';

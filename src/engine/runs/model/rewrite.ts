@@ -1,5 +1,5 @@
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
-import { oneLine } from '../../../lib/text.ts';
+import { oneLine } from '../../../lib/text/text.ts';
 import { isFollowUp } from '../../knowledge/search/follow-up.ts';
 import type { ModelRequest } from '../../models/port.ts';
 import type { Charge, RewriteQuestion } from '../../plan/plan.ts';

@@ -1,7 +1,7 @@
 import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import type { RunEvent, RunSnapshot, SpentCall } from '../../../entities/runs/event.ts';
-import type { Warning } from '../../../entities/warning.ts';
+import type { RunEvent, RunSnapshot, SpentCall } from '../../../entities/conversations/runs/event.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
 import { type FinishReason, ModelError, type ModelMessage } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { Retrieve, RunPlan } from '../../plan/plan.ts';

@@ -1,5 +1,5 @@
-import type { ItemStatus, RunEventBody, RunItem } from '../../../entities/runs/event.ts';
-import type { CallOrigin } from '../../../entities/runs/thought.ts';
+import type { ItemStatus, RunEventBody, RunItem } from '../../../entities/conversations/runs/event.ts';
+import type { CallOrigin } from '../../../entities/conversations/runs/thought.ts';
 import { decodeLiteral } from './literal.ts';
 
 /** Receives the calls as items and events. */

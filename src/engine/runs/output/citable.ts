@@ -1,6 +1,6 @@
+import type { RunItem } from '../../../entities/conversations/runs/event.ts';
 import type { Citation, Passage } from '../../../entities/knowledge/citation.ts';
-import type { RunItem } from '../../../entities/runs/event.ts';
-import { cutText } from '../../../lib/text.ts';
+import { cutText } from '../../../lib/text/text.ts';
 import { CitationMarkers, snippetLength } from './markers.ts';
 import type { RunOutput } from './output.ts';
 

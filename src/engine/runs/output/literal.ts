@@ -1,4 +1,4 @@
-import { storableText } from '../../../lib/text.ts';
+import { storableText } from '../../../lib/text/text.ts';
 
 /** Decodes the inside of a JSON string literal to text that PostgreSQL takes. */
 export function decodeLiteral(inside: string): string {

@@ -1,5 +1,5 @@
 import type { Citation, Passage } from '../../../entities/knowledge/citation.ts';
-import { cutText } from '../../../lib/text.ts';
+import { cutText } from '../../../lib/text/text.ts';
 
 /** The part of the text that may be sent now. `literal` is the inside of a JSON string literal, without its quotes. */
 export interface MarkedText {

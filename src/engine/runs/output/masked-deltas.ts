@@ -1,5 +1,5 @@
-import type { TokenLogprob } from '../../../entities/runs/event.ts';
-import type { MaskedStream, RunMask } from '../../tools/masking.ts';
+import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
+import type { MaskedStream, RunMask } from '../../tools/secrets/masking.ts';
 
 export type SaidKind = 'text' | 'refusal' | 'reasoning';
 

@@ -1,4 +1,4 @@
-import type { RunItem, TokenLogprob } from '../../../entities/runs/event.ts';
+import type { RunItem, TokenLogprob } from '../../../entities/conversations/runs/event.ts';
 
 /** What each token with a log probability costs, and each of its alternatives: an object in memory, JSON text in the event log. */
 const tokenChars = 60;

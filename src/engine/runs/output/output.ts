@@ -1,9 +1,9 @@
-import type { IdKind } from '../../../entities/ids.ts';
+import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '../../../entities/conversations/runs/event.ts';
+import type { CallOrigin, OpaquePart, ThoughtOrigin } from '../../../entities/conversations/runs/thought.ts';
+import type { IdKind } from '../../../entities/ground/ids.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
-import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '../../../entities/runs/event.ts';
-import type { CallOrigin, OpaquePart, ThoughtOrigin } from '../../../entities/runs/thought.ts';
-import { storableJson, storableText } from '../../../lib/text.ts';
-import type { RunMask } from '../../tools/masking.ts';
+import { storableJson, storableText } from '../../../lib/text/text.ts';
+import type { RunMask } from '../../tools/secrets/masking.ts';
 import { CallQueue } from './call-queue.ts';
 import { decodeLiteral, SaidText } from './literal.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';

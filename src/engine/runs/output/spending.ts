@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../../entities/errors.ts';
-import type { RunSpent, SpentCall } from '../../../entities/runs/event.ts';
-import type { Usage } from '../../../entities/runs/usage.ts';
+import type { RunSpent, SpentCall } from '../../../entities/conversations/runs/event.ts';
+import type { Usage } from '../../../entities/conversations/runs/usage.ts';
+import type { ErrorCode } from '../../../entities/ground/errors.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunBudget } from '../../usage/budget.ts';

@@ -1,5 +1,11 @@
-import { timeOfId } from '../../../entities/ids.ts';
-import type { EndedSubagent, RunEvent, RunItem, RunRecord, SpentCall, Subagent } from '../../../entities/runs/event.ts';
+import type {
+  EndedSubagent,
+  RunEvent,
+  RunItem,
+  RunRecord,
+  SpentCall,
+  Subagent,
+} from '../../../entities/conversations/runs/event.ts';
 import type {
   FlowRunStep,
   ModelCallStep,
@@ -7,7 +13,8 @@ import type {
   RunStep,
   SubagentStep,
   ToolCallStep,
-} from '../../../entities/runs/step.ts';
+} from '../../../entities/conversations/runs/step.ts';
+import { timeOfId } from '../../../entities/ground/ids.ts';
 import type { ModelPrice } from '../../models/providers/provider.ts';
 import { costOf, decimalOf } from '../../usage/cost.ts';
 

@@ -1,9 +1,9 @@
 import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
-import type { ErrorCode } from '../../../entities/errors.ts';
+import type { EndedSubagent, ServerCallItem } from '../../../entities/conversations/runs/event.ts';
+import type { FoundPassage, RunStep } from '../../../entities/conversations/runs/step.ts';
+import type { ErrorCode } from '../../../entities/ground/errors.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
-import type { EndedSubagent, ServerCallItem } from '../../../entities/runs/event.ts';
-import type { FoundPassage, RunStep } from '../../../entities/runs/step.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { ModelRouter } from '../../models/router.ts';
 import { addCost, type Cost, costOf, decimalOf } from '../../usage/cost.ts';

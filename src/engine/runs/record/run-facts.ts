@@ -1,6 +1,6 @@
-import type { FoundPassage, ModelCallStep, RetrievalSummary, RunStep } from '../../../entities/runs/step.ts';
-import { countable } from '../../../entities/usage.ts';
-import type { RunFacts } from '../../../storage/runs/writes.ts';
+import type { FoundPassage, ModelCallStep, RetrievalSummary, RunStep } from '../../../entities/conversations/runs/step.ts';
+import { countable } from '../../../entities/operations/usage.ts';
+import type { RunFacts } from '../../../storage/conversations/runs/writes.ts';
 import { addCost, type Cost, costIn, decimalOf } from '../../usage/cost.ts';
 
 /** Bounds of the steps in a row. */

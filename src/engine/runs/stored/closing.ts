@@ -1,4 +1,3 @@
-import { type IdKind, idPrefixes } from '../../../entities/ids.ts';
 import type {
   RunError,
   RunEvent,
@@ -7,8 +6,9 @@ import type {
   RunSnapshot,
   ServerCallItem,
   Subagent,
-} from '../../../entities/runs/event.ts';
-import type { LeasedRun } from '../../../storage/runs/runs.ts';
+} from '../../../entities/conversations/runs/event.ts';
+import { type IdKind, idPrefixes } from '../../../entities/ground/ids.ts';
+import type { LeasedRun } from '../../../storage/conversations/runs/runs.ts';
 import type { CallError } from '../calls/open-call.ts';
 import { stoppedCall } from '../calls/server-calls.ts';
 import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../calls/unknown-outcome.ts';

@@ -1,4 +1,4 @@
-import { isLast, type RunEvent } from '../../../entities/runs/event.ts';
+import { isLast, type RunEvent } from '../../../entities/conversations/runs/event.ts';
 
 const pieceCharsMax = 64 * 1024;
 

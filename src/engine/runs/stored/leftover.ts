@@ -1,4 +1,4 @@
-import type { RunItem, ServerCallItem } from '../../../entities/runs/event.ts';
+import type { RunItem, ServerCallItem } from '../../../entities/conversations/runs/event.ts';
 import type { Continuation } from '../control/loop-deps.ts';
 import type { RunFold } from '../events/fold.ts';
 

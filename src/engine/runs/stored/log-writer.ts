@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { RunEvent } from '../../../entities/runs/event.ts';
-import type { RunStore } from '../../../storage/runs/runs.ts';
-import type { Finished, RunEnding } from '../../../storage/runs/writes.ts';
+import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
+import type { RunStore } from '../../../storage/conversations/runs/runs.ts';
+import type { Finished, RunEnding } from '../../../storage/conversations/runs/writes.ts';
 import { RunStop } from '../control/stop.ts';
 import type { EventLog } from './event-log.ts';
 import { Gathering } from './gathering.ts';

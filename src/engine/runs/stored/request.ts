@@ -1,7 +1,7 @@
 import type { FlowPlan } from '../../../entities/agents/flow.ts';
-import type { ChatMessage } from '../../../entities/chats/chat.ts';
-import type { EnabledTool } from '../../../entities/runs/tool.ts';
-import type { LeasedRun } from '../../../storage/runs/runs.ts';
+import type { ChatMessage } from '../../../entities/conversations/chats/chat.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import type { LeasedRun } from '../../../storage/conversations/runs/runs.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
 import type { ProviderRouting } from '../../models/routing.ts';
 import type { AnswerCheck, Approvals, Charge, ForcedTool, RunPlan } from '../../plan/plan.ts';

@@ -1,5 +1,5 @@
-import type { RunEvent } from '../../../entities/runs/event.ts';
-import type { Signals } from '../../../storage/database/signals/signals.ts';
+import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
+import type { Signals } from '../../../storage/ground/signals/signals.ts';
 
 /** A reader that falls this far behind reads the database instead. */
 const heldMax = 2_000;

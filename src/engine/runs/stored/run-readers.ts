@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DomainError } from '../../../entities/errors.ts';
-import { isLast, isPause, type RunEvent } from '../../../entities/runs/event.ts';
-import type { RunStore } from '../../../storage/runs/runs.ts';
+import { isLast, isPause, type RunEvent } from '../../../entities/conversations/runs/event.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { RunStore } from '../../../storage/conversations/runs/runs.ts';
 import type { EventLog } from './event-log.ts';
 import type { RunChanges, RunWatch } from './run-changes.ts';
 

@@ -1,5 +1,5 @@
-import type { NewMessage } from '../../../entities/chats/chat.ts';
-import type { RunStore } from '../../../storage/runs/runs.ts';
+import type { NewMessage } from '../../../entities/conversations/chats/chat.ts';
+import type { RunStore } from '../../../storage/conversations/runs/runs.ts';
 import type { RunControl } from '../control/control.ts';
 import { RunStop } from '../control/stop.ts';
 

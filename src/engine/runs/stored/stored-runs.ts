@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { RunStatus } from '../../../entities/runs/event.ts';
+import type { RunStatus } from '../../../entities/conversations/runs/event.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
-import { nobody } from '../../../lib/fair-share.ts';
+import { nobody } from '../../../lib/flow/fair-share.ts';
 import type { Settings } from '../../../settings.ts';
-import type { LeasedRun, LeaseManner } from '../../../storage/runs/runs.ts';
-import type { NextRun } from '../../../storage/runs/writes.ts';
+import type { LeasedRun, LeaseManner } from '../../../storage/conversations/runs/runs.ts';
+import type { NextRun } from '../../../storage/conversations/runs/writes.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { LeaseClock } from '../../leases.ts';

@@ -1,9 +1,9 @@
-import { isId } from '../../../entities/ids.ts';
-import { isTerminal, type RunEvent, type RunSnapshot, type RunStatus } from '../../../entities/runs/event.ts';
-import type { ChatStore } from '../../../storage/chats/chats.ts';
-import type { Leases } from '../../../storage/leases.ts';
-import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../storage/runs/runs.ts';
-import type { NextRun, RunFacts } from '../../../storage/runs/writes.ts';
+import { isTerminal, type RunEvent, type RunSnapshot, type RunStatus } from '../../../entities/conversations/runs/event.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import type { ChatStore } from '../../../storage/conversations/chats/chats.ts';
+import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../storage/conversations/runs/runs.ts';
+import type { NextRun, RunFacts } from '../../../storage/conversations/runs/writes.ts';
+import type { Leases } from '../../../storage/ground/leases.ts';
 import { LeaseClock, type Moment } from '../../leases.ts';
 import type { RunHold } from '../control/control.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';

@@ -1,7 +1,7 @@
+import type { SubagentRecord } from '../../../entities/conversations/runs/event.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
-import type { SubagentRecord } from '../../../entities/runs/event.ts';
+import type { SubagentFinding } from '../../tools/agents/subagents.ts';
 import type { CallPass } from '../../tools/server-tool.ts';
-import type { SubagentFinding } from '../../tools/subagents.ts';
 import type { SubagentParent } from './parent.ts';
 import { cutNote } from './work.ts';
 

@@ -1,4 +1,4 @@
-import type { RunEvent, SpentCall } from '../../../entities/runs/event.ts';
+import type { RunEvent, SpentCall } from '../../../entities/conversations/runs/event.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { RunHold } from '../control/control.ts';

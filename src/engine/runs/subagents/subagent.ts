@@ -1,5 +1,3 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { Citation } from '../../../entities/knowledge/citation.ts';
 import type {
   RetrievalDetail,
   RunError,
@@ -9,13 +7,15 @@ import type {
   Subagent,
   SubagentRecord,
   SubagentUpdate,
-} from '../../../entities/runs/event.ts';
-import type { EnabledTool } from '../../../entities/runs/tool.ts';
-import type { Usage } from '../../../entities/runs/usage.ts';
-import { cutText } from '../../../lib/text.ts';
+} from '../../../entities/conversations/runs/event.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import type { Usage } from '../../../entities/conversations/runs/usage.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { Citation } from '../../../entities/knowledge/citation.ts';
+import { cutText } from '../../../lib/text/text.ts';
 import type { RunPlan } from '../../plan/plan.ts';
+import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/agents/subagents.ts';
 import type { Tell } from '../../tools/server-tool.ts';
-import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/subagents.ts';
 import { unknownOutcomeOf } from '../calls/unknown-outcome.ts';
 import { snapshot } from '../control/ending.ts';
 import { isSubagentRecord, type SubagentState, stateOf, stoppedSummary } from '../events/subagent-records.ts';

@@ -1,6 +1,6 @@
-import type { SpentCall } from '../../../entities/runs/event.ts';
+import type { SpentCall } from '../../../entities/conversations/runs/event.ts';
 import type { RunPlan } from '../../plan/plan.ts';
-import type { ModelQuestion, Subagents } from '../../tools/subagents.ts';
+import type { ModelQuestion, Subagents } from '../../tools/agents/subagents.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';

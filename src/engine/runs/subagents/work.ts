@@ -1,6 +1,6 @@
-import { isTerminal, type RunEvent, type RunSnapshot } from '../../../entities/runs/event.ts';
-import type { Usage } from '../../../entities/runs/usage.ts';
-import { unlessAborted } from '../../../lib/unless-aborted.ts';
+import { isTerminal, type RunEvent, type RunSnapshot } from '../../../entities/conversations/runs/event.ts';
+import type { Usage } from '../../../entities/conversations/runs/usage.ts';
+import { unlessAborted } from '../../../lib/flow/unless-aborted.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { RunHold } from '../control/control.ts';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { isObject, type JsonObject } from '../../../lib/json/json.ts';
 import { forbiddenHeaders } from '../../egress/hops.ts';
 import { compileArguments } from '../json-schema/arguments.ts';
 import { SchemaError } from '../json-schema/read-schema.ts';

@@ -1,11 +1,11 @@
 import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agents/part.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { nobody, type ShareOwner } from '../../../lib/flow/fair-share.ts';
 import { imageTypeOf } from '../../../lib/image-type.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
-import { masker } from '../masking.ts';
+import { masker } from '../secrets/masking.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
 import { type ApiFunction, type DataFault, isRepeatable, readApiFunction } from './api-function.ts';
 import { buildRequest } from './request.ts';

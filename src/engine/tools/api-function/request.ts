@@ -1,5 +1,5 @@
-import { DomainError } from '../../../entities/errors.ts';
-import { isObject } from '../../../lib/json.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import type { EgressRequest } from '../../egress/request.ts';
 import type { ApiFunction } from './api-function.ts';
 import { freeArguments } from './free-arguments.ts';

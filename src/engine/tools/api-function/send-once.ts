@@ -1,4 +1,4 @@
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
 import type { EgressRequest } from '../../egress/request.ts';
 import type { CallPass } from '../server-tool.ts';

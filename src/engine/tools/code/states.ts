@@ -1,5 +1,5 @@
-import type { IdKind } from '../../../entities/ids.ts';
-import type { OutputFile } from '../../../entities/runs/tool.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
+import type { IdKind } from '../../../entities/ground/ids.ts';
 import { decodeFrame, encodeFrame, partsOf } from '../../../lib/frame.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { SecretPlace } from '../../../storage/vault/vault.ts';

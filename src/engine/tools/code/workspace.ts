@@ -1,5 +1,5 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { OutputFile } from '../../../entities/runs/tool.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { freeFilename } from '../../files/filename.ts';
 import type { RunFile } from '../run-files.ts';
 import type { ToolRun } from '../tool-kind.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { createResearchTool } from './research-tool.ts';

@@ -1,7 +1,7 @@
-import { isObject } from '../../../lib/json.ts';
-import { storableText } from '../../../lib/text.ts';
+import { isObject } from '../../../lib/json/json.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
-import type { Subagents } from '../subagents.ts';
+import type { Subagents } from '../agents/subagents.ts';
 
 const questionLengthMax = 1_000;
 

@@ -1,6 +1,6 @@
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
+import type { SubagentFinding, Subagents } from '../agents/subagents.ts';
 import type { CallPass, Tell } from '../server-tool.ts';
-import type { SubagentFinding, Subagents } from '../subagents.ts';
 
 /** Subagents of one call that work at one time. */
 const atOnceMax = 2;

@@ -1,8 +1,8 @@
-import { DomainError } from '../../../entities/errors.ts';
-import { cutText } from '../../../lib/text.ts';
-import { CitedFindings } from '../cited-findings.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { cutText } from '../../../lib/text/text.ts';
+import type { SubagentFinding } from '../agents/subagents.ts';
+import { CitedFindings } from '../foreign/cited-findings.ts';
 import type { ServerTool } from '../server-tool.ts';
-import type { SubagentFinding } from '../subagents.ts';
 import type { ToolRun } from '../tool-kind.ts';
 import { readResearch, researchParameters } from './arguments.ts';
 import { planQuestions } from './plan-questions.ts';

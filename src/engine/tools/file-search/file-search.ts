@@ -1,7 +1,7 @@
-import { everything } from '../../../entities/filter.ts';
+import { everything } from '../../../entities/ground/filter.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
 import { searchName } from '../../models/prompts/passages.ts';
-import type { RightsOfAgent } from '../agent-rights.ts';
+import type { RightsOfAgent } from '../agents/agent-rights.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { checkOptions, readOptions } from './options.ts';
 import { createFileSearchTool } from './search-tool.ts';

@@ -1,8 +1,8 @@
-import type { FaultNotes } from '../../../entities/fault-notes.ts';
+import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
 import { checkItemKeys } from '../../../entities/knowledge/item-keys.ts';
 import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
-import type { WireObject } from '../../../entities/runs/response.ts';
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { readFilter } from '../../knowledge/search/attribute-filter.ts';
 
 export interface FileSearchOptions {

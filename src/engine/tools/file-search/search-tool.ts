@@ -1,13 +1,13 @@
-import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
+import type { CallForm, FileSearchResult } from '../../../entities/conversations/runs/tool.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import type { CallForm, FileSearchResult } from '../../../entities/runs/tool.ts';
+import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import { isContentLink } from '../../knowledge/content-links.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
 import { displayScore } from '../../knowledge/search/display-score.ts';
 import { searchName } from '../../models/prompts/passages.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import { printableArgument, textArgument } from '../arguments.ts';
-import { foreignNote, markForeign } from '../foreign-text.ts';
+import { foreignNote, markForeign } from '../foreign/foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
 import type { FileSearchOptions } from './options.ts';
 import { fittingItems, placesOf, type StoreFinder } from './searched-places.ts';

@@ -1,5 +1,5 @@
-import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
 import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
+import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { FileSearchOptions } from './options.ts';

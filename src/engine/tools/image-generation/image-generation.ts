@@ -1,5 +1,5 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { OutputFile } from '../../../entities/runs/tool.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { imageTypeOf } from '../../../lib/image-type.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Egress } from '../../egress/egress.ts';

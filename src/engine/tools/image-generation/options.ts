@@ -1,6 +1,6 @@
-import type { WireObject } from '../../../entities/runs/response.ts';
-import { imagesMax } from '../../../entities/runs/tool.ts';
-import { isObject } from '../../../lib/json.ts';
+import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import { imagesMax } from '../../../entities/conversations/runs/tool.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import type { ImageModel } from '../../models/router.ts';
 import { limitedText, readArguments, wrongArguments } from '../arguments.ts';
 

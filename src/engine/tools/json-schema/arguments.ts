@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { createSchemaCheck } from './check.ts';
 import type { SchemaFault } from './check-scalars.ts';
 import { readSchema } from './read-schema.ts';

@@ -1,5 +1,5 @@
 import { fastFormats } from 'ajv-formats/dist/formats.js';
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import type { Budget } from './check-budget.ts';
 import type { LinearPattern } from './linear-pattern.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { type Budget, budgetOf, CheckLimitError, depthMax } from './check-budget.ts';
 import { checkScalars, type SchemaFault } from './check-scalars.ts';
 import { compileLinearPattern, type LinearPattern, PatternError } from './linear-pattern.ts';

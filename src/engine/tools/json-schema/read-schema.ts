@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { budgetOf, CheckLimitError } from './check-budget.ts';
 import { compileLinearPattern, PatternError } from './linear-pattern.ts';
 import { resolveReference } from './references.ts';

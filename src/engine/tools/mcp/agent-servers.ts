@@ -1,6 +1,6 @@
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { JsonObject, RunnableTool } from '../../../entities/agents/part.ts';
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { McpRun, OpenedTool, ToolRun } from '../tool-kind.ts';
 import { type OpenedServer, openServer } from './open-server.ts';

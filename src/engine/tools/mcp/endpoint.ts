@@ -1,5 +1,5 @@
-import type { ShareOwner } from '../../../lib/fair-share.ts';
-import { isSecretEntry, looksRandom } from '../secret-signs.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import { isSecretEntry, looksRandom } from '../secrets/secret-signs.ts';
 
 /** Where an MCP server is, and with what a session begins. */
 export type McpEndpoint = HttpEndpoint | ProgramEndpoint;

@@ -1,9 +1,9 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { CallForm, ListedTool } from '../../../entities/runs/tool.ts';
+import type { CallForm, ListedTool } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
 import { SchemaError } from '../json-schema/read-schema.ts';
-import { masker } from '../masking.ts';
 import { freeFunctionName, mcpFunctionName } from '../names.ts';
+import { masker } from '../secrets/masking.ts';
 import type { CallPass, ServerTool } from '../server-tool.ts';
 import type { McpRun } from '../tool-kind.ts';
 import { type McpEndpoint, secretsOf } from './endpoint.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ListedTool } from '../../../entities/runs/tool.ts';
-import { isObject } from '../../../lib/json.ts';
+import type { ListedTool } from '../../../entities/conversations/runs/tool.ts';
+import { isObject } from '../../../lib/json/json.ts';
 
 /** Equal for listings that say the same, whatever the order of the members in their objects. */
 export function digestOf(tools: readonly ListedTool[]): string {

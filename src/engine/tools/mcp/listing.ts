@@ -1,6 +1,6 @@
-import type { ListedTool } from '../../../entities/runs/tool.ts';
-import { isObject, stringOf } from '../../../lib/json.ts';
-import { cutText } from '../../../lib/text.ts';
+import type { ListedTool } from '../../../entities/conversations/runs/tool.ts';
+import { isObject, stringOf } from '../../../lib/json/json.ts';
+import { cutText } from '../../../lib/text/text.ts';
 
 /** Tools of one server that are offered. */
 const toolsMax = 128;

@@ -1,5 +1,5 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
 import type { McpEndpoint } from './endpoint.ts';
 import { openServer } from './open-server.ts';

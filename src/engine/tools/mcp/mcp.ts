@@ -1,6 +1,6 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { WireObject } from '../../../entities/runs/response.ts';
-import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 import { digestOf } from './listing-digest.ts';

@@ -1,5 +1,5 @@
-import { DomainError } from '../../../entities/errors.ts';
-import { masker } from '../masking.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { masker } from '../secrets/masking.ts';
 import type { OpenedTool } from '../tool-kind.ts';
 import { secretsOf } from './endpoint.ts';
 import { type FunctionsOptions, functionsOf } from './functions.ts';

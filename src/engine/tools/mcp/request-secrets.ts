@@ -1,5 +1,5 @@
-import type { WireObject } from '../../../entities/runs/response.ts';
-import { isObject, stringOf } from '../../../lib/json.ts';
+import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import { isObject, stringOf } from '../../../lib/json/json.ts';
 
 type Secrets = Readonly<Record<string, string>>;
 

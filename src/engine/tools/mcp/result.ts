@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DomainError } from '../../../entities/errors.ts';
-import type { OutputFile } from '../../../entities/runs/tool.ts';
+import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { imageTypeOf, inlineImageTypes } from '../../../lib/image-type.ts';
-import { isObject, itemsOf, stringOf } from '../../../lib/json.ts';
-import { storableText } from '../../../lib/text.ts';
+import { isObject, itemsOf, stringOf } from '../../../lib/json/json.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import type { NewRunFile, RunFiles } from '../run-files.ts';
 import type { RawResult } from './sessions/session.ts';
 

@@ -1,5 +1,5 @@
 import { secretKeysIn, secretReference } from '../../../entities/agents/part.ts';
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 
 type Headers = Readonly<Record<string, string>>;
 /** The values of secrets by key; keys without a value are left out. */

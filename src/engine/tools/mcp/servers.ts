@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../../lib/bounded-map.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
-import { unlessAborted } from '../../../lib/unless-aborted.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import { unlessAborted } from '../../../lib/flow/unless-aborted.ts';
 import type { McpEndpoint, SessionOwner } from './endpoint.ts';
 import { type McpTools, readTools } from './listing.ts';
 import type { OperatorServer } from './servers-file.ts';

@@ -1,5 +1,5 @@
-import type { ListedTool } from '../../../entities/runs/tool.ts';
-import { isObject } from '../../../lib/json.ts';
+import type { ListedTool } from '../../../entities/conversations/runs/tool.ts';
+import { isObject } from '../../../lib/json/json.ts';
 
 /** Which tools of a server a request lets the model call. */
 export interface AllowedTools {

@@ -1,4 +1,4 @@
-import type { Warning } from '../../../entities/warning.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
 import type { AllowedTools } from './tool-filter.ts';
 
 /** Whose tool names a server: what is wrong with a tool of the request is told with its member and in full. */

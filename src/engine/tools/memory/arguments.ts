@@ -1,5 +1,5 @@
-import { memoryKeyMaxChars } from '../../../entities/memories/memory.ts';
-import { oneLine } from '../../../lib/text.ts';
+import { memoryKeyMaxChars } from '../../../entities/conversations/memory.ts';
+import { oneLine } from '../../../lib/text/text.ts';
 import { limitedText, readArguments, wrongArguments } from '../arguments.ts';
 
 const questionMaxChars = 1_000;

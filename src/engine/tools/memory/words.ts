@@ -1,4 +1,4 @@
-import { storableText } from '../../../lib/text.ts';
+import { storableText } from '../../../lib/text/text.ts';
 import { textSearchConfig } from '../../knowledge/index/language.ts';
 import { searchableText } from '../../knowledge/index/searchable-text.ts';
 

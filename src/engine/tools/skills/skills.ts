@@ -1,8 +1,8 @@
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { RunnableSkill } from '../../../entities/agents/part.ts';
 import { areInlined, skillFunction } from '../../../entities/agents/skill-offer.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { cutText, oneLine } from '../../../lib/text.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { cutText, oneLine } from '../../../lib/text/text.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { estimateTokens } from '../../models/tokens.ts';
 import type { ServerTool } from '../server-tool.ts';

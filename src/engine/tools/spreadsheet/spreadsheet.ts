@@ -1,6 +1,6 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { FairQueue } from '../../../lib/fair-queue.ts';
-import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { FairQueue } from '../../../lib/flow/fair-queue.ts';
+import { nobody, type ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { RunFile } from '../run-files.ts';
 import type { CallPass, ServerTool, ToolResult } from '../server-tool.ts';
 import type { ToolKind, ToolRun } from '../tool-kind.ts';

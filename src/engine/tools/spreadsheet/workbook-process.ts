@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { decodeFrame, encodeFrame } from '../../../lib/frame.ts';
 import { type BoxLimits, runInBox } from '../code/box/run-in-box.ts';
 import type { WorkbookAnswer, WorkbookRequest } from './request.ts';

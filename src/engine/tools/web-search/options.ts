@@ -1,7 +1,7 @@
-import type { FaultNotes } from '../../../entities/fault-notes.ts';
-import type { WireObject } from '../../../entities/runs/response.ts';
-import { isObject } from '../../../lib/json.ts';
-import { oneLine } from '../../../lib/text.ts';
+import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
+import { isObject } from '../../../lib/json/json.ts';
+import { oneLine } from '../../../lib/text/text.ts';
 import { type DomainFilter, domainOf } from './domains.ts';
 import type { UserLocation } from './providers/provider.ts';
 

@@ -1,13 +1,13 @@
-import { DomainError } from '../../../entities/errors.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { textWithOmissions } from '../../../entities/knowledge/omission.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
-import { cutText, oneLine, storableText } from '../../../lib/text.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import { cutText, oneLine, storableText } from '../../../lib/text/text.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { ExtractError } from '../../knowledge/extract/error.ts';
 import type { Knowledge } from '../../knowledge/knowledge.ts';
 import { printableArgument, textArgument } from '../arguments.ts';
-import { foreignNote, markForeign } from '../foreign-text.ts';
+import { foreignNote, markForeign } from '../foreign/foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
 import type { AddressMemory } from './address-memory.ts';
 import { mayVisit } from './domains.ts';

@@ -1,9 +1,9 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { FairQueue } from '../../../lib/fair-queue.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
-import { isObject } from '../../../lib/json.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { FairQueue } from '../../../lib/flow/fair-queue.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { withUserAgent } from '../../../lib/product.ts';
-import { cutText, oneLine, storableText } from '../../../lib/text.ts';
+import { cutText, oneLine, storableText } from '../../../lib/text/text.ts';
 import { createAgent } from '../../egress/dispatchers.ts';
 import { noProxies, type Proxies } from '../../egress/proxies.ts';
 import { brave } from './providers/brave.ts';

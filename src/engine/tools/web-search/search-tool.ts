@@ -1,8 +1,8 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { CallForm } from '../../../entities/runs/tool.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
+import type { CallForm } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import { printableArgument, textArgument } from '../arguments.ts';
-import { foreignNote, markForeign } from '../foreign-text.ts';
+import { foreignNote, markForeign } from '../foreign/foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
 import type { AddressMemory } from './address-memory.ts';
 import { mayVisit } from './domains.ts';

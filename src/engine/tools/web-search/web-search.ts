@@ -1,4 +1,4 @@
-import { oneLine } from '../../../lib/text.ts';
+import { oneLine } from '../../../lib/text/text.ts';
 import type { ToolKind } from '../tool-kind.ts';
 import { AddressMemory } from './address-memory.ts';
 import { checkOptions, readOptions } from './options.ts';

@@ -1,5 +1,5 @@
-import { DomainError } from '../../../entities/errors.ts';
-import type { Transaction } from '../../database/database.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { Transaction } from '../../ground/database.ts';
 import type { NewSecret } from './secrets.ts';
 import { partCountsMax } from './shapes.ts';
 

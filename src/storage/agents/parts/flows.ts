@@ -1,8 +1,8 @@
 import type { AgentFlow, AgentPart, FlowVersion } from '../../../entities/agents/part.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Prisma } from '../../generated/client.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
 import { addParts, createPartTable, type PartTable } from './part-table.ts';
 import { flowShape } from './shapes.ts';
 

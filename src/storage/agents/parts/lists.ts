@@ -1,7 +1,7 @@
 // Raw SQL: one statement reads parts of many tables, and none of them when they are too large together.
 import type { AgentFlow, AgentPart, AgentPartKind } from '../../../entities/agents/part.ts';
-import type { Database } from '../../database/database.ts';
-import { requireShortList } from '../../database/paging.ts';
+import type { Database } from '../../ground/database.ts';
+import { requireShortList } from '../../ground/lists/paging.ts';
 import type { PartShape } from './shapes.ts';
 
 /** Parts of one kind: those of agents, or those with ids. */

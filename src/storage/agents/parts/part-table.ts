@@ -1,9 +1,9 @@
 import type { AgentPart } from '../../../entities/agents/part.ts';
-import { DomainError } from '../../../entities/errors.ts';
-import { settled } from '../../database/conflicts.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
-import { lockAgent } from '../../database/sql/locks.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { settled } from '../../ground/conflicts.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { lockAgent } from '../../ground/sql/locks.ts';
 import { readPartLists } from './lists.ts';
 import type { PartShape } from './shapes.ts';
 

@@ -6,8 +6,8 @@ import type {
   AgentTool,
   AgentUserInput,
 } from '../../../entities/agents/part.ts';
-import type { Database } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
+import type { Database } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
 import { createFlowTable } from './flows.ts';
 import { readPartLists } from './lists.ts';
 import { createPartTable, type PartTable } from './part-table.ts';

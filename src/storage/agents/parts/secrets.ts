@@ -1,6 +1,6 @@
 import type { AgentPart, AgentSecret, SecretType } from '../../../entities/agents/part.ts';
-import type { Database } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
+import type { Database } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
 import { createPartTable, type NewPart, type PartValues } from './part-table.ts';
 import { secretShape } from './shapes.ts';
 

@@ -1,6 +1,6 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import { DomainError } from '../../../entities/errors.ts';
-import { StartRefusal } from '../../database/start-refusal.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { StartRefusal } from '../../ground/opening/start-refusal.ts';
 
 const fullCodes = ['XMinioStorageFull', 'QuotaExceeded', 'InsufficientStorage', 'InsufficientCapacity'];
 

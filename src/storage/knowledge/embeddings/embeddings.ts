@@ -1,4 +1,4 @@
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../../ground/database.ts';
 import { createNearest, type Nearest } from './nearest.ts';
 import { createPending, type Pending } from './pending.ts';
 import { createSpaces, type Spaces } from './spaces.ts';

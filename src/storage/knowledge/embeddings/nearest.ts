@@ -1,9 +1,9 @@
 // Raw SQL: vectors. Nearest neighbours, by operators of an extension.
-import type { Database } from '../../database/database.ts';
-import { type Parameters, selectRows } from '../../database/sql/where.ts';
-import { indexedAs } from '../../database/vector-indexes.ts';
-import type { ScoredId } from '../chunk-ranking.ts';
-import { type ItemLimits, itemLimitsCondition } from '../item-filter.ts';
+import type { Database } from '../../ground/database.ts';
+import { type Parameters, selectRows } from '../../ground/sql/where.ts';
+import { indexedAs } from '../../ground/vectors/vector-indexes.ts';
+import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
+import type { ScoredId } from '../passages/chunk-ranking.ts';
 import type { EmbeddingSpace } from './spaces.ts';
 
 export interface NearestPlan extends ItemLimits {

@@ -1,7 +1,7 @@
 // Raw SQL: vectors. Bulk writes to a table of an extension that Prisma does not know.
-import type { ShareOwner } from '../../../lib/fair-share.ts';
-import { unlessOrphaned } from '../../database/conflicts.ts';
-import type { Database } from '../../database/database.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import { unlessOrphaned } from '../../ground/conflicts.ts';
+import type { Database } from '../../ground/database.ts';
 
 /** A passage without a vector. */
 export interface PendingChunk {

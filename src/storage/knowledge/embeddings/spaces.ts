@@ -1,6 +1,6 @@
 // Raw SQL: vectors. Each space has an index of its own in a table of an extension.
-import type { Database } from '../../database/database.ts';
-import { type IndexedSpace, vectorIndexOf, vectorIndexSql } from '../../database/vector-indexes.ts';
+import type { Database } from '../../ground/database.ts';
+import { type IndexedSpace, vectorIndexOf, vectorIndexSql } from '../../ground/vectors/vector-indexes.ts';
 
 /** What one model makes of texts: vectors of two spaces cannot be compared. */
 export interface EmbeddingSpace extends IndexedSpace {

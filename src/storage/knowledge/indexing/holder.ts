@@ -1,10 +1,10 @@
 import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
-import type { Database, Sql } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
-import { leaseSql, takeLeased, writeLeased } from '../../leases.ts';
-import { addUsage, type UsageRow } from '../../usage/usage.ts';
-import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
-import { isBusy, openStates } from '../item-states.ts';
+import type { Database, Sql } from '../../ground/database.ts';
+import { leaseSql, takeLeased, writeLeased } from '../../ground/leases.ts';
+import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { isBusy, openStates } from '../items/states.ts';
+import type { ChunkGeneration, ChunkStore } from '../passages/chunks.ts';
 import { type IndexedContent, type IndexingStore, type IndexLease, type ItemLeft, removedAtOnce } from './store.ts';
 
 /** Nothing is reserved for indexing: no call of a model waits behind it. */

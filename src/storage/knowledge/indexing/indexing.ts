@@ -1,9 +1,9 @@
-import type { Database } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
-import { lockRow } from '../../database/sql/locks.ts';
-import type { ChunkStore } from '../chunks.ts';
-import { busyStates, isBusy } from '../item-states.ts';
-import { findDueSources, isPeriodOver, openRuns } from '../refresh-period.ts';
+import type { Database } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
+import { busyStates, isBusy } from '../items/states.ts';
+import type { ChunkStore } from '../passages/chunks.ts';
+import { findDueSources, isPeriodOver, openRuns } from '../sources/refresh-period.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 import { createHolderWrites, type HolderWrites } from './holder.ts';
 import { type IndexingStore, removedAtOnce } from './store.ts';

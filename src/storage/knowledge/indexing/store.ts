@@ -1,10 +1,10 @@
 import type { DataSourceType, IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Omission } from '../../../entities/knowledge/omission.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
-import type { Transaction } from '../../database/database.ts';
-import type { Lease } from '../../leases.ts';
-import type { NewChunk } from '../chunks.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import type { Transaction } from '../../ground/database.ts';
+import type { Lease } from '../../ground/leases.ts';
+import type { NewChunk } from '../passages/chunks.ts';
 
 /** The right to index one item. Its fence is the number of the generation to build. */
 export interface IndexLease extends Lease {

@@ -1,13 +1,13 @@
 // Raw SQL: leases. One statement changes the items of a page by values of their own, and ends the leases of those that are left out.
 import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
 import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import { lockRow } from '../../database/sql/locks.ts';
 import { Prisma } from '../../generated/client.ts';
-import { heldBy, LeaseLostError, takeLeased } from '../../leases.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import { heldBy, LeaseLostError, takeLeased } from '../../ground/leases.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
 import type { AlsoInTransaction, OwnedId } from '../indexing/store.ts';
-import { hideItems } from '../item-states.ts';
-import { isPeriodOver, openRuns } from '../refresh-period.ts';
+import { hideItems } from '../items/states.ts';
+import { isPeriodOver, openRuns } from '../sources/refresh-period.ts';
 import { decide, type StoredItem, triedEachRun } from './decide.ts';
 import type { PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './store.ts';
 

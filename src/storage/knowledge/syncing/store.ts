@@ -1,8 +1,8 @@
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
-import type { Lease } from '../../leases.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import type { Lease } from '../../ground/leases.ts';
 import type { AlsoInTransaction, OwnedId } from '../indexing/store.ts';
 
 /** The right to list a source: a lease of its run, whose `id` it has. */

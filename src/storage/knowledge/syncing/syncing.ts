@@ -1,10 +1,10 @@
 import { connectedTypes, type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
-import { lockRow } from '../../database/sql/locks.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
 import type { OwnedId } from '../indexing/store.ts';
-import { cancelItems, openStates } from '../item-states.ts';
-import { findDueSources, openRuns } from '../refresh-period.ts';
+import { cancelItems, openStates } from '../items/states.ts';
+import { findDueSources, openRuns } from '../sources/refresh-period.ts';
 import { createHolderWrites, type HolderWrites } from './holder.ts';
 import type { SyncStore } from './store.ts';
 import { addUploadRun, uploadRunEnd } from './upload-runs.ts';

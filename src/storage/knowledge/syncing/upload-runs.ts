@@ -1,8 +1,8 @@
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
-import type { Transaction } from '../../database/database.ts';
-import { lockRow } from '../../database/sql/locks.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { countIn, countItems, type StateCount } from '../item-counts.ts';
+import type { Transaction } from '../../ground/database.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
+import { countIn, countItems, type StateCount } from '../items/counts.ts';
 
 /** A run of a source whose content was given: a payload, or uploaded files. Nothing is listed, so it begins with the indexing. */
 export interface UploadRun {

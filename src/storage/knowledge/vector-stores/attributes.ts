@@ -1,8 +1,8 @@
 // Raw SQL: ranking. Searches are narrowed by attributes of any type, with comparisons of their own.
 import { type ItemKey, itemKeyOf, secondsOf } from '../../../entities/knowledge/item-keys.ts';
 import type { AttributeFilter, AttributeValue } from '../../../entities/knowledge/vector-store.ts';
-import type { Database } from '../../database/database.ts';
-import { type Parameters, selectRows } from '../../database/sql/where.ts';
+import type { Database } from '../../ground/database.ts';
+import { type Parameters, selectRows } from '../../ground/sql/where.ts';
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 

@@ -1,7 +1,7 @@
 // Raw SQL: counters. Prisma groups no rows by a column of another table.
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
-import type { Database } from '../../database/database.ts';
-import type { StateCount } from '../item-counts.ts';
+import type { Database } from '../../ground/database.ts';
+import type { StateCount } from '../items/counts.ts';
 
 /** Counts the files of batches by their states, as `countItems` does for sources. Cost: one statement. */
 export async function countFilesOfBatches(

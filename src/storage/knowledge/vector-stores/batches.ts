@@ -1,8 +1,8 @@
 import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import type { Database } from '../../database/database.ts';
-import type { Signals } from '../../database/signals/signals.ts';
-import { countItems } from '../item-counts.ts';
-import { cancelItems } from '../item-states.ts';
+import type { Database } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { countItems } from '../items/counts.ts';
+import { cancelItems } from '../items/states.ts';
 import {
   addItems,
   fileCountsOf,

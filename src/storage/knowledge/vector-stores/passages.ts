@@ -1,5 +1,5 @@
 import type { StorePassage } from '../../../entities/knowledge/vector-store.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../../ground/database.ts';
 import type { RowMatches } from './rows.ts';
 
 /** Texts are read in portions of so many, until a page has its bytes. */

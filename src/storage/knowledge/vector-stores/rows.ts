@@ -1,4 +1,4 @@
-import { idAs } from '../../../entities/ids.ts';
+import { idAs } from '../../../entities/ground/ids.ts';
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type {
   FileAttributes,
@@ -6,12 +6,12 @@ import type {
   StoreFileStatus,
   VectorStoreFile,
 } from '../../../entities/knowledge/vector-store.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import { type BoundedRows, type Place, readPage } from '../../database/paging.ts';
-import { lockRow } from '../../database/sql/locks.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { countIn, type StateCount } from '../item-counts.ts';
-import { openStates } from '../item-states.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import { type BoundedRows, type Place, readPage } from '../../ground/lists/paging.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
+import { countIn, type StateCount } from '../items/counts.ts';
+import { openStates } from '../items/states.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 
 /** A file with its bytes in place, to be indexed. */

@@ -1,10 +1,10 @@
-import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
+import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
 import type { StoreFileBatch, StoreFileStatus, VectorStore, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/page.ts';
-import { readChildPages } from '../../database/child-pages.ts';
-import type { Database } from '../../database/database.ts';
-import { readPage } from '../../database/paging.ts';
+import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
+import type { Database } from '../../ground/database.ts';
+import { readChildPages } from '../../ground/lists/child-pages.ts';
+import { readPage } from '../../ground/lists/paging.ts';
 import { countFilesOfBatches } from './batch-counts.ts';
 import { fileCountsOf, fileOf, fileSelect, findStoreFiles, idRange, inStore, statesOf } from './rows.ts';
 import { readStores, visibleWhere } from './stores.ts';

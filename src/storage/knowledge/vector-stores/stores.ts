@@ -1,4 +1,3 @@
-import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
 import type {
   AttributeFilter,
   FileAttributes,
@@ -8,15 +7,16 @@ import type {
   VectorStore,
   VectorStoreFile,
 } from '../../../entities/knowledge/vector-store.ts';
-import { heldRows } from '../../data-life/holds.ts';
-import type { Database, Transaction } from '../../database/database.ts';
-import { readPage } from '../../database/paging.ts';
-import type { Signals } from '../../database/signals/signals.ts';
-import { lockRow } from '../../database/sql/locks.ts';
+import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { countItems } from '../item-counts.ts';
-import { hideItems } from '../item-states.ts';
-import { dataSourceWhere } from '../source-filter.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import { heldRows } from '../../ground/holds.ts';
+import { readPage } from '../../ground/lists/paging.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
+import { countItems } from '../items/counts.ts';
+import { hideItems } from '../items/states.ts';
+import { dataSourceWhere } from '../sources/filter.ts';
 import { addUploadRun } from '../syncing/upload-runs.ts';
 import { itemsWith } from './attributes.ts';
 import { readPassages } from './passages.ts';

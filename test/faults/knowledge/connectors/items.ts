@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { eventually } from '../../../support/eventually.ts';
 import { always } from '../../../support/knowledge/upstreams/kind.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
 import type { Scene } from './scene.ts';
 
 const priceItem = /prices/i;

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { eventually } from '../../../support/eventually.ts';
 import { connectedSources, type ItemReply } from '../../../support/knowledge/connected.ts';
 import type { UpstreamKind } from '../../../support/knowledge/upstreams/kind.ts';
 import type { Person } from '../../../support/make.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
 import type { TestBench } from '../../../support/service.ts';
 
 export type Bench = Pick<TestBench, 'make' | 'service'>;

@@ -8,7 +8,7 @@ import type { McpEndpoint, ProgramEndpoint } from '../../../../src/engine/tools/
 import { McpServers, type McpServersOptions } from '../../../../src/engine/tools/mcp/servers.ts';
 import { type McpUpstream, startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import { standardTools } from '../../../fixtures/upstreams/mcp/tools.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
 import { egressPlaces, someOwner, testPools } from '../../../support/sharing/pools.ts';
 
 /** Sessions with MCP servers: over HTTP through the egress guard, and with programs. */

@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
+import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
 import type { OpenConnection } from '../../connections/tokens.ts';
 import type { ConnectorServices, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';

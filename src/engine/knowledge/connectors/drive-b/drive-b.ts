@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../lib/json.ts';
+import { stringOf } from '../../../../lib/json/json.ts';
 import type { Connector, ConnectorServices, SyncedSource } from '../connector.ts';
 import { findRoot, listDrive, type SourceRoot } from '../drives/list.ts';
 import { createGraphApi, type GraphApi } from './api.ts';

@@ -1,4 +1,4 @@
-import { isObject, membersOf, stringOf } from '../../../../lib/json.ts';
+import { isObject, membersOf, stringOf } from '../../../../lib/json/json.ts';
 import type { ListedItem } from '../connector.ts';
 import type { DriveEntry } from '../drives/drive.ts';
 import { unfitReason } from '../drives/fit.ts';

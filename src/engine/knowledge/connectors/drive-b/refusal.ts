@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../../lib/json.ts';
+import { membersOf, stringOf } from '../../../../lib/json/json.ts';
 import { SourceError } from '../error.ts';
 import { type VendorReply, waitOf } from '../vendor/client.ts';
 

@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../../lib/json.ts';
+import { membersOf, stringOf } from '../../../../lib/json/json.ts';
 import type { ListedItem, ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { ChangePage, DriveEntry, DriveService } from './drive.ts';

@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
+import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
 import { type DriveState, idsOf } from './state.ts';
 import { readTreePlace, type TreePlace } from './tree.ts';
 

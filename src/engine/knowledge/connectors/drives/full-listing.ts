@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../lib/json.ts';
+import type { JsonObject } from '../../../../lib/json/json.ts';
 
 /**
  * When everything is listed although a feed of changes is there. A feed does not tell all: rights that come or go with a group, and events that the

@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../../lib/json.ts';
+import { membersOf, stringOf } from '../../../../lib/json/json.ts';
 import type { ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { listChanges, listSince } from './changes.ts';

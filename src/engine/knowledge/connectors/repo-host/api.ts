@@ -1,4 +1,4 @@
-import { membersOf } from '../../../../lib/json.ts';
+import { membersOf } from '../../../../lib/json/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { VendorReply, VendorRequest, VendorToken } from '../vendor/client.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path/posix';
-import { membersOf } from '../../../../lib/json.ts';
+import { membersOf } from '../../../../lib/json/json.ts';
 import type { Connector, ConnectorServices, FetchTask, ListedItem, ListedPage, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { type Head, inPath, RepoHostApi, type Repository, type TreeFile } from './api.ts';

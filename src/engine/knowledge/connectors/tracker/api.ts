@@ -1,4 +1,4 @@
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json.ts';
+import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json/json.ts';
 import type { SiteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';

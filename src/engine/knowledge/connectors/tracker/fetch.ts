@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../lib/json.ts';
+import { stringOf } from '../../../../lib/json/json.ts';
 import { openConnection, openSite, type SiteApi, siteApi } from '../atlassian/site.ts';
 import type { ConnectorServices, FetchedContent, FetchTask } from '../connector.ts';
 import { writeBounded } from '../vendor/write-bounded.ts';

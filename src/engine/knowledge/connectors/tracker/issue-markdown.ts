@@ -1,5 +1,5 @@
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json.ts';
-import { oneLine, printableName } from '../../../../lib/text.ts';
+import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { oneLine, printableName } from '../../../../lib/text/text.ts';
 import { adfMarkdown } from '../atlassian/adf/markdown.ts';
 import { readAdf } from '../atlassian/adf/node.ts';
 import type { Comment, Issue } from './api.ts';

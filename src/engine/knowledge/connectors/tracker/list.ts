@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../../lib/json.ts';
+import { membersOf, stringOf } from '../../../../lib/json/json.ts';
 import { type AtlassianSite, openSite } from '../atlassian/site.ts';
 import type { ConnectorServices, ListedItem, ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';

@@ -1,4 +1,4 @@
-import { membersOf } from '../../../../lib/json.ts';
+import { membersOf } from '../../../../lib/json/json.ts';
 
 /** What a listing leaves for the next run. */
 export interface TrackerState {

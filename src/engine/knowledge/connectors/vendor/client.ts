@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BoundedMap } from '../../../../lib/bounded-map.ts';
-import type { ShareOwner } from '../../../../lib/fair-share.ts';
+import type { ShareOwner } from '../../../../lib/flow/fair-share.ts';
 import { withUserAgent } from '../../../../lib/product.ts';
 import { createAgent } from '../../../egress/dispatchers.ts';
 import type { Egress } from '../../../egress/egress.ts';

@@ -1,5 +1,5 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
-import { printableName } from '../../../../lib/text.ts';
+import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { printableName } from '../../../../lib/text/text.ts';
 import type { SourceError } from '../error.ts';
 
 /** What a service says is shown up to this length. */

@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../lib/json.ts';
+import { stringOf } from '../../../../lib/json/json.ts';
 import type { ExistingItem } from '../connector.ts';
 import type { Scope } from './address/scope.ts';
 import { packAddress, unpackAddress } from './crawl-place.ts';

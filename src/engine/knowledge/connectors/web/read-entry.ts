@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cutText, storableText } from '../../../../lib/text.ts';
+import { cutText, storableText } from '../../../../lib/text/text.ts';
 import type { EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { ExtractError } from '../../extract/error.ts';

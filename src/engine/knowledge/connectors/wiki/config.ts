@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../lib/json.ts';
+import { stringOf } from '../../../../lib/json/json.ts';
 import type { SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
 

@@ -1,4 +1,4 @@
-import { itemsOf, stringOf } from '../../../../lib/json.ts';
+import { itemsOf, stringOf } from '../../../../lib/json/json.ts';
 import type { Connector, ExistingItem, ListedItem, ListedPage, ListTask, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { WikiPage } from './api.ts';

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { stringOf } from '../../../../lib/json.ts';
+import { stringOf } from '../../../../lib/json/json.ts';
 import { openConnection, openSite, type SiteApi, siteApi } from '../atlassian/site.ts';
 import type { FetchedContent, FetchTask } from '../connector.ts';
 import { SourceError } from '../error.ts';

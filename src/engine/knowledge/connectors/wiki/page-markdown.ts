@@ -1,4 +1,4 @@
-import { printableName } from '../../../../lib/text.ts';
+import { printableName } from '../../../../lib/text/text.ts';
 import { adfMarkdown } from '../atlassian/adf/markdown.ts';
 import { SourceError } from '../error.ts';
 import { storageToAdf } from './storage-format/to-adf.ts';

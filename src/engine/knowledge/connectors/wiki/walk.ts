@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
+import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
 import { SourceError } from '../error.ts';
 import { descendantsDepth, type WikiApi, type WikiPage } from './api.ts';
 import type { WikiConfig } from './config.ts';

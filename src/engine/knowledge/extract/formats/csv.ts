@@ -1,5 +1,5 @@
 import { CsvError, type Options, parse } from 'csv-parse/sync';
-import { oneLine } from '../../../../lib/text.ts';
+import { oneLine } from '../../../../lib/text/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 
 /** Rows of one block; passages may be cut between any two rows. */

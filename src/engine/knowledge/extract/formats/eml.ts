@@ -1,5 +1,5 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
-import { oneLine } from '../../../../lib/text.ts';
+import { oneLine } from '../../../../lib/text/text.ts';
 import type { DocumentBytes, ExtractedDocument } from '../document.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged, ExtractError } from '../error.ts';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { oneLine } from '../../../../lib/text.ts';
+import { oneLine } from '../../../../lib/text/text.ts';
 import type { Archive } from '../archive.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';

@@ -1,5 +1,5 @@
 import { parseHTML } from 'linkedom';
-import { oneLine } from '../../../../lib/text.ts';
+import { oneLine } from '../../../../lib/text/text.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../../../lib/json.ts';
-import { oneLine } from '../../../../lib/text.ts';
+import { isObject, type JsonObject } from '../../../../lib/json/json.ts';
+import { oneLine } from '../../../../lib/text/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { ExtractError } from '../error.ts';
 

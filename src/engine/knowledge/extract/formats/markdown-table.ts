@@ -1,4 +1,4 @@
-import { oneLine } from '../../../../lib/text.ts';
+import { oneLine } from '../../../../lib/text/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 
 /** A table in Markdown; the first row is its head. Rows may be of different lengths; white space in a cell becomes one space. */

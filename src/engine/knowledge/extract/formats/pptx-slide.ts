@@ -1,4 +1,4 @@
-import { oneLine } from '../../../../lib/text.ts';
+import { oneLine } from '../../../../lib/text/text.ts';
 import { tooMuchText } from '../document-writer.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../entities/errors.ts';
+import { DomainError } from '../../../../entities/ground/errors.ts';
 import { decodeFrame, encodeFrame, partsOf } from '../../../../lib/frame.ts';
 import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
 

@@ -1,5 +1,5 @@
 import { packTar, unpackTar } from 'modern-tar';
-import { DomainError } from '../../../../entities/errors.ts';
+import { DomainError } from '../../../../entities/ground/errors.ts';
 import type { Program, ProgramLimits, ProgramOutcome, WorkspaceFile } from './program.ts';
 import { runInBox } from './run-in-box.ts';
 

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { DomainError } from '../../../../entities/errors.ts';
+import { DomainError } from '../../../../entities/ground/errors.ts';
 import { wallTimesMax, watchProcessTime } from '../../../processes/process-time.ts';
 import { killTied, spawnTied } from '../../../processes/tied-process.ts';
 

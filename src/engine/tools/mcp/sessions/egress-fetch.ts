@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { ShareOwner } from '../../../../lib/fair-share.ts';
-import { isObject } from '../../../../lib/json.ts';
+import type { ShareOwner } from '../../../../lib/flow/fair-share.ts';
+import { isObject } from '../../../../lib/json/json.ts';
 import type { Egress, EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import type { EgressRequest } from '../../../egress/request.ts';

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { isObject } from '../../../../lib/json.ts';
+import { isObject } from '../../../../lib/json/json.ts';
 
 /** Results that the revision of 2026-07-28 lets a client cache: how long, and for whom. */
 const cacheable = ['tools/list', 'resources/read', 'server/discover'];

@@ -1,7 +1,7 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Logger } from 'pino';
 import type { Egress } from '../../../egress/egress.ts';
-import { masker } from '../../masking.ts';
+import { masker } from '../../secrets/masking.ts';
 import { type HttpEndpoint, type McpEndpoint, type ProgramEndpoint, type SessionOwner, secretsOf } from '../endpoint.ts';
 import { createEgressFetch } from './egress-fetch.ts';
 import { ProgramTransport } from './program-transport.ts';

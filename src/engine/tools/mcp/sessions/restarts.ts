@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../entities/errors.ts';
+import { DomainError } from '../../../../entities/ground/errors.ts';
 
 /** A program that ran longer than this before it crashed counts as sound. */
 const soundMs = 60_000;

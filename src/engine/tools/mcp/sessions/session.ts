@@ -10,8 +10,8 @@ import {
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { DomainError } from '../../../../entities/errors.ts';
-import { cutText, oneLine } from '../../../../lib/text.ts';
+import { DomainError } from '../../../../entities/ground/errors.ts';
+import { cutText, oneLine } from '../../../../lib/text/text.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { BoundedTransport } from './bounded-transport.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { DomainError } from '../../../../entities/errors.ts';
-import { unlessAborted } from '../../../../lib/unless-aborted.ts';
+import { DomainError } from '../../../../entities/ground/errors.ts';
+import { unlessAborted } from '../../../../lib/flow/unless-aborted.ts';
 import type { AdmissionPool } from '../../../sharing/pools.ts';
 import type { McpEndpoint, SessionOwner } from '../endpoint.ts';
 import type { OpenContext } from './open.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../lib/json.ts';
+import { isObject } from '../../../../lib/json/json.ts';
 import { type SearchProvider, type UserLocation, withSiteOperators } from './provider.ts';
 
 const countMax = 20;

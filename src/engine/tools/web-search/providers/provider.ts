@@ -1,4 +1,4 @@
-import type { WireObject } from '../../../../entities/runs/response.ts';
+import type { WireObject } from '../../../../entities/conversations/runs/response.ts';
 
 /** What a search service is asked. */
 export interface WebQuery {

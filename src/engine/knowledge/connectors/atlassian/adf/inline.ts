@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../../lib/json.ts';
+import { stringOf } from '../../../../../lib/json/json.ts';
 import type { AdfMark, AdfNode } from './node.ts';
 
 const inlineTypes: ReadonlySet<string> = new Set([

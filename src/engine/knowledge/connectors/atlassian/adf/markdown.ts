@@ -1,5 +1,5 @@
-import { stringOf } from '../../../../../lib/json.ts';
-import { oneLine } from '../../../../../lib/text.ts';
+import { stringOf } from '../../../../../lib/json/json.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
 import { inlineText, isInline, mediaName } from './inline.ts';
 import type { AdfNode } from './node.ts';
 import { tableMarkdown } from './table.ts';

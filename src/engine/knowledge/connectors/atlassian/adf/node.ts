@@ -1,4 +1,4 @@
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../../lib/json.ts';
+import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../../lib/json/json.ts';
 
 /** A node of the Atlassian Document Format. Both products' content becomes this, and this becomes Markdown. */
 export interface AdfNode {

@@ -1,5 +1,5 @@
 import type { WebUrlFileType } from '../../../../../entities/knowledge/data-source.ts';
-import { storableText } from '../../../../../lib/text.ts';
+import { storableText } from '../../../../../lib/text/text.ts';
 
 /** A page, a file of one of the types that a source can choose, or something that is not read. */
 export const documentKinds = ['PAGE', 'TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', 'XLS'] as const satisfies readonly (

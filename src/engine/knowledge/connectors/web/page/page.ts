@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { oneLine } from '../../../../../lib/text.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
 import { footed, isHidden } from '../../../extract/formats/html-parts.ts';
 import { dividesWords } from '../../../extract/formats/html-text.ts';
 import { readAddress } from '../address/address.ts';

@@ -1,5 +1,5 @@
-import type { FairQueue } from '../../../../../lib/fair-queue.ts';
-import type { ShareOwner } from '../../../../../lib/fair-share.ts';
+import type { FairQueue } from '../../../../../lib/flow/fair-queue.ts';
+import type { ShareOwner } from '../../../../../lib/flow/fair-share.ts';
 import type { Settings } from '../../../../../settings.ts';
 import type { Answer, ExtractLimits } from '../../../extract/document.ts';
 import { ExtractError, type Extractor } from '../../../extract/extract.ts';

@@ -1,4 +1,4 @@
-import type { ShareOwner } from '../../../../../lib/fair-share.ts';
+import type { ShareOwner } from '../../../../../lib/flow/fair-share.ts';
 import type { Egress, EgressHead } from '../../../../egress/egress.ts';
 import { EgressError } from '../../../../egress/error.ts';
 import type { PageReader } from '../reading/page-reader.ts';

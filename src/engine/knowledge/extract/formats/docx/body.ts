@@ -1,4 +1,4 @@
-import { oneLine } from '../../../../../lib/text.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
 import type { ExtractedDocument } from '../../document.ts';
 import { type DocumentWriter, tooMuchText } from '../../document-writer.ts';
 import type { PartRelation } from '../../package-parts.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '../../../../../lib/text.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
 import type { Archive } from '../../archive.ts';
 import { tooMuchText } from '../../document-writer.ts';
 import { attribute } from '../../xml.ts';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { oneLine } from '../../../../../lib/text.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
 import type { DocumentWriter } from '../../document-writer.ts';
 
 const { utils }: typeof import('@e965/xlsx') = createRequire(import.meta.url)('@e965/xlsx');

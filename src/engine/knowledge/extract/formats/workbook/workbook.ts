@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { CellObject, WorkBook } from '@e965/xlsx';
-import { oneLine } from '../../../../../lib/text.ts';
+import { oneLine } from '../../../../../lib/text/text.ts';
 import type { Archive } from '../../archive.ts';
 import type { DocumentWriter } from '../../document-writer.ts';
 import { damaged, encrypted } from '../../error.ts';

@@ -1,0 +1,156 @@
+import type { ModelRequest } from '../../../engine/models/port.ts';
+import type { ForcedTool } from '../../../engine/plan/plan.ts';
+import type { ToolRegistry } from '../../../engine/tools/registry.ts';
+import type { RunnableAgent } from '../../../entities/agents/agent.ts';
+import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import { type EnabledTool, toolTypeOf } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isObject } from '../../../lib/json/json.ts';
+import type { Faults } from '../../ground/faults.ts';
+import { chosenTool } from './service-tools.ts';
+
+export interface ReadChoice {
+  readonly choice: ModelRequest['toolChoice'];
+  /** A tool of the service of which a function must be called; `choice` is then `required`. */
+  readonly forcedTool?: ForcedTool;
+  /** What may be called; undefined: no limit. */
+  readonly allowed: AllowedTools | undefined;
+  /** The choice forces a call for which the request itself has no tool: only a tool of the agent can satisfy it. */
+  readonly isUnmet?: true;
+}
+
+export interface AllowedTools {
+  /** Names of the caller's functions. */
+  readonly functions: readonly string[];
+  readonly serviceTools: readonly EnabledTool[];
+}
+
+/** The tools of a request, among which it chooses. */
+export interface ChoosableTools {
+  /** Names of the caller's functions. */
+  readonly functions: ReadonlySet<string>;
+  readonly serviceTools: readonly EnabledTool[];
+  readonly registry: ToolRegistry;
+}
+
+const forms =
+  '"auto", "none", "required", a function ({"type":"function","name":…}), {"type":"allowed_tools","mode":…,"tools":[…]} or the type of a tool of the service';
+
+/**
+ * Reads a `tool_choice` of completions and of responses: a function may be named flat or under `function`, the members of `allowed_tools`
+ * too. A choice that forces a call is kept or refused, never dropped.
+ *
+ * @param tools       of the request.
+ * @param mayBeAgent  whether an agent may answer, whose tools are not known yet: see `requireForcedTool`.
+ */
+export function readToolChoice(input: unknown, tools: ChoosableTools, mayBeAgent: boolean, faults: Faults): ReadChoice {
+  const none: ReadChoice = { choice: undefined, allowed: undefined };
+  if (input === undefined || input === null) return none;
+  if (input === 'auto' || input === 'none') return { choice: input, allowed: undefined };
+  if (input === 'required') {
+    const isUnmet = tools.functions.size === 0 && tools.serviceTools.length === 0;
+    if (isUnmet && !mayBeAgent) faults.add('toolChoice', 'tool_choice may be "required" only with tools');
+    return { choice: input, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
+  }
+  if (isObject(input) && input.type === 'allowed_tools') return readAllowed(input, tools, faults);
+  if (isObject(input) && !isFunctionChoice(input)) return readServiceChoice(input, tools, mayBeAgent, faults) ?? none;
+  const name = functionNameOf(input);
+  if (name === undefined) {
+    faults.add('toolChoice', `tool_choice must be ${forms}`);
+    return none;
+  }
+  const isService = tools.serviceTools.some((tool) => tools.registry.namesOf(tool).includes(name));
+  const isUnmet = !tools.functions.has(name) && !isService;
+  if (isUnmet && !mayBeAgent) faults.add('toolChoice', missing(name));
+  return { choice: { name }, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
+}
+
+/** A choice that names a tool of the service by its type. */
+function readServiceChoice(
+  input: WireObject,
+  { serviceTools, registry }: ChoosableTools,
+  mayBeAgent: boolean,
+  faults: Faults,
+): ReadChoice | undefined {
+  const type = toolTypeOf(input.type);
+  if (type === undefined) {
+    faults.add('toolChoice', `tool_choice must be ${forms}`);
+    return undefined;
+  }
+  const chosen = chosenTool(input, serviceTools);
+  if (chosen === undefined && !mayBeAgent) faults.add('toolChoice', missing(type));
+  const [only, ...others] = chosen === undefined ? [] : registry.namesOf(chosen);
+  if (only !== undefined && others.length === 0) return { choice: { name: only }, allowed: undefined };
+  const label = input.server_label ?? input.server;
+  const forcedTool: ForcedTool = {
+    type,
+    ...(typeof label === 'string' ? { label } : {}),
+    ...(typeof input.name === 'string' ? { tool: input.name } : {}),
+  };
+  return { choice: 'required', forcedTool, allowed: undefined, ...(chosen === undefined ? { isUnmet: true } : {}) };
+}
+
+/** Refuses a forced call that no tool of the request and none of the agent can satisfy. @throws DomainError INVALID_VALUE. */
+export function requireForcedTool({ choice, forcedTool, isUnmet }: ReadChoice, agent: RunnableAgent | undefined): void {
+  if (isUnmet !== true) return;
+  const standing = agent?.enabledTools ?? [];
+  if (forcedTool !== undefined) {
+    if (standing.some(({ type }) => type === forcedTool.type)) return;
+    throw new DomainError('INVALID_VALUE', missing(forcedTool.type), { param: 'toolChoice' });
+  }
+  // The names of the functions of an MCP server are known in the run only.
+  const hasServer = agent?.tools.some(({ type }) => type === 'MCP_SERVER') === true || standing.length > 0;
+  const names = (agent?.tools ?? []).flatMap(({ type, name }) => (type === 'MCP_SERVER' ? [] : [name]));
+  if (typeof choice === 'object' && !names.includes(choice.name) && !hasServer) {
+    throw new DomainError('INVALID_VALUE', missing(choice.name), { param: 'toolChoice' });
+  }
+  if (names.length > 0 || hasServer) return;
+  throw new DomainError('INVALID_VALUE', 'tool_choice may be "required" only with tools, of the request or of the agent', {
+    param: 'toolChoice',
+  });
+}
+
+/** The name of the function that a choice names; undefined for what names none. */
+export function functionNameOf(tool: unknown): string | undefined {
+  if (!isObject(tool) || !isFunctionChoice(tool)) return undefined;
+  const { name } = isObject(tool.function) ? tool.function : tool;
+  return typeof name === 'string' ? name : undefined;
+}
+
+function isFunctionChoice(tool: unknown): boolean {
+  return isObject(tool) && (tool.type === undefined || tool.type === 'function');
+}
+
+function missing(name: string): string {
+  return `tool_choice names ${name.slice(0, 64)}, which is not among the tools`;
+}
+
+/** The members stand beside `type` in responses, and under `allowed_tools` in completions. */
+function readAllowed(input: WireObject, { functions, serviceTools }: ChoosableTools, faults: Faults): ReadChoice {
+  const isNested = isObject(input.allowed_tools);
+  const { tools, mode = 'auto' } = isObject(input.allowed_tools) ? input.allowed_tools : input;
+  const at = isNested ? 'toolChoice.allowed_tools' : 'toolChoice';
+  const shown = isNested ? 'tool_choice.allowed_tools' : 'tool_choice';
+  if (mode !== null && mode !== 'auto' && mode !== 'required' && mode !== 'none') {
+    faults.add(`${at}.mode`, `${shown}.mode must be one of auto, required, none`);
+  }
+  if (!Array.isArray(tools)) {
+    faults.add(`${at}.tools`, `${shown}.tools must be an array of tools`, 'INVALID_TYPE');
+    return { choice: undefined, allowed: undefined };
+  }
+  const names: string[] = [];
+  const chosen: EnabledTool[] = [];
+  for (const [index, tool] of tools.entries()) {
+    const name = functionNameOf(tool);
+    const ofService = chosenTool(tool, serviceTools);
+    if (name !== undefined && functions.has(name)) names.push(name);
+    else if (ofService !== undefined) chosen.push(ofService);
+    else faults.add(`${at}.tools[${index}]`, `${shown}.tools[${index}] names no tool of this request`);
+  }
+  if (mode === 'required' && tools.length === 0) {
+    faults.add(`${at}.tools`, `${shown}.tools must name a tool where the mode is "required"`);
+  }
+  const isNone = names.length + chosen.length === 0 || mode === 'none';
+  const allowed = { functions: names, serviceTools: chosen };
+  return { choice: isNone ? 'none' : mode === 'required' ? 'required' : 'auto', allowed };
+}

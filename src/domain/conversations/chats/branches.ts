@@ -1,0 +1,178 @@
+import type { StoredRequest } from '../../../engine/runs/stored/request.ts';
+import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../../entities/conversations/chats/chat.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import type { Kin } from '../../../storage/conversations/chats/branches.ts';
+import { modelIdOf } from '../../agents/agents.ts';
+import { readSecrets } from '../../agents/tools/secrets.ts';
+import type { Deps } from '../../deps.ts';
+import { visibleChats } from '../../ground/access/access.ts';
+import { Faults } from '../../ground/faults.ts';
+import { admitAnswerer, plainRequest } from '../runs/plan.ts';
+import { firstEvents, visibleQuestionOf } from '../runs/thread.ts';
+import { getOwnChat, missingMessage, runActive } from './chats.ts';
+import type { SendMessageInput } from './message-input.ts';
+import { agentOfChat, type BegunRun, modelFor, newRun, planMessage, prepareMessage, startTurn } from './messages.ts';
+import { isAnswer, visibleMessages } from './transcripts.ts';
+
+/** A new text of a message. It is answered at once, so there is no thread mode. */
+export type EditMessageInput = Omit<SendMessageInput, 'threadMode'>;
+
+export interface RegenerateMessageInput {
+  /** Another model than the one that answered before. */
+  readonly modelId?: string | null | undefined;
+  /** The secrets of the request again, where it had some: they are kept nowhere. */
+  readonly secrets?: unknown;
+}
+
+/** Enough to find what was asked: no message has so many answers in a row. */
+const questionMessagesMax = 300;
+
+/**
+ * Begins a branch with another text in place of a message of the user, and the run that answers it. The old branch stays, and can be selected again.
+ *
+ * @param chatId  the chat that the message must be in, when the caller names one.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for others than the user of the chat; CONFLICT for a message that the user did not write; RUN_ACTIVE while a
+ * run answers, waits or is paused; and like `sendMessage`.
+ */
+export async function editMessage(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: EditMessageInput,
+  { chatId, isWhole = false }: MessagePlace = {},
+): Promise<BegunRun> {
+  const { message, chat } = await getOwnMessage(deps, caller, id, chatId);
+  if (message.role !== 'user') {
+    throw new DomainError('CONFLICT', 'Only a message of the user can be edited', { param: 'id' });
+  }
+  const { run, secrets, said, warnings } = await prepareMessage(deps, caller, chat, input, isWhole);
+  const branch = { beside: message.id };
+  const turn = { branch, events: firstEvents(run.id, warnings), lastMessages: 0, approvalIds: [], messages: () => [said] };
+  return { ...(await startTurn(deps, run, secrets, turn)), warnings };
+}
+
+/**
+ * Begins a branch with another answer, and the run that gives it: with the same tools and instructions, and the same model unless another one is named.
+ * It takes an answer, whatever became of its run, or the message that was not answered. The old answer stays, and can be selected again.
+ *
+ * @throws DomainError as `editMessage`; CONFLICT for a message that is no part of an exchange, and for an answer that made calls that a person approved;
+ * MISSING_REQUIRED_PARAMETER for the secrets of the request.
+ */
+export async function regenerateMessage(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: RegenerateMessageInput,
+  { chatId, isWhole = false }: MessagePlace = {},
+): Promise<BegunRun> {
+  const { message, chat } = await getOwnMessage(deps, caller, id, chatId);
+  if (message.role === 'system' || (message.role === 'assistant' && !isAnswer(message))) {
+    throw new DomainError('CONFLICT', 'This message is no answer, and asks for none', { param: 'id' });
+  }
+  const faults = new Faults();
+  const secrets = readSecrets(input.secrets, faults);
+  faults.throwIfAny();
+  const { request, modelId, warnings } = await requestOf(deps, caller, chat, message, input.modelId ?? undefined);
+  if (request.needsSecrets === true && Object.keys(secrets).length === 0) {
+    const text = 'The request had secrets, which are kept nowhere: give them again in secrets';
+    throw new DomainError('MISSING_REQUIRED_PARAMETER', text, { param: 'secrets' });
+  }
+  await deps.runs.requireRoom(caller);
+  const run = newRun(deps, caller, { chat, modelId, request: isWhole ? { ...request, isWhole } : request, secrets });
+  // Where the new branch begins, also when the run says nothing. Models and people do not get it.
+  const mark: NewMessage = {
+    ...newMessageDefaults,
+    ...{ id: deps.newId('message'), createdAt: run.createdAt, runId: run.id, context: [], isHidden: true },
+    role: 'assistant',
+  };
+  const branch = { answer: message.id };
+  const turn = { branch, events: firstEvents(run.id, warnings), lastMessages: 0, approvalIds: [], messages: () => [mark] };
+  return { ...(await startTurn(deps, run, secrets, turn)), warnings };
+}
+
+/**
+ * Makes the newest branch that goes through a message the one that people and models read.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for others than the user of the chat; RUN_ACTIVE while a run answers, waits or is paused.
+ */
+export async function selectBranch(deps: Deps, caller: Caller, messageId: string, chatId?: string | null): Promise<Chat> {
+  const { message, chat } = await getOwnMessage(deps, caller, messageId, chatId, 'messageId');
+  await deps.audit.change(caller, async () => {
+    const result = await deps.storage.branches.select(chat.id, message.id);
+    if (result.kind === 'missing') throw missingMessage('messageId');
+    if (result.kind === 'run-active') throw runActive(result.runId);
+    return { id: chat.id };
+  });
+  return getOwnChat(deps, caller, chat.id);
+}
+
+/** How a caller names a message besides its id, and reads the answer. */
+export interface MessagePlace {
+  readonly chatId?: string | null | undefined;
+  /** The answer is read at its end only. */
+  readonly isWhole?: boolean;
+}
+
+/**
+ * A message that people see, of a chat of the caller, on any branch.
+ *
+ * @param param  the argument that names it.
+ * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only read the chat.
+ */
+export async function getOwnMessage(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  chatId?: string | null,
+  param?: string,
+): Promise<{ readonly message: ChatMessage; readonly chat: Chat }> {
+  const [message] = isId('message', id) ? await deps.storage.branches.find([id], visibleChats(caller)) : [];
+  if (message === undefined || (typeof chatId === 'string' && chatId !== message.chatId)) throw missingMessage(param);
+  return { message, chat: await getOwnChat(deps, caller, message.chatId) };
+}
+
+/** The messages among `ids` that people see, in chats that the caller may read, in any order. */
+export async function getMessages(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ChatMessage[]> {
+  const found = await deps.storage.branches.find(ids, visibleChats(caller));
+  for (const { chatId: id, orgId, userId } of found) deps.audit.read(caller, 'chat', [{ id, orgId, userId }]);
+  return visibleMessages(deps, found);
+}
+
+/** The places of messages that the caller may read, in the order of `ids`. Cost: one statement. */
+export async function kinOf(deps: Deps, ids: readonly string[]): Promise<readonly Kin[]> {
+  const found = await deps.storage.branches.kinOf(ids);
+  return ids.map((id) => found.get(id) ?? { parentId: null, siblingIds: [id] });
+}
+
+/** The ids of the messages that follow messages that the caller may read, on all branches, in the order of `ids`. Cost: one statement. */
+export async function repliesOf(deps: Deps, ids: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const found = await deps.storage.branches.repliesOf(ids);
+  return ids.map((id) => found.get(id) ?? []);
+}
+
+/** The ids of the last messages of the active branches of chats that the caller may read, in the order of `chatIds`. Cost: one statement. */
+export async function leavesOf(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
+  const found = await deps.storage.branches.leavesOf(chatIds);
+  return chatIds.map((id) => found.get(id) ?? null);
+}
+
+/** What is asked again: as the run of the message was asked, else, for a copied message, as a message without options. */
+async function requestOf(deps: Deps, caller: Caller, chat: Chat, message: ChatMessage, modelId: string | undefined) {
+  // Refused when the caller may no longer use the agent.
+  const agent = await agentOfChat(deps, caller, chat);
+  const before = message.runId === null ? undefined : await deps.storage.runs.findRequest(message.runId);
+  const ofAgent = agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent);
+  const model = await modelFor(deps, modelId ?? before?.modelId ?? ofAgent);
+  if (before !== undefined) {
+    const { approvals, isWhole: _isWhole, ...request } = before.request as StoredRequest;
+    if (approvals === undefined) return { request, modelId: model.id, warnings: [] };
+    const text = 'A person approved calls for this answer, once: regenerate the answer before it';
+    throw new DomainError('CONFLICT', text, { param: 'id' });
+  }
+  const line = await deps.storage.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
+  const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs: chat.userInputs });
+  const request = planMessage(deps, caller, plainRequest, answerer, { question: visibleQuestionOf(line), date: deps.now() });
+  return { request, modelId: model.id, warnings: answerer.warnings };
+}

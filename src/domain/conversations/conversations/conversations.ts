@@ -1,0 +1,192 @@
+import { asStored } from '../../../engine/runs/events/history.ts';
+import { type Chat, type Conversation, type NewMessage, newMessageDefaults } from '../../../entities/conversations/chats/chat.ts';
+import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../../entities/ground/page.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import type { ConversationChange } from '../../../storage/conversations/chats/conversations.ts';
+import type { Deps } from '../../deps.ts';
+import { ownChats } from '../../ground/access/access.ts';
+import { Faults } from '../../ground/faults.ts';
+import { readMetadata } from '../../ground/metadata.ts';
+import { deleteChat } from '../chats/chats.ts';
+import { findAnswerer } from '../responses/create.ts';
+import { passedOver, type RequestItem, readItems } from '../responses/items.ts';
+import { resolveItems, toMessages } from '../responses/request-items.ts';
+import { type ConversationItem, itemsOf, messageIdOf } from './items.ts';
+
+const itemsAtOnce = 20;
+
+/**
+ * Begins a conversation: a chat without an agent, until a response on it names one.
+ *
+ * @throws DomainError with every fault of the input; those of files and addresses in the items.
+ */
+export async function createConversation(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly items?: unknown; readonly metadata?: unknown },
+  signal: AbortSignal,
+): Promise<Conversation> {
+  const faults = new Faults();
+  const metadata = readMetadata(input.metadata, faults);
+  const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: false, member: 'items' }, faults);
+  faults.throwIfAny();
+  const messages = await messagesOf(deps, caller, undefined, given, signal);
+  const id = deps.newId('chat');
+  const createdAt = deps.now();
+  const { orgId, userId } = caller;
+  const chat = { id, createdAt, orgId, userId, agentId: null, name: '', isVisibleToEditors: false };
+  return deps.audit.change(caller, async () => {
+    await deps.storage.conversations.create(chat, metadata, messages);
+    return { id, createdAt, metadata };
+  });
+}
+
+/** @throws DomainError NOT_FOUND, also for a chat of somebody else. */
+export async function getConversation(deps: Deps, caller: Caller, id: string): Promise<Conversation> {
+  const { createdAt } = await ownChat(deps, caller, id);
+  return { id, createdAt, metadata: await deps.storage.conversations.metadataOf(id) };
+}
+
+/** Replaces the metadata; null takes all of it away. @throws DomainError NOT_FOUND, and the faults of the input. */
+export async function updateConversation(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: { readonly metadata?: unknown },
+): Promise<Conversation> {
+  const { createdAt } = await ownChat(deps, caller, id);
+  const faults = new Faults();
+  if (input.metadata === undefined) faults.add('metadata', 'metadata is required', 'MISSING_REQUIRED_PARAMETER');
+  const metadata = readMetadata(input.metadata, faults);
+  faults.throwIfAny();
+  await deps.audit.change(caller, () => deps.storage.conversations.setMetadata(id, metadata));
+  return { id, createdAt, metadata };
+}
+
+/** Deletes the chat with everything said in it, and stops its run. @throws DomainError NOT_FOUND. */
+export async function deleteConversation(deps: Deps, caller: Caller, id: string): Promise<string> {
+  await ownChat(deps, caller, id);
+  await deleteChat(deps, caller, id);
+  return id;
+}
+
+/** Adds items behind those that are there. @returns them. @throws DomainError NOT_FOUND; CONFLICT while a response is at work; the faults of the items. */
+export async function createConversationItems(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: { readonly items?: unknown },
+  signal: AbortSignal,
+): Promise<readonly WireObject[]> {
+  const chat = await ownChat(deps, caller, id);
+  const faults = new Faults();
+  const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: true, member: 'items' }, faults);
+  faults.throwIfAny();
+  const messages = await messagesOf(deps, caller, chat, given, signal);
+  await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.add(id, messages)));
+  return messages.flatMap((message) => itemsOf(asStored(message))).map(({ wire }) => wire);
+}
+
+/** The items in order. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first` or `after`. */
+export async function listConversationItems(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { after, first, order }: ListRequest,
+): Promise<ListPage<WireObject>> {
+  await ownChat(deps, caller, id);
+  const most = pageSizeOf({ first });
+  const direction = order ?? 'desc';
+  const from = typeof after === 'string' ? await findItem(deps, id, after, 'after') : undefined;
+  const read = async (ordinal: number | undefined) => {
+    // Each message has an item at least: one more than asked for, and that of `after`.
+    const page = { from: ordinal, limit: most + 2, order: direction };
+    const { rows, foundCount } = await deps.storage.conversations.messages(id, page);
+    const shown = rows.flatMap((message) => (direction === 'asc' ? itemsOf(message) : itemsOf(message).toReversed()));
+    const items = shown.slice(shown.findIndex((item) => item.id === after) + 1);
+    return { items, hasMore: items.length > most || foundCount > rows.length };
+  };
+  const page = await read(from?.ordinal);
+  // The message of `after` fills the bytes of a page alone: the page begins behind it.
+  const isFilled = from !== undefined && page.items.length === 0 && page.hasMore;
+  const { items, hasMore } = isFilled ? await read(from.ordinal + (direction === 'asc' ? 1 : -1)) : page;
+  return listPageOf({ items: items.slice(0, most).map(({ wire }) => wire), hasMore }, { after });
+}
+
+/** @throws DomainError NOT_FOUND */
+export async function getConversationItem(deps: Deps, caller: Caller, id: string, itemId: string): Promise<WireObject> {
+  await ownChat(deps, caller, id);
+  return (await findItem(deps, id, itemId)).wire;
+}
+
+/**
+ * Removes an item: models do not get it any more. An output without its call, and a call without its output, are not sent to models.
+ *
+ * @throws DomainError NOT_FOUND; CONFLICT while a response is at work.
+ */
+export async function deleteConversationItem(deps: Deps, caller: Caller, id: string, itemId: string): Promise<Conversation> {
+  const conversation = await getConversation(deps, caller, id);
+  const { messageId, callId, hasCalls } = await findItem(deps, id, itemId);
+  const part =
+    callId === undefined ? ({ kind: hasCalls ? 'text' : 'message' } as const) : ({ kind: 'call', id: callId } as const);
+  await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.remove(id, messageId, part)));
+  return conversation;
+}
+
+/** Items that no model is told of come first: calls and their outputs must stay together. */
+async function messagesOf(
+  deps: Deps,
+  caller: Caller,
+  chat: Chat | undefined,
+  given: readonly RequestItem[],
+  signal: AbortSignal,
+): Promise<readonly NewMessage[]> {
+  if (given.length === 0) return [];
+  const { model } = await findAnswerer(deps, caller, {}, chat);
+  const items = await resolveItems(deps, caller, given);
+  const tokensMax = Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, Math.floor(model.contextTokensMax / 2));
+  const said = await toMessages(deps, items, { caller, model, tokensMax, runId: null, member: 'items' }, signal);
+  const createdAt = deps.now();
+  const kept = items.flatMap(({ item }): NewMessage[] =>
+    passedOver.has(String(item.type))
+      ? [{ ...newMessageDefaults, id: deps.newId('message'), createdAt, role: 'assistant', runId: null, isHidden: true, item }]
+      : [],
+  );
+  return [...kept, ...said];
+}
+
+interface ItemMatch extends ConversationItem {
+  readonly ordinal: number;
+  /** Whether its message asks for calls too. */
+  readonly hasCalls: boolean;
+}
+
+/** @param param  names the member of a request that holds the id; without it the item is that of the path. */
+async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
+  const messageId = messageIdOf(itemId);
+  const message = isId('message', messageId) ? await deps.storage.chats.findMessage(chatId, messageId) : undefined;
+  const items = message === undefined || !message.isActive ? [] : itemsOf(message);
+  const isHidden = message?.isHidden === true && message.role !== 'system' && (message.item ?? null) === null;
+  const found = items.find(({ id }) => id === itemId);
+  if (found !== undefined && message !== undefined && !isHidden) {
+    return { ...found, ordinal: message.ordinal, hasCalls: items.length > 1 };
+  }
+  if (param === undefined) throw new DomainError('NOT_FOUND', 'There is no such item in this conversation', { param: 'itemId' });
+  throw new DomainError('INVALID_VALUE', `${param} names no item of this conversation`, { param });
+}
+
+async function ownChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = isId('chat', id) ? await deps.storage.chats.find(id, ownChats(caller)) : undefined;
+  if (chat === undefined) throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversationId' });
+  return chat;
+}
+
+function requireDone(change: ConversationChange): void {
+  if (change === 'missing') throw new DomainError('NOT_FOUND', 'There is no such conversation or item');
+  if (change === 'run-active') {
+    throw new DomainError('CONFLICT', 'A response is at work on this conversation: wait for its end, or cancel it');
+  }
+}

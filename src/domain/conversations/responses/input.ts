@@ -1,0 +1,166 @@
+import type { ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
+import { isForcing } from '../../../engine/plan/choice.ts';
+import type { ToolRegistry } from '../../../engine/tools/registry.ts';
+import type { ThreadMode } from '../../../entities/conversations/chats/chat.ts';
+import { type ChatMode, includableMembers, itemIncludes, servedIncludes } from '../../../entities/conversations/runs/response.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
+import { isObject } from '../../../lib/json/json.ts';
+import type { Settings } from '../../../settings.ts';
+import { readWire } from '../../../wire/ground/read.ts';
+import { readUnserved, unservedInResponses } from '../../../wire/ground/unserved-members.ts';
+import type { EchoParts } from '../../../wire/responses/reply.ts';
+import { type ReadInput, responseInput, type ResponseInput as WireInput } from '../../../wire/responses/request.ts';
+import { readSecrets } from '../../agents/tools/secrets.ts';
+import { Faults } from '../../ground/faults.ts';
+import { readMetadata } from '../../ground/metadata.ts';
+import { type RunOptions, readOptions } from '../runs/options.ts';
+import { type RequestItem, readItems } from './items.ts';
+import { readFormat } from './text-format.ts';
+import { type ResponseTools, readResponseTools } from './tools.ts';
+
+/** A request, and how its client reads the answer. */
+export interface ResponseInput extends WireInput {
+  /** The client reads the answer while it is made; false: in one piece. Absent where nobody reads an answer. */
+  readonly stream?: boolean | undefined;
+}
+
+/** A valid request. */
+export interface ReadResponse {
+  readonly items: readonly RequestItem[];
+  readonly tools: ResponseTools;
+  readonly parameters: ModelParameters;
+  readonly responseFormat: ResponseFormat | undefined;
+  readonly conversationId: string | undefined;
+  readonly isStored: boolean;
+  readonly isBackground: boolean;
+  readonly threadMode: ThreadMode;
+  readonly chatMode: ChatMode;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Optional members of items that the request wants to see. */
+  readonly includes: readonly string[];
+  readonly options: RunOptions;
+  /** What of the request has no effect. */
+  readonly warnings: readonly Warning[];
+  /** The plain members. */
+  readonly input: ReadInput;
+  /** What the response repeats of the request besides its plain members and the sampling. */
+  readonly echo: Omit<EchoParts, 'model' | 'sampling'>;
+}
+
+const answerTypes = ['function_call_output', 'mcp_approval_response'];
+
+/** @throws DomainError of the first fault, carrying all of them. */
+export function readResponse(
+  given: ResponseInput,
+  limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>,
+  registry: ToolRegistry,
+): ReadResponse {
+  const faults = new Faults();
+  const input: ReadInput = readWire(responseInput, withFormerNames(given), '', faults) ?? {};
+  const { previousResponseId, conversation } = input;
+  const conversationId = typeof conversation === 'string' ? conversation : conversation?.id;
+  const isStored = input.store !== false;
+  const isBackground = input.background === true;
+  if (isBackground && !isStored) faults.add('background', 'background needs store: what is not stored cannot be asked for later');
+  const goesOn = (given.previousResponseId ?? given.conversation ?? null) !== null;
+  const items = readItems(given.input, { itemsMax: limits.MESSAGES_MAX, isRequired: !goesOn }, faults);
+  // A request that goes on may go on with the agent of its thread.
+  const mayBeAgent = typeof given.model === 'string' ? isId('agent', given.model) : goesOn;
+  const tools = readResponseTools(given.tools, given.toolChoice, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry }, faults);
+  const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
+  const metadata = readMetadata(given.metadata, faults);
+  const warnings = readUnserved(given, unservedInResponses, faults);
+  for (const [index, name] of (input.include ?? []).entries()) {
+    const at = `include[${index}]`;
+    if (!includableMembers.includes(name)) faults.requireOneOf(at, name, servedIncludes);
+    else if (!servedIncludes.includes(name)) {
+      const message = `${at}: this version of Parley has no ${name.split('.')[0]}; it serves ${servedIncludes.join(', ')}`;
+      faults.add(at, message, 'UNSUPPORTED_VALUE');
+    }
+  }
+  const secrets = { ...readSecrets(given.userSecrets, faults, 'userSecrets'), ...tools.secrets };
+  const { chatMode = 'execute', threadMode = 'collect' } = input;
+  requireOffered(tools, chatMode ?? 'execute', registry, faults);
+  const options = readOptions(given.options, faults);
+  const answer = items.find(({ item }) => answerTypes.includes(String(item.type)))?.item.type;
+  if (threadMode === 'steer' && answer !== undefined) {
+    faults.add('input', `input must not hold a ${answer} with thread_mode "steer": nothing waits for it`);
+  }
+  faults.throwIfAny();
+  if (typeof previousResponseId === 'string' && conversationId !== undefined) {
+    const message = 'previous_response_id and conversation exclude each other: both say where the request goes on';
+    throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', message, { param: 'previousResponseId' });
+  }
+  return {
+    ...{ items, tools, conversationId, isStored, isBackground, secrets, options, warnings },
+    includes: (input.include ?? []).filter((name) => itemIncludes.includes(name)),
+    parameters: parametersOf(input),
+    responseFormat: format,
+    threadMode: threadMode ?? 'collect',
+    chatMode: chatMode ?? 'execute',
+    input,
+    echo: { format: formatEcho, tools: tools.echo.tools, toolChoice: tools.echo.tool_choice, metadata },
+  };
+}
+
+/** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
+function requireOffered(
+  { choice: { choice, forcedTool, isUnmet }, functions, serviceTools }: ResponseTools,
+  chatMode: ChatMode,
+  registry: ToolRegistry,
+  faults: Faults,
+): void {
+  // What only a tool of the agent can satisfy is checked once the agent is known: see `requireForcedTool`.
+  if (chatMode === 'execute' || !isForcing(choice) || isUnmet === true) return;
+  const isNamed = (tool: EnabledTool) =>
+    forcedTool === undefined
+      ? choice === 'required' || registry.namesOf(tool).includes(choice.name)
+      : tool.type === forcedTool.type;
+  if (chatMode === 'chat') {
+    const isFree = choice === 'required' && forcedTool === undefined && functions.length > 0;
+    const isOut = !isFree && (forcedTool !== undefined || serviceTools.some(isNamed));
+    if (isOut) faults.add('toolChoice', 'tool_choice forces a tool of the service, and chat_mode "chat" offers none');
+    return;
+  }
+  if (!registry.forPlan(serviceTools).some(isNamed)) {
+    faults.add('toolChoice', 'tool_choice forces a tool that chat_mode "plan" does not offer: it offers those that only read');
+  }
+}
+
+/** `generate_summary` is what `summary` was called before. */
+function withFormerNames(input: ResponseInput): ResponseInput {
+  const { reasoning } = input;
+  return isObject(reasoning)
+    ? { ...input, reasoning: { ...reasoning, summary: reasoning.summary ?? reasoning.generate_summary } }
+    : input;
+}
+
+function parametersOf(input: ReadInput): ModelParameters {
+  const { serviceTier: tier } = input;
+  const given = {
+    temperature: input.temperature,
+    topP: input.topP,
+    maxTokens: input.maxOutputTokens,
+    frequencyPenalty: input.frequencyPenalty,
+    presencePenalty: input.presencePenalty,
+    logprobs: logprobsOf(input),
+    // `auto`, also as the default, leaves the choice to the provider.
+    serviceTier: tier === 'auto' ? undefined : tier,
+    reasoningEffort: input.reasoning?.effort,
+    verbosity: input.text?.verbosity,
+    logitBias: input.logitBias,
+    user: input.user,
+    safetyIdentifier: input.safetyIdentifier,
+    promptCacheKey: input.promptCacheKey,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** The number of alternatives of each token, for `include` and for `topLogprobs`; undefined when the request asks for none. */
+function logprobsOf({ include, topLogprobs }: ReadInput): number | undefined {
+  const isAsked = include?.includes('message.output_text.logprobs') === true || (topLogprobs ?? 0) > 0;
+  return isAsked ? (topLogprobs ?? 0) : undefined;
+}

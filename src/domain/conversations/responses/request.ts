@@ -1,0 +1,177 @@
+import type { ModelInfo } from '../../../engine/models/catalog.ts';
+import type { ModelParameters } from '../../../engine/models/port.ts';
+import type { RunPlan } from '../../../engine/plan/plan.ts';
+import { runFilesOf } from '../../../engine/runs/calls/run-files.ts';
+import { asStored, historyOf, isCompressed } from '../../../engine/runs/events/history.ts';
+import { withFileImages } from '../../../engine/runs/model/file-images.ts';
+import { type StoredRequest, withMessages } from '../../../engine/runs/stored/request.ts';
+import type { RunnableAgent } from '../../../entities/agents/agent.ts';
+import type { ChatMessage, NewMessage } from '../../../entities/conversations/chats/chat.ts';
+import type { ResponseHead, ResponseItem, WireObject } from '../../../entities/conversations/runs/response.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import { echoOf as wireEchoOf } from '../../../wire/responses/reply.ts';
+import { parametersOf } from '../../agents/options.ts';
+import type { Deps } from '../../deps.ts';
+import { chargeTo } from '../../ground/charges.ts';
+import { type AdmittedAnswerer, type Answerer, planRun, type RunRequest } from '../runs/plan.ts';
+import { chatNameOf, visibleQuestionOf } from '../runs/thread.ts';
+import type { ReadResponse, ResponseInput } from './input.ts';
+import { questionOfMessages } from './messages.ts';
+import type { Place } from './place.ts';
+
+/** A request for a response, with all that it names. */
+export interface ResponseRequest {
+  readonly caller: Caller;
+  readonly input: ResponseInput;
+  readonly read: ReadResponse;
+  readonly answerer: AdmittedAnswerer;
+  readonly items: readonly ResponseItem[];
+  /** What the items became. */
+  readonly messages: readonly NewMessage[];
+  /** Of the response. */
+  readonly id: string;
+  readonly place: Place;
+}
+
+/** The request of a response, in the words of the planner. */
+export function runRequestOf(input: ResponseInput, read: ReadResponse): RunRequest {
+  const { tools, options, chatMode, parameters, responseFormat, items } = read;
+  return {
+    ...{ chatMode, options, parameters, responseFormat, parallelToolCalls: input.parallelToolCalls },
+    functions: tools.functions,
+    serviceTools: tools.serviceTools,
+    toolChoice: tools.choice,
+    written: { tools: input.tools, functions: [...tools.places] },
+    hasToolOutputs: ['function_call_output', 'mcp_approval_response'].includes(String(items.at(-1)?.item.type)),
+  };
+}
+
+/** The data by which any process can start a stored run. */
+export function storedRequestOf(
+  deps: Pick<Deps, 'tools' | 'now'>,
+  { caller, input, read, answerer, messages }: Omit<ResponseRequest, 'items' | 'place' | 'id'>,
+): StoredRequest {
+  const { agent, model } = answerer;
+  const { responseFormat } = read;
+  const planned = planRun(deps, caller, runRequestOf(input, read), answerer, {
+    question: questionOfMessages(messages),
+    date: deps.now(),
+    instructions: input.instructions,
+    inputTokensMax: read.input.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined,
+  });
+  return {
+    ...planned,
+    // A call in spite of "none" is refused; a completion hands it to its client.
+    ...(read.tools.choice.choice === 'none' ? { onlyTools: [] } : {}),
+    generateCitations: agent?.generateCitations ?? (planned.serviceTools ?? []).some(({ type }) => isSearch(type)),
+    chatName: chatNameOf(visibleQuestionOf(messages)),
+    // One in the background is followed while it happens.
+    ...(input.stream === false && !read.isBackground ? { isWhole: true } : {}),
+    ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
+    ...(typeof input.maxToolCalls === 'number' ? { toolCallsMax: input.maxToolCalls } : {}),
+    ...(responseFormat === undefined ? {} : { answerCheck: input.stream === true ? 'streamed' : 'held' }),
+  };
+}
+
+/** In the common format, a model cites what its searches found. */
+function isSearch(type: EnabledTool['type']): boolean {
+  return type === 'web_search' || type === 'file_search' || type === 'deep_research';
+}
+
+/** The request's sampling, else the agent's. */
+function samplingOf({ parameters }: ReadResponse, agent: RunnableAgent | undefined): ModelParameters {
+  return agent === undefined ? parameters : { ...parametersOf(agent.options), ...parameters };
+}
+
+/** The members of a response that repeat its request, with the sampling that is used. */
+export function echoOf(read: ReadResponse, { agent, model }: Answerer): WireObject {
+  const { input, echo } = read;
+  return wireEchoOf(input, { ...echo, model: input.model ?? agent?.id ?? model.id, sampling: samplingOf(read, agent) });
+}
+
+/** The plan of a run that is not stored, including the bytes of its images. */
+export async function planOf(
+  deps: Deps,
+  {
+    caller,
+    answerer: { agent, model },
+    id,
+    input,
+    place,
+  }: Pick<ResponseRequest, 'caller' | 'answerer' | 'id' | 'input' | 'place'>,
+  request: StoredRequest,
+  transcript: readonly (ChatMessage | NewMessage)[],
+  head: ResponseHead,
+): Promise<RunPlan> {
+  const { inputTokensMax, ...rest } = request;
+  const planned = withMessages(rest, historyOf(transcript.map(asStored), inputTokensMax));
+  const charge = chargeTo(caller, { agentId: agent?.id ?? null, runId: id });
+  const earlier = place.chat === undefined ? {} : { readsFilesOf: place.chat.id };
+  const files = runFilesOf(deps, { charge, ...earlier });
+  const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages, files };
+  return {
+    ...planned,
+    kind: isId('compaction', id) ? 'compaction' : 'response',
+    modelId: model.id,
+    messages: await withFileImages(planned.messages, seeing, deps.storage.blobs),
+    isStreaming: input.stream === true,
+    head,
+    charge,
+    ...earlier,
+  };
+}
+
+/**
+ * Refuses a request that is too long when nothing may be dropped.
+ *
+ * @throws DomainError CONTEXT_LENGTH_EXCEEDED
+ */
+export function requireRoomFor(
+  read: ReadResponse,
+  { agent, model }: Answerer,
+  transcript: readonly (ChatMessage | NewMessage)[],
+  messagesMax: number,
+): void {
+  if (read.input.truncation === 'auto') return;
+  const compressed = transcript.findLastIndex(isCompressed);
+  const told = transcript.slice(compressed + 1);
+  if (told.length > messagesMax) throw tooLong(`${messagesMax} messages`);
+  const most = inputTokensMaxOf(agent, model);
+  const length = told.reduce(
+    (sum, { content, context }) => sum + (context === null ? content.length : textLength(context)),
+    transcript[compressed]?.compression?.length ?? 0,
+  );
+  // At four characters a token: the tokenizers of all models are not known.
+  if (most !== undefined && length / 4 > most) throw tooLong(`${most} tokens`);
+}
+
+function tooLong(most: string): DomainError {
+  const message = `The conversation is longer than the ${most} that are taken here; truncation "auto" drops its oldest turns`;
+  return new DomainError('CONTEXT_LENGTH_EXCEEDED', message, { param: 'input' });
+}
+
+/** Images are measured separately: a data URL is not text. */
+function textLength(context: readonly unknown[]): number {
+  let length = 0;
+  JSON.stringify(context, (name, value: unknown) => {
+    if (typeof value === 'string' && name !== 'url') length += value.length;
+    return value;
+  });
+  return length;
+}
+
+/** Most tokens of text of a request's files; unlimited when nothing may be dropped, because a request that is too long is refused then. */
+export function fileTokensMaxOf({ settings }: Deps, read: ReadResponse, { agent, model }: Answerer): number {
+  if (read.input.truncation !== 'auto') return Number.POSITIVE_INFINITY;
+  return Math.min(settings.CHAT_FILE_TOKENS_MAX, Math.floor((inputTokensMaxOf(agent, model) ?? Number.POSITIVE_INFINITY) / 2));
+}
+
+function inputTokensMaxOf(agent: RunnableAgent | undefined, model: ModelInfo): number | undefined {
+  const own = agent?.options.maxInputTokens?.[0];
+  const { contextTokensMax } = model;
+  if (!(contextTokensMax > 0)) return own;
+  return own === undefined ? contextTokensMax : Math.min(own, contextTokensMax);
+}

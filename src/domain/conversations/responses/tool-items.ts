@@ -1,0 +1,160 @@
+import { searchName } from '../../../engine/models/prompts/passages.ts';
+import { foreignNote, markForeign } from '../../../engine/tools/foreign/foreign-text.ts';
+import { mcpFunctionName } from '../../../engine/tools/names.ts';
+import type { ResponseItem, WireObject } from '../../../entities/conversations/runs/response.ts';
+import type { EnabledTool, ListedTool } from '../../../entities/conversations/runs/tool.ts';
+import { isObject, stringOf } from '../../../lib/json/json.ts';
+
+/** A call that an item of a hosted tool tells of, with the names that the model knows the tools of the service by. */
+export interface CallRecord {
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+  /** A text, or content parts. */
+  readonly output: string | readonly WireObject[];
+}
+
+const notRepeated = 'What it found is not repeated here. Call again if it is needed.';
+const noOutput = 'Cancelled: no output was given for this call.';
+/** Most characters of one passage. */
+const passageCharsMax = 20_000;
+
+/**
+ * The call and its output that the model is told of; undefined for other items, and for one that does not say what was done.
+ *
+ * @param seesImages  whether the model takes images.
+ */
+export function callRecordOf(item: WireObject, seesImages: boolean): CallRecord | undefined {
+  switch (item.type) {
+    case 'web_search_call':
+      return webCallOf(item.action);
+    case 'file_search_call':
+      return fileSearchOf(item);
+    case 'code_interpreter_call':
+      return { name: 'python', arguments: json({ code: String(item.code ?? '') }), output: printedBy(item.outputs) };
+    case 'image_generation_call':
+      return imageCallOf(item, seesImages);
+    case 'mcp_call':
+      return {
+        name: mcpFunctionName(String(item.server_label), String(item.name)),
+        arguments: argumentsOf(item.arguments),
+        output: mcpOutputOf(item),
+      };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The outputs of calls that waited for approval and were made since, by the id of the call that asked. A client that sends a conversation back
+ * whole sends the approval too: it must not be made again.
+ */
+export function madeAfterApproval(items: readonly ResponseItem[]): ReadonlyMap<string, WireObject> {
+  const asked = new Set(
+    items.flatMap(({ item }) => {
+      if (item.type === 'mcp_approval_request') return [String(item.id)];
+      return item.type === 'function_call' ? [String(item.call_id)] : [];
+    }),
+  );
+  const outputs = new Map(items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item]] : [])));
+  return new Map(
+    items.flatMap(({ item }): (readonly [string, WireObject])[] => {
+      if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string') return [[item.approval_request_id, item]];
+      const isMade = item.type === 'server_tool_call' && asked.has(String(item.call_id));
+      return isMade ? [[String(item.call_id), outputs.get(item.call_id) ?? item]] : [];
+    }),
+  );
+}
+
+/** What a call that was approved gave. */
+export function madeOutputOf(item: WireObject): unknown {
+  return item.type === 'mcp_call' ? mcpOutputOf(item) : (item.output ?? noOutput);
+}
+
+/** The tools with the listings among the items: a server whose tools the request lists is not asked for them. The last listing of a label counts. */
+export function withListings(tools: readonly EnabledTool[], items: readonly ResponseItem[]): readonly EnabledTool[] {
+  const listings = new Map(
+    items.flatMap(({ item }) => {
+      const isWhole = item.type === 'mcp_list_tools' && typeof item.error !== 'string' && Array.isArray(item.tools);
+      return isWhole ? [[item.server_label, (item.tools as readonly WireObject[]).map(listedOf)] as const] : [];
+    }),
+  );
+  return tools.map((tool) => {
+    const listed = tool.type === 'mcp' ? listings.get(tool.options.server_label) : undefined;
+    return listed === undefined || listed.length === 0 ? tool : { ...tool, listed };
+  });
+}
+
+function listedOf({ name, description, input_schema: schema, annotations }: WireObject): ListedTool {
+  return {
+    name: String(name),
+    description: stringOf(description) ?? null,
+    inputSchema: isObject(schema) ? schema : { type: 'object' },
+    annotations: isObject(annotations) ? annotations : null,
+  };
+}
+
+function webCallOf(action: unknown): CallRecord | undefined {
+  if (!isObject(action)) return undefined;
+  const { type, query, queries, url, pattern, sources } = action;
+  if (type === 'open_page') return { name: 'open_page', arguments: json({ url: String(url ?? '') }), output: notRepeated };
+  if (type === 'find_in_page') {
+    return {
+      name: 'find_in_page',
+      arguments: json({ url: String(url ?? ''), pattern: String(pattern ?? '') }),
+      output: notRepeated,
+    };
+  }
+  const asked = stringOf(query) ?? (Array.isArray(queries) ? queries.join(', ') : undefined);
+  if (asked === undefined) return undefined;
+  const found = Array.isArray(sources) ? sources.filter(isObject).flatMap((source) => stringOf(source.url) ?? []) : [];
+  const lines = found.length === 0 ? [] : ['It found these pages:', ...found];
+  return { name: 'web_search', arguments: json({ query: asked }), output: [...lines, notRepeated].join('\n') };
+}
+
+function fileSearchOf({ queries, results }: WireObject): CallRecord {
+  const query = Array.isArray(queries) ? queries.map(String).join(' ') : '';
+  const call = { name: searchName, arguments: json({ query }) };
+  if (!Array.isArray(results)) return { ...call, output: notRepeated };
+  if (results.length === 0) return { ...call, output: 'The search found nothing.' };
+  const passages = results
+    .filter(isObject)
+    .map(({ filename, text }) =>
+      markForeign('passage', { title: stringOf(filename) ?? '' }, String(text ?? ''), passageCharsMax),
+    );
+  return { ...call, output: [foreignNote, ...passages].join('\n') };
+}
+
+function printedBy(outputs: unknown): string {
+  if (!Array.isArray(outputs)) return 'What it printed is not repeated here.';
+  const texts = outputs.filter(isObject).map(({ type, logs }) => (type === 'image' ? '[an image]' : String(logs ?? '')));
+  return texts.length === 0 ? 'It printed nothing.' : texts.join('\n');
+}
+
+function imageCallOf(
+  { result, revised_prompt: prompt, output_format: format, status }: WireObject,
+  seesImages: boolean,
+): CallRecord {
+  const call = { name: 'generate_image', arguments: json({ prompt: String(prompt ?? '') }) };
+  if (typeof result !== 'string' || result === '') {
+    return { ...call, output: status === 'failed' ? 'Error: no image was made.' : 'The image was shown to the user.' };
+  }
+  const text = { type: 'output_text', text: 'The image was made and shown to the user.' };
+  const isReadable = seesImages && /^[A-Za-z0-9+/=\s]+$/.test(result);
+  const url = `data:image/${stringOf(format) ?? 'png'};base64,${result}`;
+  return { ...call, output: isReadable ? [text, { type: 'output_image', image_url: url }] : text.text };
+}
+
+function mcpOutputOf({ output, error }: WireObject): string {
+  if (error !== undefined && error !== null) return `Error: ${typeof error === 'string' ? error : json(error)}`;
+  return stringOf(output) ?? noOutput;
+}
+
+function argumentsOf(given: unknown): string {
+  const text = String(given ?? '').trim();
+  return text === '' ? '{}' : text;
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value);
+}

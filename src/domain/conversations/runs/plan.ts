@@ -1,0 +1,222 @@
+import type { ModelInfo } from '../../../engine/models/catalog.ts';
+import type { ModelParameters, ModelTool, ResponseFormat } from '../../../engine/models/port.ts';
+import type { ProviderRouting } from '../../../engine/models/routing.ts';
+import { isForcing } from '../../../engine/plan/choice.ts';
+import { flowMode, type StoredRequest } from '../../../engine/runs/stored/request.ts';
+import type { ToolRegistry } from '../../../engine/tools/registry.ts';
+import { areOnDemand, skillInstructions } from '../../../engine/tools/skills/skills.ts';
+import type { RunnableAgent } from '../../../entities/agents/agent.ts';
+import type { UserInputValues } from '../../../entities/agents/part.ts';
+import type { ChatMode } from '../../../entities/conversations/runs/response.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import { agentForRun, modelIdOf } from '../../agents/agents.ts';
+import { missingModel } from '../../agents/models.ts';
+import { parametersOf } from '../../agents/options.ts';
+import { fillVariables } from '../../agents/parts/user-input.ts';
+import { type ReadChoice, requireForcedTool } from '../../agents/tools/choice.ts';
+import { requireReadableTools } from '../../agents/tools/readable.ts';
+import { withStandingTools } from '../../agents/tools/service-tools.ts';
+import { offeredSkills, withAgentTools } from '../../agents/tools.ts';
+import { runWarnings } from '../../agents/warnings.ts';
+import type { Deps } from '../../deps.ts';
+import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from './flow-choice.ts';
+import { missingGrants } from './missing-grants.ts';
+import { noOptions, type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
+import { type NamedFunction, requireFreeNames } from './tool-names.ts';
+
+/**
+ * The one planner of runs. A format (completions, messages of chats, responses) reads its request into the words of `RunRequest`, finds the
+ * agent and the model that it names, and asks here whether they may answer it, and with what.
+ */
+export interface RunRequest {
+  readonly chatMode: ChatMode;
+  readonly options: RunOptions;
+  /** Functions of the client. */
+  readonly functions: readonly ModelTool[];
+  /** Tools of the service that the request enables. */
+  readonly serviceTools: readonly EnabledTool[];
+  readonly toolChoice: ReadChoice;
+  /** The tools as they were written, and their functions with the places of their names: for errors. */
+  readonly written: { readonly tools: unknown; readonly functions: readonly NamedFunction[] };
+  /** The request brings outputs of tools: the model that called them answers. */
+  readonly hasToolOutputs: boolean;
+  /** These win over the options of the agent. */
+  readonly parameters: ModelParameters;
+  readonly responseFormat?: ResponseFormat | undefined;
+  readonly parallelToolCalls?: boolean | null | undefined;
+}
+
+/** A request that names nothing but what it asks. */
+export const plainRequest: RunRequest = {
+  chatMode: 'execute',
+  options: noOptions,
+  functions: [],
+  serviceTools: [],
+  toolChoice: { choice: undefined, allowed: undefined },
+  written: { tools: [], functions: [] },
+  hasToolOutputs: false,
+  parameters: {},
+};
+
+/** Who answers a request. */
+export interface Answerer {
+  /** Undefined: the bare model. */
+  readonly agent: RunnableAgent | undefined;
+  readonly model: ModelInfo;
+  /** The chat's values for the agent's user inputs; empty when the chat is with another agent. */
+  readonly userInputs: UserInputValues;
+}
+
+/** Who answers a request, once it is sure that they may. */
+export interface AdmittedAnswerer extends Answerer {
+  /** The flow that answers; undefined: the plain loop. */
+  readonly flow: ChosenFlow | undefined;
+  readonly routing: { readonly routing?: ProviderRouting };
+  /** What of the agent or the request has no effect on the run. */
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Makes sure that an agent or a model may answer a request with the tools it names, and chooses the flow. What the tools name by themselves must
+ * exist: see `requireNamedParts`.
+ *
+ * @throws DomainError INSUFFICIENT_SCOPE, INVALID_VALUE, TOOL_NAME_CONFLICT, FLOW_NOT_FOUND, UNSUPPORTED_VALUE, naming the member.
+ */
+export async function admitAnswerer(
+  deps: Deps,
+  caller: Caller,
+  request: RunRequest,
+  answerer: Answerer,
+): Promise<AdmittedAnswerer> {
+  const { chatMode, options, serviceTools, toolChoice, written, hasToolOutputs } = request;
+  const { agent, model } = answerer;
+  await requireReadableTools(deps, caller, { enabled: serviceTools, written: written.tools }, agent);
+  requireForcedTool(toolChoice, agentInMode(deps.tools, chatMode, agent));
+  const routing = routingFor(deps, model.id, options);
+  await requireFreeNames(deps, caller, written.functions, agent, serviceTools);
+  const turn = { override: options.override, chatMode, hasToolOutputs, isForcing: isForcing(toolChoice.choice) };
+  const flow = await chooseFlow(deps, caller, agent, turn);
+  const warnings = runWarnings(agent, deps.tools, {
+    isFlow: flow !== undefined,
+    hasTools: Array.isArray(written.tools) && written.tools.length > 0,
+    mayReadSkills: mayReadSkills(request, flow),
+    missingGrants: await missingGrants(deps, caller, serviceTools, agent),
+  });
+  return { ...answerer, flow, routing, warnings };
+}
+
+/** The agent that a request names where it may name a model too. @throws DomainError MODEL_NOT_FOUND, also for one that the caller may not see. */
+export async function agentNamed(deps: Deps, caller: Caller, id: string): Promise<RunnableAgent> {
+  try {
+    return await agentForRun(deps, caller, id);
+  } catch (error) {
+    throw error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
+  }
+}
+
+/** The agent or the model that a request names. @throws DomainError MODEL_NOT_FOUND. */
+export async function answererNamed(deps: Deps, caller: Caller, name: string): Promise<Pick<Answerer, 'agent' | 'model'>> {
+  const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
+  const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
+  if (model === undefined) throw missingModel(name);
+  return { agent, model };
+}
+
+/** What a run is about, besides its messages. */
+export interface RunSubject {
+  /** What the user asks: knowledge is searched with it, and a flow works on it. */
+  readonly question: string;
+  readonly date: Date;
+  /** Instructions of the request, between those of the agent and its skills. */
+  readonly instructions?: string | null | undefined;
+  /** Instructions that change with each run come last: prompt caches hold up to them. */
+  readonly lastInstructions?: string;
+  /** Most tokens of the first request; undefined: no limit of the request or the agent. */
+  readonly inputTokensMax: number | undefined;
+}
+
+/** The plan of a run besides its messages, which any process can start. */
+export function planRun(
+  { tools: registry }: Pick<Deps, 'tools'>,
+  caller: Caller,
+  request: RunRequest,
+  { agent, flow, userInputs, routing }: Pick<AdmittedAnswerer, 'agent' | 'flow' | 'userInputs' | 'routing'>,
+  { question, date, instructions, lastInstructions, inputTokensMax }: RunSubject,
+): StoredRequest {
+  const { chatMode, options, parameters, responseFormat, parallelToolCalls, toolChoice } = request;
+  const { choice, forcedTool } = toolChoice;
+  const onlyPlans = chatMode === 'plan';
+  const skills = agent === undefined ? '' : skillInstructions(agent, mayReadSkills(request, flow));
+  const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
+  const all = [ofAgent, instructions?.trim(), onlyPlans ? planning : '', skills, lastInstructions];
+  const searched = question.trim();
+  return {
+    instructions: all.filter((part) => part !== undefined && part !== '').join('\n\n'),
+    ...(flow === undefined ? offeredTools(registry, request, agent) : toolsOfFlow(flow, agent)),
+    parameters: agent === undefined ? parameters : { ...parametersOf(agent.options), ...parameters },
+    knowledge:
+      agent === undefined || agent.dataSourceIds.length === 0
+        ? null
+        : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question: searched },
+    generateCitations: agent?.generateCitations ?? false,
+    hidesSteps: !showsSteps(caller, agent, options),
+    hidesOutputs: !showsOutputs(caller, agent),
+    chatName: null,
+    ...routing,
+    ...(flow === undefined || agent === undefined
+      ? { chatMode }
+      : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: question, date, userInputs }) }),
+    ...(forcedTool === undefined ? {} : { forcedTool }),
+    ...(choice === undefined || (onlyPlans && choice === 'auto') ? {} : { toolChoice: choice }),
+    ...(typeof parallelToolCalls === 'boolean' ? { parallelToolCalls } : {}),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
+  };
+}
+
+const planning =
+  'Do not carry anything out now. Answer with a plan: what you would do, in which order, and what you would need to know first.';
+
+/** Whether the model may call `use_skill`. */
+function mayReadSkills({ toolChoice, chatMode }: RunRequest, flow: ChosenFlow | undefined): boolean {
+  return chatMode !== 'chat' && flow === undefined && toolChoice.allowed === undefined && toolChoice.choice !== 'none';
+}
+
+/** The tools of a request with those of its agent, as far as the mode and the request allow them. */
+function offeredTools(
+  registry: Deps['tools'],
+  request: RunRequest,
+  agent: RunnableAgent | undefined,
+): Pick<StoredRequest, 'tools' | 'serviceTools' | 'offersAgentTools' | 'offersSkills' | 'onlyTools'> {
+  const { chatMode, functions, toolChoice } = request;
+  const { allowed } = toolChoice;
+  const offered = agentInMode(registry, chatMode, agent);
+  const standing = allowed === undefined ? (offered?.enabledTools ?? []) : [];
+  const serviceTools = withStandingTools(toolsInMode(registry, chatMode, request.serviceTools), standing);
+  const only = allowed === undefined ? {} : { onlyTools: allowed.functions };
+  if (chatMode === 'plan') {
+    return { tools: [], ...(mayReadSkills(request, undefined) ? offeredSkills(offered) : {}), serviceTools, ...only };
+  }
+  return { ...(allowed === undefined ? withAgentTools(functions, offered) : { tools: functions }), serviceTools, ...only };
+}
+
+/**
+ * An agent as a run in a chat mode may use it: `execute` all of it; `plan` those of its tools that only read; `chat` none of its tools.
+ * Skills only read, so `plan` keeps them. `use_skill` is a call in the service, so `chat` keeps only skills that stand in the instructions.
+ */
+function agentInMode(registry: ToolRegistry, chatMode: ChatMode, agent: RunnableAgent | undefined): RunnableAgent | undefined {
+  if (agent === undefined || chatMode === 'execute') return agent;
+  const enabledTools = toolsInMode(registry, chatMode, agent.enabledTools);
+  const skills = chatMode === 'chat' && areOnDemand(agent) ? [] : agent.skills;
+  return { ...agent, tools: [], enabledTools, skills };
+}
+
+/** Mode `execute` offers all tools of the service, `plan` those that only read, `chat` none. */
+function toolsInMode(registry: ToolRegistry, chatMode: ChatMode, tools: readonly EnabledTool[]): readonly EnabledTool[] {
+  if (chatMode === 'execute') return tools;
+  return chatMode === 'plan' ? registry.forPlan(tools) : [];
+}

@@ -1,0 +1,48 @@
+import type { UnansweredRun } from '../../../entities/conversations/runs/history.ts';
+import type { Run } from '../../../entities/conversations/runs/run.ts';
+import type { Page, PageRequest } from '../../../entities/ground/page.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import type { Deps } from '../../deps.ts';
+import { visibleChats } from '../../ground/access/access.ts';
+import { narrowingOf, type RunFilterInput, reachOf } from './history.ts';
+import { readRuns } from './runs.ts';
+import { passagesOf, runsThatShowSteps } from './steps.ts';
+
+/**
+ * Runs that did not answer their questions, newest first: their knowledge was searched and gave nothing, or their answer was rated down. Of the runs
+ * that `listRuns` gives, with the question as far as the caller may read it, and the passages that were near.
+ *
+ * Cost: four statements; up to three more for callers who are no administrators.
+ */
+export async function listUnanswered(
+  deps: Deps,
+  caller: Caller,
+  input: Pick<RunFilterInput, 'agentId' | 'since' | 'until'>,
+  page: PageRequest,
+): Promise<Page<UnansweredRun>> {
+  const reach = await reachOf(deps, caller);
+  const query = { ...(await narrowingOf(deps, caller, reach, input)), isUnanswered: true } as const;
+  const found = await deps.storage.runHistory.list(reach, query, page);
+  readRuns(deps, caller, found.items);
+  const items = await asUnanswered(deps, caller, found.items);
+  return { ...found, items, keyOf: ({ run }) => found.keyOf(run) };
+}
+
+async function asUnanswered(deps: Deps, caller: Caller, runs: readonly Run[]): Promise<readonly UnansweredRun[]> {
+  const { runHistory } = deps.storage;
+  const ids = runs.map(({ id }) => id);
+  const [questions, steps, showing] = await Promise.all([
+    runHistory.questionsOf(ids, visibleChats(caller)),
+    runHistory.stepsOf(ids),
+    runsThatShowSteps(deps, caller, runs),
+  ]);
+  return runs.map((run) => ({
+    run,
+    reasons: [
+      ...(run.hasFoundNothing ? (['nothing_found'] as const) : []),
+      ...(run.ratedDown > 0 ? (['rated_down'] as const) : []),
+    ],
+    question: questions.get(run.id) ?? null,
+    nearPassages: showing.has(run.id) ? passagesOf(run, steps.get(run.id)) : [],
+  }));
+}

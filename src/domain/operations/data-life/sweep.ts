@@ -1,0 +1,80 @@
+import type { RetainedKind } from '../../../entities/operations/data-life/retention.ts';
+import { chatsPerBatch, type SweepPlace, type SweptBatch } from '../../../storage/operations/data-life/sweeps.ts';
+import type { Deps } from '../../deps.ts';
+import { removeBlobs } from '../../ground/blobs.ts';
+import { agoOf, allDays, inBatches } from './batches.ts';
+import { makeEventPartitions, sweepEvents } from './event-sweep.ts';
+import { sweepLogs } from './sweep-logs.ts';
+
+const sweepEveryMs = 3_600_000;
+/** What is left of deleted chats (a row without content) and of deleted files (their names, which lists show for a while) is removed after this. */
+const remainsDays = 30;
+
+/** Registers the deletion of what is older than an organization keeps it. */
+export function registerRetention(deps: Deps): void {
+  deps.jobs.lead('retention.event-partitions', sweepEveryMs, () => makeEventPartitions(deps));
+  deps.jobs.lead('retention.sweep', sweepEveryMs, (signal) => sweepOldData(deps, signal));
+}
+
+/**
+ * Deletes what is older than each organization keeps it, in small batches, and leaves what a legal hold keeps. A sweep that was cut off is made up for by
+ * the next one: what is old stays old. Instances may sweep at one time.
+ *
+ * @param signal  ends it between two batches.
+ */
+export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { sweeps } = deps.storage;
+  const deleted: Partial<Record<RetainedKind, number>> = {};
+  const note = (kind: RetainedKind, count: number) => {
+    deleted[kind] = (deleted[kind] ?? 0) + count;
+    deps.dataLife.deleted.add(kind, count);
+  };
+  await makeMonths(deps);
+  for (const kind of ['audit', 'usage'] as const) await sweepLogs(deps, kind, signal, note);
+  await sweepEvents(deps, signal, (count) => note('events', count));
+  for (const kind of ['runs', 'chats'] as const) {
+    for await (const { orgId, days } of allDays(deps, kind, signal)) {
+      const rows = { orgId, before: agoOf(deps, days) };
+      for await (const count of inBatches<SweepPlace>(signal, (after) => oldOf(deps, kind, rows, after))) note(kind, count);
+    }
+  }
+  while (!signal.aborted && (await sweeps.deletedChats(agoOf(deps, remainsDays))) > 0);
+  if (signal.aborted) return;
+  deps.dataLife.sweptAt = deps.now();
+  if (Object.values(deleted).some((count) => count > 0)) deps.logger.info({ deleted }, 'old data was deleted');
+}
+
+/** Without its month, a row is written to the part of all others: the next sweep makes what could not be made now. */
+async function makeMonths({ storage, logger, now }: Deps): Promise<void> {
+  await storage.logSweeps.makeAhead(now()).catch((error: unknown) => {
+    logger.warn({ err: error }, 'the coming months of the log tables could not be made now');
+  });
+}
+
+interface OldRows {
+  readonly orgId: string;
+  readonly before: Date;
+}
+
+async function oldOf(deps: Deps, kind: 'runs' | 'chats', rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
+  const { sweeps, responses } = deps.storage;
+  if (kind === 'chats') return oldChats(deps, rows, after);
+  const { responses: stored, ...batch } = await sweeps.runs(rows, after);
+  let { count } = batch;
+  for (const { id, userId } of stored) if (await responses.delete(id, { userId, orgId: rows.orgId })) count += 1;
+  return { ...batch, count };
+}
+
+async function oldChats(deps: Deps, rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
+  const { sweeps, chats, chatFiles } = deps.storage;
+  const found = await sweeps.oldChats(rows, after);
+  let count = 0;
+  for (const { id } of found) {
+    // Somebody may have written in it meanwhile.
+    if (!(await chats.delete(id, rows.before))) continue;
+    await removeBlobs(deps, await chatFiles.deleteAll(id));
+    count += 1;
+  }
+  const last = found.length < chatsPerBatch ? undefined : found.at(-1);
+  return { count, next: last === undefined ? undefined : { at: new Date(last.at), id: last.id } };
+}

@@ -1,0 +1,212 @@
+import { DomainError } from '../../entities/ground/errors.ts';
+import { everything } from '../../entities/ground/filter.ts';
+import { type Page, type PageRequest, pageOfItems, type SortKey } from '../../entities/ground/page.ts';
+import {
+  type AgentUsage,
+  noTokensUsed,
+  type SubjectUsage,
+  type TokenLimits,
+  type UsageDay,
+  type UsagePeriod,
+  type UsageReport,
+  type UsageSubject,
+  type UsageSums,
+} from '../../entities/operations/usage.ts';
+import type { Caller } from '../../entities/people/caller.ts';
+import type { Deps } from '../deps.ts';
+import { isAdministrator, usableAgents, viewerOf } from '../ground/access/access.ts';
+import { callerOrganization } from '../people/accounts.ts';
+import { administeredOrganization } from '../people/administration.ts';
+
+export interface UsagePeriodInput {
+  readonly from?: Date | null | undefined;
+  readonly to?: Date | null | undefined;
+}
+export interface UsageInput extends UsagePeriodInput {
+  /** Default: the caller's organization. */
+  readonly orgId?: string | null | undefined;
+}
+export interface UsageDaysInput extends UsagePeriodInput {
+  readonly agentId?: string | null | undefined;
+}
+
+const dayMs = 86_400_000;
+/** A report lists so many agents. */
+export const usedAgentsMax = 1_000;
+const daysDefault = 30;
+export const usageDaysMax = 366;
+
+/**
+ * What an organization used: the sum of the ledger, in total or for a period. Everybody sees the totals of the own organization; those of another are
+ * for who administers it.
+ *
+ * @throws DomainError INVALID_VALUE for a period that ends before it begins; FORBIDDEN and NOT_FOUND for another organization.
+ *
+ * Cost: two statements; the daily sums of whole UTC days, and the ledger itself for what is left at the ends of a period.
+ */
+export async function getUsage(deps: Deps, caller: Caller, input: UsageInput): Promise<UsageReport> {
+  const period = readPeriod(input);
+  const orgId = input.orgId ?? caller.orgId;
+  const isOwn = orgId === caller.orgId;
+  const [organization, total] = await Promise.all([
+    isOwn ? callerOrganization(deps, caller) : administeredOrganization(deps, caller, orgId),
+    deps.storage.usage.total(orgId, period),
+  ]);
+  const { dataUsageTokenLimit, apiUsageTokenLimit } = organization;
+  const isAdministered = !isOwn || isAdministrator(caller, orgId);
+  return { orgId, period, isAdministered, ...total, dataUsageTokenLimit, apiUsageTokenLimit };
+}
+
+/** By agent, most tokens first. Administrators of the organization see every agent; others those that they may use. */
+export async function listAgentUsage(
+  deps: Deps,
+  caller: Caller,
+  { orgId, period }: UsageReport,
+  page: PageRequest,
+): Promise<Page<AgentUsage>> {
+  const filter = isAdministrator(caller, orgId) ? everything : usableAgents(caller);
+  const agents = await deps.storage.usage.byAgent(orgId, period, filter, usedAgentsMax);
+  return pageOfItems(agents, page, (usage) => [tokensOf(usage), usage.agentId], mostFirst);
+}
+
+/** By user, key or model, most tokens first. Who does not administer the organization sees itself and its own keys, and all models. */
+export function listSubjectUsage(
+  deps: Deps,
+  caller: Caller,
+  { orgId, period, isAdministered }: UsageReport,
+  subject: UsageSubject,
+  page: PageRequest,
+): Promise<Page<SubjectUsage>> {
+  const userId = isAdministered ? undefined : caller.userId;
+  return deps.storage.usage.bySubject({ orgId, subject, userId }, period, page);
+}
+
+/** What the caller's organization used of each agent, in the order of the ids. Default of `from`: 30 days back. */
+export async function usageOfAgents(
+  deps: Deps,
+  caller: Caller,
+  agentIds: readonly string[],
+  input: UsagePeriodInput,
+): Promise<readonly UsageSums[]> {
+  const used = await deps.storage.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
+  return agentIds.map((id) => used.get(id) ?? noTokensUsed);
+}
+
+/** What users used in the caller's organization, in the order of the ids: see `seesUsageOf`. */
+export async function usageOfUsers(
+  deps: Deps,
+  caller: Caller,
+  userIds: readonly string[],
+  input: UsagePeriodInput,
+): Promise<readonly UsageSums[]> {
+  const used = await deps.storage.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
+  return userIds.map((id) => used.get(id) ?? noTokensUsed);
+}
+
+/** Whether the caller may read what a user used in the caller's organization. */
+export function seesUsageOf(caller: Caller, userId: string): boolean {
+  return userId === caller.userId || isAdministrator(caller, caller.orgId);
+}
+
+/** What keys of one organization used, in the order of the ids, for a caller who sees the keys. */
+export async function usageOfKeys(
+  deps: Deps,
+  orgId: string,
+  keyIds: readonly string[],
+  input: UsagePeriodInput,
+): Promise<readonly UsageSums[]> {
+  const used = await deps.storage.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
+  return keyIds.map((id) => used.get(id) ?? noTokensUsed);
+}
+
+/** The limits of tokens of the caller's organization, and how much of them is used. */
+export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenLimits> {
+  const [{ apiUsageTokenLimit, dataUsageTokenLimit }, used] = await Promise.all([
+    callerOrganization(deps, caller),
+    deps.storage.usage.counted(caller.orgId),
+  ]);
+  return { api: { limit: apiUsageTokenLimit, used: used.api }, data: { limit: dataUsageTokenLimit, used: used.data } };
+}
+
+/**
+ * The use of the caller's organization on each UTC day of a period, including days without use. Default: the last 30 days.
+ *
+ * @throws DomainError INVALID_VALUE for a period that ends before it begins or has more than 366 days; NOT_FOUND for an agent that
+ * the caller may not see.
+ */
+export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysInput): Promise<readonly UsageDay[]> {
+  const agentId = input.agentId ?? undefined;
+  if (agentId !== undefined) await requireVisible(deps, caller, agentId);
+  return daysOf(deps, caller.orgId, readPeriod(input), agentId);
+}
+
+/** The days of a report, one page, the first day first. @throws DomainError like `getUsageDays`. */
+export async function listUsageDays(deps: Deps, { orgId, period }: UsageReport, page: PageRequest): Promise<Page<UsageDay>> {
+  return pageOfDays(await daysOf(deps, orgId, period, undefined), page);
+}
+
+export function pageOfDays(days: readonly UsageDay[], page: PageRequest): Page<UsageDay> {
+  return pageOfItems(
+    days,
+    page,
+    ({ day }) => [day],
+    ([a = ''], [b = '']) => (a < b ? -1 : Number(a > b)),
+  );
+}
+
+async function daysOf(
+  deps: Deps,
+  orgId: string,
+  { from, to }: UsagePeriod,
+  agentId: string | undefined,
+): Promise<readonly UsageDay[]> {
+  const lastMs = floorDay(to === undefined ? deps.now().getTime() : to.getTime() - 1);
+  const firstMs = from === undefined ? lastMs - (daysDefault - 1) * dayMs : floorDay(from.getTime());
+  const count = (lastMs - firstMs) / dayMs + 1;
+  if (count > usageDaysMax) throw new DomainError('INVALID_VALUE', `At most ${usageDaysMax} days at a time`, { param: 'from' });
+  if (count < 1) throw new DomainError('INVALID_VALUE', 'from must not be in the future', { param: 'from' });
+  const found = await deps.storage.usage.byDay(orgId, dayOf(firstMs), dayOf(lastMs), agentId);
+  const byDay = new Map(found.map((day) => [day.day, day]));
+  return Array.from({ length: count }, (_, index) => {
+    const day = dayOf(firstMs + index * dayMs);
+    return byDay.get(day) ?? { day, dataTokensUsed: 0, apiTokensUsed: 0 };
+  });
+}
+
+async function requireVisible(deps: Deps, caller: Caller, agentId: string): Promise<void> {
+  const seen = await deps.storage.agents.find(agentId, usableAgents(caller), viewerOf(caller));
+  if (seen === undefined) throw new DomainError('NOT_FOUND', 'There is no such AI', { param: 'agentId' });
+  deps.audit.read(caller, 'agent', [seen]);
+}
+
+function readPeriod({ from, to }: UsagePeriodInput): UsagePeriod {
+  const period = { from: from ?? undefined, to: to ?? undefined };
+  if (period.from !== undefined && period.to !== undefined && period.from >= period.to) {
+    throw new DomainError('INVALID_VALUE', 'to must be later than from', { param: 'to' });
+  }
+  return period;
+}
+
+/** The last 30 UTC days, today included, where a period has no beginning. */
+function latelyOr(deps: Deps, input: UsagePeriodInput): UsagePeriod {
+  const { from, to } = readPeriod(input);
+  const lastMs = to === undefined ? deps.now().getTime() : to.getTime() - 1;
+  return { from: from ?? new Date(floorDay(lastMs) - (daysDefault - 1) * dayMs), to };
+}
+
+function tokensOf({ dataTokensUsed, apiTokensUsed }: UsageSums): number {
+  return dataTokensUsed + apiTokensUsed;
+}
+
+/** The order of sort keys `[tokens, id]`. */
+function mostFirst([tokensA = 0, idA = '']: SortKey, [tokensB = 0, idB = '']: SortKey): number {
+  return Number(tokensB) - Number(tokensA) || (idA < idB ? -1 : Number(idA > idB));
+}
+
+function floorDay(ms: number): number {
+  return Math.floor(ms / dayMs) * dayMs;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,71 @@
+import { mailProblem } from '../../../engine/mail/mailer.ts';
+import { hashSecret } from '../../../entities/people/api-key.ts';
+import { invitationPath } from '../../../entities/people/invitation.ts';
+import { makeSignInSecret } from '../../../entities/people/session.ts';
+import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
+import { escapeHtml } from '../../../lib/text/html.ts';
+import type { Transaction } from '../../../storage/ground/database.ts';
+import type { Deps } from '../../deps.ts';
+
+const job = 'accounts.mail-invitation';
+/** With the delays between them, some six hours: mail servers that know a sender not yet may refuse for an hour. */
+const attemptsMax = 10;
+const firstDelayMs = 20_000;
+const delayMaxMs = 3_600_000;
+const timeoutMs = 120_000;
+
+/** Queues the mail of an invitation, in the transaction that makes it. */
+export function firstAttempt({ jobs }: Deps, owner: ShareOwner, invitationId: string, tx: Transaction): Promise<void> {
+  return jobs.enqueue(job, { invitationId, attempt: 1 }, { owner, tx });
+}
+
+/**
+ * Registers the job that sends the mail of an invitation. Each attempt makes a secret of its own, which stands in the mail and nowhere else: neither the
+ * row nor the job could be used to accept the invitation.
+ */
+export function registerInvitationMail(deps: Deps): void {
+  deps.jobs.work(job, { concurrency: 4, timeoutMs }, async ({ invitationId, attempt }, _signal, { owner }) => {
+    const { storage, mailer, logger, jobs } = deps;
+    const { invitations } = storage;
+    const invitation = await invitations.findOpenById(invitationId, deps.now());
+    if (invitation?.delivery !== 'WAITING') return;
+    if (mailer === undefined) {
+      await invitations.noteDelivery(invitationId, 'FAILED', 'SMTP_URL is not set any more.');
+      return;
+    }
+    const [organization] = await storage.accounts.findOrganizations([invitation.orgId]);
+    const secret = makeSignInSecret();
+    await invitations.setMailHash(invitationId, hashSecret(secret));
+    try {
+      const link = `${deps.publicUrl()}${invitationPath(secret)}`;
+      await mailer.send({ to: invitation.email, ...mailOf(organization?.name ?? '', link, invitation.expiresAt) });
+    } catch (error) {
+      const { message, isFinal } = mailProblem(error);
+      const isLast = isFinal || attempt >= attemptsMax;
+      logger.warn({ invitationId, attempt, problem: message, isLast }, 'an invitation could not be sent');
+      await invitations.noteDelivery(invitationId, isLast ? 'FAILED' : 'WAITING', message);
+      if (isLast) return;
+      const startAfterMs = Math.min(delayMaxMs, firstDelayMs * 3 ** (attempt - 1));
+      await jobs.enqueue(job, { invitationId, attempt: attempt + 1 }, { owner, startAfterMs });
+      return;
+    }
+    await invitations.noteDelivery(invitationId, 'SENT', null);
+  });
+}
+
+/** The words of the mail. It has no picture and no link but the one. */
+function mailOf(organization: string, link: string, expiresAt: Date): { subject: string; text: string; html: string } {
+  const name = organization.replaceAll(/\p{Cc}+/gu, ' ');
+  const until = expiresAt.toISOString().slice(0, 10);
+  const lines = [
+    `You are invited to ${name} on Parley.`,
+    'Accept the invitation here:',
+    `The link works once, until ${until}, and for this e-mail address only. If you do not know what it is about, ignore this mail.`,
+  ] as const;
+  const [invited, accept, limits] = lines;
+  return {
+    subject: `Invitation to ${name}`,
+    text: `${invited}\n\n${accept}\n${link}\n\n${limits}\n`,
+    html: `<!doctype html><html lang="en"><body><p>${escapeHtml(invited)}</p><p>${accept}<br><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p><p>${limits}</p></body></html>`,
+  };
+}

@@ -1,0 +1,151 @@
+import { editMessage, regenerateMessage, selectBranch } from '../../../domain/conversations/chats/branches.ts';
+import { ToolInput } from '../../agents/tools/inputs.ts';
+import { builder, type InputBuilder } from '../../ground/builder/builder.ts';
+import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
+import { restOnly } from '../../ground/builder/one-api.ts';
+import { ChatRef, RunRef } from '../../ground/refs.ts';
+import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
+import { NamedTextInput } from '../../ground/types/named-texts.ts';
+import { RunEventType } from '../runs/events/events.ts';
+import { shownEvents } from '../runs/events/stream.ts';
+import { secretsDescription } from '../runs/request-inputs.ts';
+import { flatPrompt, PromptInput, restSecrets } from './prompts.ts';
+
+type EditInput = Parameters<typeof editMessage>[3];
+
+/** The members of an edited message besides its text. */
+const memberFields = (t: InputBuilder) => ({
+  date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
+  modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
+  options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
+  tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
+});
+const description = 'What a message of the user says instead.';
+
+const EditMessageInput = flatInput<EditInput>(
+  builder.inputType('EditMessageInput', {
+    description,
+    fields: (t) => ({
+      prompt: t.field({ type: PromptInput, description: 'What it says.' }),
+      ...memberFields(t),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
+    }),
+  }),
+  {
+    rest: builder.inputType('RestEditMessageInput', {
+      description,
+      fields: (t) => ({ prompt: t.field(flatPrompt), ...memberFields(t), secrets: t.field(restSecrets) }),
+    }) as never,
+    members: { secrets: byName },
+  },
+);
+
+const notKept = 'The secrets of the request, which the service has not kept.';
+const regenerationFields = (t: InputBuilder) => ({
+  modelId: t.string({ required: false, description: 'Another model than the one that answered before.' }),
+});
+const regeneration = 'How an answer is asked for again.';
+
+const RegenerateMessageInput = flatInput(
+  builder.inputType('RegenerateMessageInput', {
+    description: regeneration,
+    fields: (t) => ({
+      ...regenerationFields(t),
+      secrets: t.field({ type: [NamedTextInput], required: false, description: `${notKept} ${secretsDescription}` }),
+    }),
+  }),
+  {
+    rest: builder.inputType('RestRegenerateMessageInput', {
+      description: regeneration,
+      fields: (t) => ({
+        ...regenerationFields(t),
+        secrets: t.field({ ...restSecrets, description: `${notKept} ${restSecrets.description}` }),
+      }),
+    }),
+    members: { secrets: byName },
+  },
+);
+
+const messageId = { description: 'The id of the message.' };
+const ofChat = { required: false, description: 'The chat it must be in.', extensions: restOnly } as const;
+
+const editing =
+  'Begins a branch with another text in place of a message of the user. The old branch stays: `selectBranch` shows it again. RUN_ACTIVE while a run answers, waits or is paused in the chat.';
+const regenerating =
+  'Begins a branch with another answer in place of one, or with an answer to a message that has none: with the same tools and instructions, and the same model unless another one is named. The old answer stays. RUN_ACTIVE while a run answers, waits or is paused in the chat.';
+
+builder.mutationFields((t) => ({
+  editMessage: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: RunRef,
+    description: `${editing} Answers at once with the run that begins: follow it with \`runEvents\`.`,
+    args: {
+      id: t.arg.id(messageId),
+      chatId: t.arg.id(ofChat),
+      input: t.arg({ type: EditMessageInput, description: 'What it says instead.' }),
+    },
+    resolve: (_root, { id, chatId, input }, { deps, caller }) => editMessage(deps, caller, id, input, { chatId }),
+  }),
+  regenerateMessage: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: RunRef,
+    description: `${regenerating} Answers at once with the run that begins: follow it with \`runEvents\`.`,
+    args: {
+      id: t.arg.id(messageId),
+      chatId: t.arg.id(ofChat),
+      input: t.arg({ type: RegenerateMessageInput, required: false, description: 'How it is asked for.' }),
+    },
+    resolve: (_root, { id, chatId, input }, { deps, caller }) => regenerateMessage(deps, caller, id, input ?? {}, { chatId }),
+  }),
+  selectBranch: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: ChatRef,
+    description:
+      'Makes the newest branch that goes through a message the one that people and models read. RUN_ACTIVE while a run answers, waits or is paused in the chat.',
+    args: { messageId: t.arg.id(messageId), chatId: t.arg.id(ofChat) },
+    resolve: (_root, { messageId: id, chatId }, { deps, caller }) => selectBranch(deps, caller, id, chatId),
+  }),
+}));
+
+const inOnePiece = {
+  required: false,
+  extensions: restOnly,
+  description: 'The client reads no deltas: a model that breaks off before its end gives nothing where another one can be asked.',
+} as const;
+const leaving = 'Leaving stops nothing: `cancelRun` does.';
+
+builder.subscriptionFields((t) => ({
+  editedMessageEvents: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: RunEventType,
+    description: `Edits a message as \`editMessage\` does and shows its run while it happens. ${leaving}`,
+    args: {
+      id: t.arg.id(messageId),
+      chatId: t.arg.id(ofChat),
+      input: t.arg({ type: EditMessageInput, description: 'What it says instead.' }),
+      inOnePiece: t.arg.boolean(inOnePiece),
+    },
+    subscribe: async (_root, { id, input, ...place }, { deps, caller, signal }) => {
+      const run = await editMessage(deps, caller, id, input, { chatId: place.chatId, isWhole: place.inOnePiece === true });
+      return shownEvents(deps.runs.follow(run.id, -1, signal), run.id);
+    },
+    resolve: (event) => event,
+  }),
+  regeneratedMessageEvents: t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: RunEventType,
+    description: `Asks again as \`regenerateMessage\` does and shows the run while it happens. ${leaving}`,
+    args: {
+      id: t.arg.id(messageId),
+      chatId: t.arg.id(ofChat),
+      input: t.arg({ type: RegenerateMessageInput, required: false, description: 'How it is asked for.' }),
+      inOnePiece: t.arg.boolean(inOnePiece),
+    },
+    subscribe: async (_root, { id, input, ...place }, { deps, caller, signal }) => {
+      const isWhole = place.inOnePiece === true;
+      const run = await regenerateMessage(deps, caller, id, input ?? {}, { chatId: place.chatId, isWhole });
+      return shownEvents(deps.runs.follow(run.id, -1, signal), run.id);
+    },
+    resolve: (event) => event,
+  }),
+}));

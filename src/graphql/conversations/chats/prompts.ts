@@ -1,0 +1,49 @@
+import { builder } from '../../ground/builder/builder.ts';
+import { flatInput, held, itself } from '../../ground/builder/flat-inputs.ts';
+
+const PromptPartInput = flatInput<unknown>(
+  builder.inputType('PromptPartInput', {
+    isOneOf: true,
+    description: 'A part of a message.',
+    fields: (t) => ({
+      text: t.string({ required: false, description: 'A text.' }),
+      fileId: t.id({ required: false, description: 'A file of the chat: models get what is in it.' }),
+      imageUrl: t.string({ required: false, description: 'An image by its http(s) address, or itself as a data URL.' }),
+    }),
+  }),
+  {
+    choices: {
+      text: held('text', { type: 'text' }),
+      fileId: held('id', { type: 'id' }),
+      imageUrl: held('url', { type: 'url' }),
+    },
+  },
+);
+
+/** What a user says. REST has a text or a list of parts in its place. */
+export const PromptInput = flatInput<unknown>(
+  builder.inputType('PromptInput', {
+    isOneOf: true,
+    description: 'What a user says: a text, or a list of parts.',
+    fields: (t) => ({
+      text: t.string({ required: false, description: 'A text that is not blank.' }),
+      parts: t.field({ type: [PromptPartInput], required: false, description: '1 to 100 parts.' }),
+    }),
+  }),
+  { choices: { text: itself, parts: itself } },
+);
+
+/** The same for inputs of REST. */
+export const flatPrompt = {
+  type: 'JSON',
+  required: true,
+  description:
+    'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL). JSON: a text or a list.',
+} as const;
+
+/** Secrets of a request, for inputs of REST: an object. Those of GraphQL have a list, whose flat form is `byName`. */
+export const restSecrets = {
+  type: 'StringMap',
+  required: false,
+  description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
+} as const;

@@ -1,0 +1,57 @@
+import { createCompletion, runCompletion } from '../../../domain/conversations/completions/completions.ts';
+import { runStateOf } from '../../../domain/conversations/runs/states.ts';
+import { takesExtensions } from '../../../http/extensions.ts';
+import { builder } from '../../ground/builder/builder.ts';
+import type { GraphContext } from '../../ground/builder/context.ts';
+import { restOnly } from '../../ground/builder/one-api.ts';
+import { RunRef } from '../../ground/refs.ts';
+import { RunEventType } from '../runs/events/events.ts';
+import { shownEvents } from '../runs/events/stream.ts';
+import { CompletionInputType } from './inputs.ts';
+
+builder.mutationField('createCompletion', (t) =>
+  t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: RunRef,
+    description:
+      'Runs one stateless completion and answers with its run when it is over. Nothing of it is kept. A run that failed is an error.',
+    args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
+    resolve: async (_root, { input }, context) =>
+      runStateOf(await createCompletion(context.deps, context.caller, input, hasExtensions(context), context.signal)),
+  }),
+);
+
+builder.subscriptionField('completionEvents', (t) =>
+  t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: RunEventType,
+    description: 'Runs one stateless completion and shows its run while it happens. Leaving stops it.',
+    args: {
+      input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
+      inOnePiece: t.arg.boolean({
+        required: false,
+        description: "Requests the model's answer in one piece: fewer, larger events.",
+        extensions: restOnly,
+      }),
+      repeatsText: t.arg.boolean({
+        required: false,
+        description:
+          'Whether the last event has the whole text again, which is the default. false spares the service the memory for it.',
+        extensions: restOnly,
+      }),
+    },
+    subscribe: async (_root, { input, inOnePiece, repeatsText }, context) => {
+      const terms = {
+        inOnePiece: inOnePiece === true,
+        repeatsText: repeatsText !== false,
+        takesExtensions: hasExtensions(context),
+      };
+      return shownEvents(await runCompletion(context.deps, context.caller, input, terms, context.signal));
+    },
+    resolve: (event) => event,
+  }),
+);
+
+function hasExtensions(context: GraphContext): boolean {
+  return takesExtensions(context.header?.bind(context));
+}

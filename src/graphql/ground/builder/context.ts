@@ -1,0 +1,36 @@
+import type { ConnectionMemory } from '../../../domain/conversations/responses/memory.ts';
+import type { Deps } from '../../../domain/deps.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import type { ReplyBudget } from '../../../http/reply/budget.ts';
+
+/** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
+export interface GraphContext {
+  readonly deps: Deps;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** The network address of the client, if it is known. */
+  readonly address: string | undefined;
+  /** Fires when the client of this request has disconnected. */
+  readonly signal: AbortSignal;
+  /** What the reply may still take; undefined only where other limits bound it. */
+  readonly replyBudget?: ReplyBudget;
+  /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
+  readonly notes?: Map<string, string>;
+  /** Of a WebSocket: its responses that are not stored. */
+  readonly memory?: ConnectionMemory;
+  /** Over REST a look-up that finds nothing is an error, which becomes 404; over GraphQL it is null. */
+  readonly missIsError?: boolean;
+  header?(name: string): string | undefined;
+}
+
+/** The same request with another caller. Members are named one by one, because those of a request of REST are getters of a class. */
+export function withCaller(context: GraphContext, caller: Caller): GraphContext {
+  const { deps, requestId, address, signal, replyBudget, notes, memory, missIsError = false } = context;
+  return {
+    ...{ deps, caller, requestId, address, signal, missIsError },
+    ...(replyBudget === undefined ? {} : { replyBudget }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(memory === undefined ? {} : { memory }),
+    header: (name) => context.header?.(name),
+  };
+}

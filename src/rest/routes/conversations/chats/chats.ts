@@ -1,0 +1,377 @@
+import { openChatExport } from '../../../../domain/conversations/chats/changes.ts';
+import { chatEventEncoder, chatMessageReply } from '../../../../wire/chats.ts';
+import type { DeclaredRoute } from '../../../route.ts';
+
+const chatFields =
+  'id createdAt updatedAt name: nameText userId pinPosition: pinNumber ai { id name src description userId userName }';
+const messageFields = 'id createdAt updatedAt content role';
+const shownMessageFields = `${messageFields} parts: flatParts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
+  citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }`;
+const chatWithMessages = `${chatFields} messages: transcript { ${shownMessageFields} }`;
+const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
+const blankSeed = {
+  seed: 'A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it.',
+};
+const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId: modelIdText';
+const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
+
+const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
+
+const listQuery = {
+  limit: 'How many to return. Default 100.',
+  cursor: 'The `nextCursor` of the page before.',
+};
+const toolExample = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'Tells the weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+
+const sendingEvents =
+  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { sequence } }';
+const sendingWhole =
+  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
+const submittingEvents =
+  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { sequence } }';
+const submittingWhole =
+  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
+const editingEvents =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: EditMessageInput!) { editedMessageEvents(id: $messageId, chatId: $chatId, input: $input) { sequence } }';
+const editingWhole =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: EditMessageInput!) { editedMessageEvents(id: $messageId, chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
+const regeneratingEvents =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: RegenerateMessageInput) { regeneratedMessageEvents(id: $messageId, chatId: $chatId, input: $input) { sequence } }';
+const regeneratingWhole =
+  'subscription ($chatId: ID!, $messageId: ID!, $input: RegenerateMessageInput) { regeneratedMessageEvents(id: $messageId, chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
+const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { sequence } }';
+
+/** The whole trace of a run. */
+const tracing = `query ($runId: ID!) {
+  runTrace(runId: $runId) {
+    runId status showsSteps instructions
+    steps { stepId type status input output durationMs }
+    retrieval { question mode reason passages { title score } }
+    retrievals { question mode reason passages { title score } }
+    modelCalls { modelId inputTokens outputTokens durationMs }
+    toolCalls { callId name outcome error durationMs }
+    subagents { id name agentId parentId task status depth summary usage { inputTokens outputTokens } }
+    skills { name content }
+  }
+}`;
+
+export const chatRoutes: readonly DeclaredRoute[] = [
+  {
+    operationId: 'listChatsOfAgent',
+    method: 'get',
+    path: '/api/v1/ais/{aiId}/chats',
+    summary: 'List chats of an AI',
+    description:
+      "The caller's own; for who may edit the AI, everybody's, as far as it shows its logs. The one changed last comes first.",
+    tag: 'Chats',
+    spec: 'List chats of an AI',
+    document: `query ($aiId: ID!, $limit: Int = 100, $cursor: String) {
+      chats(agentId: $aiId, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+    }`,
+    query: listQuery,
+    wrap: 'data',
+    page: 'cursor',
+  },
+  {
+    operationId: 'createChat',
+    method: 'post',
+    path: '/api/v1/ais/{aiId}/chats',
+    summary: 'Create chat for an AI',
+    description: "Its transcript begins with the AI's `introduction`; `seed` is the text that the first message begins from.",
+    tag: 'Chats',
+    spec: 'Create chat for an AI',
+    schemas: { Chat: 'CreatedChat' },
+    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed isVisibleToEditors } }`,
+    blankNull: blankSeed,
+    body: 'input',
+    example: { name: 'Holidays' },
+  },
+  {
+    operationId: 'listMyChats',
+    method: 'get',
+    path: '/api/v1/chats',
+    summary: "List current user's chats",
+    description: 'The one changed last comes first.',
+    tag: 'Chats',
+    spec: "List current user's chats",
+    document: `query ($search: String, $limit: Int = 100, $cursor: String) {
+      chats(search: $search, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+    }`,
+    query: { search: 'Only chats whose name or messages hold this, in any case.', ...listQuery },
+    wrap: 'data',
+    page: 'cursor',
+  },
+  {
+    operationId: 'getChat',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}',
+    summary: 'Get chat',
+    description:
+      'With its messages, in order; the newest 2,000 when there are more. Long chats are read page by page with List messages of a chat.',
+    tag: 'Chats',
+    spec: 'Get chat',
+    schemas: { Chat: 'ChatDetail' },
+    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed isVisibleToEditors activeRunId } }`,
+    omitNull: hiddenNulls,
+    blankNull: blankSeed,
+  },
+  {
+    operationId: 'listMessagesOfChat',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}/messages',
+    summary: 'List messages of a chat',
+    description:
+      'The newest message comes first, so the first page is the end of the chat, and `nextCursor` leads back to its beginning.',
+    tag: 'Chats',
+    document: `query ($chatId: ID!, $limit: Int = 100, $cursor: String) {
+      chatMessages(chatId: $chatId, first: $limit, after: $cursor) { nodes { ${shownMessageFields} } pageInfo { hasNextPage endCursor } }
+    }`,
+    query: listQuery,
+    wrap: 'data',
+    page: 'cursor',
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'updateChat',
+    method: 'patch',
+    path: '/api/v1/chats/{chatId}',
+    summary: 'Rename or pin a chat',
+    description: 'Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $input: UpdateChatInput!) { updateChat(id: $chatId, input: $input) { ${chatFields} } }`,
+    body: 'input',
+    example: { name: 'Holidays', pinPosition: 1 },
+  },
+  {
+    operationId: 'deleteChat',
+    method: 'delete',
+    path: '/api/v1/chats/{chatId}',
+    summary: 'Delete a chat',
+    description: 'With everything said in it; its run is stopped. Answers the chat as it was, without messages.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!) { deleteChat(id: $chatId) { ${chatFields} } }`,
+  },
+  {
+    operationId: 'duplicateChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/duplicate',
+    summary: 'Duplicate chat',
+    description: 'A new chat with the same messages, files, name and AI. It is not pinned, and has no runs.',
+    tag: 'Chats',
+    spec: 'Duplicate chat',
+    schemas: { Chat: 'ChatWithMessages' },
+    document: `mutation ($chatId: ID!) { duplicateChat(id: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'resetChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/reset',
+    summary: 'Reset chat',
+    description:
+      'Removes all messages, with the files and the summary; id, AI, name and pin stay. 409 while a run answers: cancel that first.',
+    tag: 'Chats',
+    spec: 'Reset chat (clears its current state or content)',
+    schemas: { Chat: 'ChatWithMessages' },
+    document: `mutation ($chatId: ID!) { resetChat(id: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'summarizeChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/summarize',
+    summary: 'Summarize a chat',
+    description:
+      'Summarizes the chat with the model of its AI, and stores the summary with the chat. 409 when nothing was said yet.',
+    asksModel: true,
+    tag: 'Chats',
+    document: 'mutation ($chatId: ID!) { summarizeChat(id: $chatId) { summary } }',
+  },
+  {
+    operationId: 'compressChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/compress',
+    summary: 'Compress a chat',
+    description:
+      'From here on, models are given a summary in place of all but the last two turns. The transcript stays as it is. Does nothing when there is nothing older.',
+    asksModel: true,
+    tag: 'Chats',
+    document: 'mutation ($chatId: ID!) { compressChat(id: $chatId) { summary compressedCount keptCount } }',
+  },
+  {
+    operationId: 'exportChat',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}/export',
+    summary: 'Export a chat',
+    description: 'The transcript as a file, Markdown or JSON, without what only models are given.',
+    tag: 'Chats',
+    document: `query ($chatId: ID!, $format: ChatExportFormat = MARKDOWN) { chatExport(chatId: $chatId, format: $format) { filename } }`,
+    query: { format: 'markdown or json. Default markdown.' },
+    download: (deps, caller, { chatId, format }) => openChatExport(deps, caller, String(chatId), exportFormat(format)),
+  },
+  {
+    operationId: 'sendMessage',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages',
+    summary: 'Send a message',
+    description:
+      'Answers when the run is over, or with an event stream: `stream: true`, or `Accept: text/event-stream`. A client that leaves does not stop the run. ' +
+      '`toolCalls` ask for outputs: see Submit tool outputs. A run that failed is told by `status` and `error`.',
+    tag: 'Chats',
+    spec: 'Send a message to a chat',
+    document: sendingWhole,
+    body: 'input',
+    reply: chatMessageReply,
+    stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    replyHeaders: { 'x-thread-attached': 'The message became part of another run: `collect` or `steer`.' },
+    example: {
+      prompt: [{ type: 'text', text: 'What is the weather in Paris?' }],
+      date: '2026-01-31T09:30:00.000Z',
+      modelId: 'parley/offline',
+      options: {},
+      tools: [toolExample],
+      secrets: {},
+      threadMode: 'collect',
+      stream: false,
+    },
+  },
+  {
+    operationId: 'editMessage',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/edit',
+    summary: 'Edit a message',
+    description:
+      'Begins a branch with another text in place of a message of the user, and answers it. The old branch stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat.',
+    tag: 'Chats',
+    document: editingWhole,
+    body: 'input',
+    reply: chatMessageReply,
+    stream: { when: 'stream-or-accept', document: editingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    example: {
+      prompt: 'What is the weather in Rome?',
+      date: '2026-01-31T09:30:00.000Z',
+      modelId: 'parley/offline',
+      options: {},
+      tools: [toolExample],
+      secrets: {},
+      stream: false,
+    },
+  },
+  {
+    operationId: 'regenerateMessage',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/regenerate',
+    summary: 'Regenerate an answer',
+    description:
+      'Begins a branch with another answer in place of one, or with an answer to a message that has none, whatever became of the run before: with the same tools and instructions, and the same model unless another one is named. The old answer stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat. A request with secrets needs them again.',
+    tag: 'Chats',
+    document: regeneratingWhole,
+    body: 'input',
+    reply: chatMessageReply,
+    stream: { when: 'stream-or-accept', document: regeneratingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    example: { modelId: 'parley/offline', secrets: {}, stream: false },
+  },
+  {
+    operationId: 'selectBranch',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/select',
+    summary: 'Select a branch',
+    description:
+      'Makes the newest branch that goes through a message the one that people and models read, and answers the chat. 409 while a run answers, waits or is paused in it.',
+    tag: 'Chats',
+    schemas: { Chat: 'ChatWithMessages' },
+    document: `mutation ($chatId: ID!, $messageId: ID!) { selectBranch(messageId: $messageId, chatId: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'rateMessage',
+    method: 'put',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/feedback',
+    summary: 'Rate an answer',
+    description:
+      'Says what the user of the chat thinks of an answer, in place of what the user said before; editors of the AI and administrators of the organization read it. The reply is null after the rating `NONE`. 409 for a message that is no answer.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $messageId: ID!, $input: RateMessageInput!) {
+      rateMessage(id: $messageId, chatId: $chatId, input: $input) {
+        feedback { id createdAt updatedAt messageId runId chatId rating tags comment }
+      }
+    }`,
+    member: 'feedback',
+    body: 'input',
+    example: { rating: 'UP', tags: ['clear'], comment: 'Just what I needed.' },
+  },
+  {
+    operationId: 'submitToolOutputs',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/tool-outputs',
+    summary: 'Submit tool outputs',
+    description:
+      'Answers all calls that a message asked for, each once, and goes on. Replies and streams as Send a message does. 409 when they were answered already or the chat went on without them.',
+    tag: 'Chats',
+    spec: 'Submit tool outputs',
+    document: submittingWhole,
+    body: 'input',
+    reply: chatMessageReply,
+    stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    example: {
+      systemMessageId: 'msg_01ke2s7d4vfzgv0b4xw2q9a1bc',
+      outputs: [{ toolCallId: 'call_1', status: 'success', output: '{"celsius":12}' }],
+      options: {},
+      stream: false,
+    },
+  },
+  {
+    operationId: 'followRun',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}/runs/{runId}/events',
+    summary: 'Follow a run of a chat',
+    description:
+      'The event stream of a run from its start, or after `Last-Event-ID`, until its end; the same frames as the stream of Send a message.',
+    tag: 'Chats',
+    document: following,
+    stream: { when: 'always', document: following, encoder: chatEventEncoder, event: 'ChatStreamEvent', resumesFrames: true },
+  },
+  {
+    operationId: 'getRunTrace',
+    method: 'get',
+    path: '/api/v1/runs/{runId}/trace',
+    summary: 'Get the trace of a run',
+    description:
+      'What a run of a chat, or a stored response, did between question and answer. Steps and searches only where the agent shows them or the caller may edit it; instructions and contents of skills for editors only.',
+    tag: 'Chats',
+    document: tracing,
+    schemas: { FlowStep: 'TraceFlowStep', Usage: 'SubagentUsage' },
+  },
+  {
+    operationId: 'cancelRun',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/runs/{runId}/cancel',
+    summary: 'Cancel a run of a chat',
+    description: 'Answers when it is over. What it said stays; a run that is over is answered as it is.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $runId: ID!) { cancelRun(id: $runId, chatId: $chatId) { ${runFields} ${usageFields} } }`,
+    omitNull: ['isEstimated'],
+  },
+  {
+    operationId: 'retryRun',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/runs/{runId}/retry',
+    summary: 'Ask a failed run of a chat again',
+    description:
+      'Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $runId: ID!, $input: RetryRunInput) {
+      retryRun(id: $runId, chatId: $chatId, input: $input) { ${runFields} ${usageFields} }
+    }`,
+    omitNull: ['isEstimated'],
+    body: 'input',
+    example: { secrets: {} },
+  },
+];

@@ -1,0 +1,40 @@
+import type { DeclaredRoute } from '../../route.ts';
+
+export const usageRoutes: readonly DeclaredRoute[] = [
+  {
+    operationId: 'getUsage',
+    method: 'get',
+    path: '/api/v1/usage',
+    summary: 'Organization usage by AI',
+    description: 'In tokens, all of it or of a period. A limit that is null is none.',
+    tag: 'Usage',
+    spec: 'Organization usage by AI',
+    document: `query ($from: DateTime, $to: DateTime) {
+      usage(from: $from, to: $to) {
+        orgUsage { orgId dataTokensUsed dataUsageTokenLimit apiTokensUsed apiUsageTokenLimit }
+        aiUsages: agents(whole: true) { nodes { aiId: agentId aiDataTokensUsed: dataTokensUsed aiApiTokensUsed: apiTokensUsed } }
+      }
+    }`,
+    lists: {
+      aiUsages: 'By agent, most tokens first, at most 1,000. Administrators see all of them, others those that they may use.',
+    },
+    query: { from: 'From this moment on. Default: the beginning.', to: 'Before this moment. Default: now.' },
+  },
+  {
+    operationId: 'listUsageDays',
+    method: 'get',
+    path: '/api/v1/usage/daily',
+    summary: 'Usage by day',
+    description: 'Each UTC day of a period, days without use included: at most 366.',
+    tag: 'Usage',
+    document: `query ($from: DateTime, $to: DateTime, $aiId: ID) {
+      usageDays(from: $from, to: $to, agentId: $aiId, whole: true) { nodes { day dataTokensUsed apiTokensUsed } }
+    }`,
+    query: {
+      from: 'Its day is the first. Default: 30 days back.',
+      to: 'The day before this moment is the last. Default: today.',
+      aiId: 'Only the use of this AI.',
+    },
+    wrap: 'data',
+  },
+];

@@ -1,0 +1,78 @@
+import { noteMessageCount } from '../../agents/counters.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { lockChat } from '../../ground/sql/locks.ts';
+import { openRunOf } from '../runs/queries.ts';
+import { clearTurns } from './clearing.ts';
+import { duplicate, type NewCopy } from './copies.ts';
+import { clearFiles } from './files.ts';
+import { compress } from './messages.ts';
+
+/** `run-active`: a run holds the chat. `missing`: the chat is deleted. */
+export type ResetResult =
+  | { readonly kind: 'done'; readonly blobKeys: readonly string[]; readonly runIds: readonly string[] }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'run-active'; readonly runId: string };
+
+/** Changes of a whole chat. */
+export interface ChatChangeStore {
+  /** Copies a chat with its messages and files into a new chat of the same user. @returns false when the chat is deleted. */
+  duplicate(chatId: string, copy: NewCopy): Promise<boolean>;
+  /** Takes away all that was said, with its runs and files; the ledger stays. */
+  reset(chatId: string): Promise<ResetResult>;
+  /** What each of some chats is about; null for one that was not summarized. */
+  summariesOf(chatIds: readonly string[]): Promise<readonly (string | null)[]>;
+  setSummary(chatId: string, summary: string): Promise<void>;
+  /** The last message that a summary replaces, and that summary. */
+  compressionOf(chatId: string): Promise<{ readonly ordinal: number; readonly summary: string } | undefined>;
+  /** From now on models get `summary` in place of all messages before the given one. @returns false when that message is deleted. */
+  compress(chatId: string, firstKeptId: string, summary: string): Promise<boolean>;
+}
+
+export function createChatChangeStore(db: Database, signals: Signals): ChatChangeStore {
+  return {
+    async duplicate(chatId, copy) {
+      const wasCopied = await db.transaction((tx) => duplicate(tx, chatId, copy));
+      if (wasCopied) signals.publish('chat-changed', copy.id);
+      return wasCopied;
+    },
+    async reset(chatId) {
+      const result = await db.transaction((tx) => reset(tx, chatId));
+      if (result.kind !== 'done') return result;
+      signals.publish('chat-changed', chatId);
+      for (const runId of result.runIds) signals.publish('run-changed', runId);
+      return result;
+    },
+    async summariesOf(chatIds) {
+      const found = await db.prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, summary: true } });
+      const summaries = new Map(found.map(({ id, summary }) => [id, summary]));
+      return chatIds.map((id) => summaries.get(id) ?? null);
+    },
+    async setSummary(chatId, summary) {
+      await db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data: { summary } });
+      signals.publish('chat-changed', chatId);
+    },
+    async compressionOf(chatId) {
+      const found = await db.prisma.message.findFirst({
+        where: { chatId, isActive: true, compression: { not: null } },
+        orderBy: { ordinal: 'desc' },
+        select: { ordinal: true, compression: true },
+      });
+      return found === null ? undefined : { ordinal: found.ordinal, summary: found.compression ?? '' };
+    },
+    compress: (chatId, firstKeptId, summary) => compress(db, chatId, firstKeptId, summary),
+  };
+}
+
+async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {
+  const locked = await lockChat(tx, chatId);
+  if (locked === undefined || locked.deletedAt !== null) return { kind: 'missing' };
+  const runId = await openRunOf(tx, locked);
+  if (runId !== undefined) return { kind: 'run-active', runId };
+  const { messageCount, runIds } = await clearTurns(tx, chatId);
+  const blobKeys = await clearFiles(tx, chatId);
+  const data = { summary: null, lastRunId: null, answeredAt: null, updatedAt: new Date() };
+  await tx.prisma.chat.update({ where: { id: chatId }, data });
+  await noteMessageCount(tx, locked.agentId, -messageCount);
+  return { kind: 'done', blobKeys, runIds };
+}

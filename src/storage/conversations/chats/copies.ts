@@ -1,0 +1,116 @@
+import type { NewMessage } from '../../../entities/conversations/chats/chat.ts';
+import { noteMessageCount } from '../../agents/counters.ts';
+import { type Message, Prisma } from '../../generated/client.ts';
+import type { Transaction } from '../../ground/database.ts';
+import { lockChat } from '../../ground/sql/locks.ts';
+import { spoken } from './clearing.ts';
+
+export interface NewCopy {
+  readonly id: string;
+  readonly createdAt: Date;
+  newId(kind: 'message' | 'chatFile'): string;
+}
+
+/** Bounds the memory that a copy takes: a chat may be long. */
+const messagesAtOnce = 100;
+
+/** See ChatChangeStore.duplicate. */
+export async function duplicate(tx: Transaction, chatId: string, { id, createdAt, newId }: NewCopy): Promise<boolean> {
+  const { chat, message } = tx.prisma;
+  const locked = await lockChat(tx, chatId);
+  if (locked === undefined || locked.deletedAt !== null) return false;
+  const original = await chat.findUniqueOrThrow({ where: { id: chatId } });
+  const {
+    pinPosition: _pin,
+    activeRunId: _active,
+    lastRunId: _last,
+    answeredAt: _answered,
+    userInputs,
+    metadata,
+    ...own
+  } = original;
+  const json = { userInputs: userInputs as Prisma.InputJsonObject, metadata: metadata as Prisma.InputJsonObject };
+  await chat.create({ data: { ...own, ...json, id, createdAt, updatedAt: createdAt } });
+  const fileIds = await copyFiles(tx, chatId, id, () => newId('chatFile'));
+  let after = -1;
+  let parentId: string | null = null;
+  for (;;) {
+    const where = { chatId, isActive: true, ordinal: { gt: after } };
+    const messages = await message.findMany({ where, orderBy: { ordinal: 'asc' }, take: messagesAtOnce });
+    const last = messages.at(-1);
+    if (last === undefined) break;
+    after = last.ordinal;
+    const copies = messages.map((row) => {
+      const copy = { ...copyOf(row, fileIds), id: newId('message'), chatId: id, parentId };
+      parentId = copy.id;
+      return copy;
+    });
+    await message.createMany({ data: copies });
+  }
+  await noteMessageCount(tx, locked.agentId, await message.count({ where: { chatId: id, ...spoken } }));
+  return true;
+}
+
+/** A copy belongs to no run. */
+function copyOf(message: Omit<Message, 'rowBytes'>, fileIds: ReadonlyMap<string, string>) {
+  const { parts, toolCalls, citations, context, item, ...own } = withFiles(message, fileIds);
+  const json = { parts, toolCalls, citations, context, item };
+  const written = Object.fromEntries(Object.entries(json).map(([name, value]) => [name, value ?? Prisma.DbNull]));
+  return { ...own, ...(written as Record<keyof typeof json, Prisma.InputJsonValue>), runId: null };
+}
+
+/** The files that a new chat takes over from another one. */
+export interface FilesOfOther {
+  readonly chatId: string;
+  /** Only files that were there at that time; null for all. */
+  readonly until: Date | null;
+  newId(): string;
+}
+
+/** Copies the files of another chat into a new one. @returns the first messages of the new chat, with the ids of the copies. */
+export async function takeOverFiles(
+  tx: Transaction,
+  toChatId: string,
+  { chatId, until, newId }: FilesOfOther,
+  messages: readonly NewMessage[],
+): Promise<readonly NewMessage[]> {
+  // As in `duplicate`: a deletion of the other chat's files comes before or after, so that no copy names bytes that are gone.
+  await lockChat(tx, chatId);
+  const ids = await copyFiles(tx, chatId, toChatId, newId, until);
+  return messages.map((message) => withFiles(message, ids));
+}
+
+/** Copies the completed files of a chat. @returns the new id of each. */
+async function copyFiles(
+  { prisma: { chatFile } }: Transaction,
+  fromChatId: string,
+  toChatId: string,
+  newId: () => string,
+  until: Date | null = null,
+): Promise<ReadonlyMap<string, string>> {
+  const files = await chatFile.findMany({
+    where: {
+      ...{ chatId: fromChatId, status: 'UPLOADED', deletedAt: null },
+      ...(until === null ? {} : { createdAt: { lte: until } }),
+    },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  const ids = new Map(files.map(({ id }) => [id, newId()]));
+  const copies = files.map(({ id, metadata, ...file }) => {
+    return { ...file, id: ids.get(id) ?? id, chatId: toChatId, metadata: metadata as Prisma.InputJsonObject };
+  });
+  await chatFile.createMany({ data: copies });
+  return ids;
+}
+
+/** Results of tools tell the model ids of files: in a copied message they must be those of the copies, or no tool finds them. */
+function withFiles<M extends { readonly content: string; readonly parts: unknown; readonly context: unknown }>(
+  message: M,
+  ids: ReadonlyMap<string, string>,
+): M {
+  if (ids.size === 0) return message;
+  const { content, parts, context } = message;
+  const pattern = new RegExp([...ids.keys()].map((id) => RegExp.escape(id)).join('|'), 'g');
+  const text = JSON.stringify({ content, parts, context }).replaceAll(pattern, (id) => ids.get(id) ?? id);
+  return { ...message, ...(JSON.parse(text) as Pick<M, 'content' | 'parts' | 'context'>) };
+}

@@ -1,0 +1,153 @@
+import type { Memory } from '../../../entities/conversations/memory.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import { readChildPages } from '../../ground/lists/child-pages.ts';
+import { newestFirst } from '../../ground/lists/paging.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
+import type { MemoryFilter, MemoryOwner } from './owner.ts';
+import { type RankedMemory, rankMemories } from './ranking.ts';
+
+export interface NewMemory extends Omit<Memory, 'updatedAt'> {
+  readonly searchText: string;
+  /** Of text search. */
+  readonly config: string;
+  /** The tool call that writes it. */
+  readonly callKey: string | null;
+}
+
+export type MemoryChanges = Partial<Pick<NewMemory, 'key' | 'text' | 'searchText' | 'config'>>;
+
+export type Remembered =
+  | { readonly kind: 'stored' | 'replaced' | 'repeated'; readonly memory: Memory }
+  /** The user has as many memories as one may have. */
+  | { readonly kind: 'full' };
+
+export interface MemoryStore {
+  find(id: string, owner: MemoryOwner): Promise<Memory | undefined>;
+  findMany(ids: readonly string[], owner: MemoryOwner): Promise<readonly Memory[]>;
+  /** Newest first. */
+  list(filter: MemoryFilter, page: PageRequest): Promise<Page<Memory>>;
+  /** A page of the memories of a user with each of several agents, newest first. Cost: two statements; one more for counts. */
+  pagesOfAgents(owner: MemoryOwner, agentIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<Memory>>>;
+  /** Stores a memory. One with the same key and agent is replaced; the same call stores nothing twice. */
+  remember(memory: NewMemory, countMax: number): Promise<Remembered>;
+  /** @returns undefined when it is gone; `conflict` when another memory with the same agent has the key. */
+  update(id: string, owner: MemoryOwner, changes: MemoryChanges): Promise<Memory | 'conflict' | undefined>;
+  /** @returns false when there was none. */
+  delete(id: string, filter: MemoryFilter): Promise<boolean>;
+  /** @returns how many there were. */
+  deleteAll(filter: MemoryFilter): Promise<number>;
+  /** The memories closest to a question, by BM25; see ranking.ts. */
+  search(filter: Required<MemoryFilter>, question: string, limit: number): Promise<readonly RankedMemory[]>;
+}
+
+const shown = {
+  ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, key: true, text: true },
+} as const;
+
+export function createMemoryStore(db: Database, signals: Signals): MemoryStore {
+  const announce = (id: string) => signals.publish('memory-changed', id);
+
+  return {
+    findMany: (ids, { orgId, userId }) =>
+      db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shown }),
+    async find(id, { orgId, userId }) {
+      return (await db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
+    },
+    async list(filter, page) {
+      const where = whereOf(filter);
+      const rows = await db.prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
+      return pageOf(rows, page, timeKey, (take) => db.prisma.memory.count({ where, take }));
+    },
+    pagesOfAgents({ orgId, userId }, agentIds, page) {
+      const ofAgents = { in: [...agentIds] };
+      return readChildPages<Memory>(db, page, {
+        async findPlaces() {
+          const memories = { ...newestFirst({ orgId, userId }, page), select: { id: true } };
+          const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, memories } });
+          return agents.map(({ id, memories: places }) => ({ id, places }));
+        },
+        read: (ids) => db.prisma.memory.findMany({ where: { id: { in: ids } }, select: shown }),
+        keyOf: timeKey,
+        async countAll() {
+          const groups = await db.prisma.memory.groupBy({
+            by: ['agentId'],
+            where: { orgId, userId, agentId: ofAgents },
+            _count: true,
+          });
+          return new Map(groups.flatMap(({ agentId, _count }) => (agentId === null ? [] : [[agentId, _count]])));
+        },
+      });
+    },
+    async remember(memory, countMax) {
+      const result = await inTurn(db, memory, (tx) => remember(tx, memory, countMax));
+      if (result.kind === 'stored' || result.kind === 'replaced') announce(result.memory.id);
+      return result;
+    },
+    async update(id, owner, changes) {
+      const result = await inTurn(db, owner, async (tx) => {
+        const { orgId, userId } = owner;
+        const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown });
+        if (before === null) return undefined;
+        const { key } = changes;
+        if (typeof key === 'string') {
+          const other = await tx.prisma.memory.findFirst({
+            where: { orgId, userId, agentId: before.agentId, key, id: { not: id } },
+            select: { id: true },
+          });
+          if (other !== null) return 'conflict';
+        }
+        return tx.prisma.memory.update({ where: { id }, data: changes, select: shown });
+      });
+      if (typeof result === 'object') announce(id);
+      return result;
+    },
+    async delete(id, filter) {
+      const where = { ...whereOf(filter), id };
+      const { count } = await db.transaction(({ prisma }) => prisma.memory.deleteMany({ where }));
+      if (count > 0) announce(id);
+      return count > 0;
+    },
+    async deleteAll(filter) {
+      const where = whereOf(filter);
+      const { count, ids } = await db.transaction(async ({ prisma: { memory } }) => {
+        const found = await memory.findMany({ where, select: { id: true } });
+        return { ids: found.map(({ id }) => id), ...(await memory.deleteMany({ where })) };
+      });
+      for (const id of ids) announce(id);
+      return count;
+    },
+    search: (filter, question, limit) => rankMemories(db, filter, question, limit),
+  };
+}
+
+function whereOf({ orgId, userId, agentId }: MemoryFilter) {
+  if (agentId === undefined) return { orgId, userId };
+  return { orgId, userId, agentId: agentId === 'any' ? { not: null } : agentId };
+}
+
+/** Writes of one user take turns, so that they cannot pass the limit together, nor give a key to two memories. */
+function inTurn<T>(db: Database, { userId }: MemoryOwner, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    await lockRow(tx, 'users', userId);
+    return work(tx);
+  });
+}
+
+async function remember({ prisma }: Transaction, memory: NewMemory, countMax: number): Promise<Remembered> {
+  const { id, createdAt, orgId, userId, agentId, key, callKey, text, searchText, config } = memory;
+  if (callKey !== null) {
+    const same = await prisma.memory.findFirst({ where: { orgId, userId, callKey }, select: shown });
+    if (same !== null) return { kind: 'repeated', memory: same };
+  }
+  const before =
+    key === null ? null : await prisma.memory.findFirst({ where: { orgId, userId, agentId, key }, select: { id: true } });
+  if (before !== null) {
+    const data = { text, searchText, config, callKey };
+    return { kind: 'replaced', memory: await prisma.memory.update({ where: { id: before.id }, data, select: shown }) };
+  }
+  if ((await prisma.memory.count({ where: { orgId, userId } })) >= countMax) return { kind: 'full' };
+  const data = { id, createdAt, orgId, userId, agentId, key, callKey, text, searchText, config };
+  return { kind: 'stored', memory: await prisma.memory.create({ data, select: shown }) };
+}

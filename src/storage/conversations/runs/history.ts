@@ -1,0 +1,277 @@
+// Raw SQL: thread order. The runs of several agents are read from the index of each, which Prisma cannot say; statistics are arithmetic on many rows.
+
+import type { RunFigures, RunGroup, RunGrouping, RunNarrowing } from '../../../entities/conversations/runs/history.ts';
+import type { Run } from '../../../entities/conversations/runs/run.ts';
+import type { RunStep } from '../../../entities/conversations/runs/step.ts';
+import { countUnlessWhole, type Page, type PageRequest, pageOf, type SortKey, timeKey } from '../../../entities/ground/page.ts';
+import type { AgentFilter, ChatFilter, RunFilter } from '../../../entities/people/access.ts';
+import { agentWhere } from '../../agents/filter.ts';
+import type { Database } from '../../ground/database.ts';
+import { readingOrder } from '../../ground/lists/paging.ts';
+import { containing } from '../../ground/lists/where.ts';
+import { chatWhere } from '../chats/filter.ts';
+import { pagesOfAgents } from './agent-pages.ts';
+import { Conditions, type RunHistoryQuery, type RunReach } from './history-conditions.ts';
+import { findByQuestion } from './question-search.ts';
+import { type RunRow, runOf, unseen } from './rows.ts';
+
+export interface StatisticsQuery extends RunNarrowing {
+  readonly since: Date;
+  readonly until: Date;
+}
+
+/** The rows of all runs, stored or not. */
+export interface RunHistoryStore {
+  /** The runs among `ids` that match, in any order. Cost: one statement; one more for a rule about agents. */
+  findMany(ids: readonly string[], filter: RunFilter): Promise<readonly Run[]>;
+  /** The agents of an organization that match. */
+  agentsOf(orgId: string, filter: AgentFilter): Promise<readonly string[]>;
+  /** Newest first, unless the query says otherwise. Cost: two statements; a page costs the same at any depth. */
+  list(reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>>;
+  /** The same of each of several agents, as a list with the filter of that agent. Cost: two statements; one more for counts. */
+  pagesOfAgents(reach: RunReach, agentIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<Run>>>;
+  /** The steps in the rows of runs; null where the row itself says everything. */
+  stepsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly RunStep[] | null>>;
+  /**
+   * What the newest `rowsMax` runs took and cost, together and in groups; at most `groupsMax` groups. Cost: one statement, which reads all these runs.
+   */
+  statistics(
+    reach: RunReach,
+    query: StatisticsQuery,
+    by: RunGrouping,
+    bounds: { readonly rowsMax: number; readonly groupsMax: number },
+  ): Promise<{ readonly total: RunFigures; readonly groups: readonly RunGroup[] }>;
+  /** What the runs of agents in their own organizations took and cost, without percentiles. Cost: one statement for all agents. */
+  sumsOfAgents(
+    agents: readonly { readonly id: string; readonly orgId: string }[],
+    since: Date,
+    until: Date,
+  ): Promise<ReadonlyMap<string, RunFigures>>;
+  /** Those of some agents that show their steps to all who use them, or match a rule that some agents do not. Cost: one statement; none without agents. */
+  agentsThatShowSteps(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>>;
+  /** Those of some agents that are not deleted and match a rule. Cost: one statement; none without agents. */
+  agentsAmong(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>>;
+  /** The questions of stored runs in chats that match: what the user said last in the messages that began each run, at most 2,000 characters. Cost: two statements. */
+  questionsOf(runIds: readonly string[], filter: ChatFilter): Promise<ReadonlyMap<string, string>>;
+  /** Runs whose question contains a text, in the newest chats of a user, and of agents that show theirs to the caller. Cost: two statements, and one for each thousand messages of these chats. */
+  findByQuestion(
+    text: string,
+    owner: { readonly userId: string; readonly orgId: string },
+    agentIds: readonly string[],
+  ): Promise<readonly string[]>;
+  /** Agents of an organization whose name contains a text. */
+  findAgentsByName(text: string, orgId: string, filter: AgentFilter): Promise<readonly string[]>;
+}
+
+const questionCharsMax = 2_000;
+const searchMatchesMax = 100;
+
+export function createRunHistoryStore(db: Database): RunHistoryStore {
+  return {
+    findMany: (ids, filter) => findMany(db, ids, filter),
+    async agentsOf(orgId, filter) {
+      const where = { AND: [{ orgId, isDeleted: false }, agentWhere(filter)] };
+      return (await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id);
+    },
+    list: (reach, query, page) => listRuns(db, reach, query, page),
+    pagesOfAgents: (reach, agentIds, page) => pagesOfAgents(db, reach, agentIds, page),
+    async stepsOf(ids) {
+      const rows = await db.prisma.run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, steps: true } });
+      return new Map(rows.map(({ id, steps }) => [id, steps as unknown as readonly RunStep[] | null]));
+    },
+    statistics: (reach, query, by, bounds) => readStatistics(db, reach, query, by, bounds),
+    async sumsOfAgents(agents, since, until) {
+      if (agents.length === 0) return new Map();
+      const rows = await db.queryPlanned<FigureRow & { readonly key: string }>(
+        `select a.id as key, ${sums} from unnest($1::text[], $2::text[]) as a(id, org)
+         join runs on runs."agentId" = a.id and runs."orgId" = a.org
+         where runs."createdAt" >= $3::timestamptz and runs."createdAt" < $4::timestamptz group by 1`,
+        [agents.map(({ id }) => id), agents.map(({ orgId }) => orgId), since.toISOString(), until.toISOString()],
+      );
+      return new Map(rows.map((row) => [row.key, figuresOf(row)]));
+    },
+    async agentsThatShowSteps(ids, filter) {
+      if (ids.length === 0) return new Set();
+      const isOpen = { OR: [{ intermediateStepsVisible: true }, agentWhere(filter)] };
+      const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, isOpen] };
+      return new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+    },
+    async agentsAmong(ids, filter) {
+      if (ids.length === 0) return new Set();
+      const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, agentWhere(filter)] };
+      return new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+    },
+    async questionsOf(runIds, filter) {
+      if (runIds.length === 0) return new Map();
+      const chat = { AND: [{ deletedAt: null }, chatWhere(filter)] };
+      const asked = await db.prisma.message.findMany({
+        where: { runId: { in: [...runIds] }, role: 'user', isHidden: false, chat },
+        orderBy: { ordinal: 'asc' },
+        select: { id: true, runId: true },
+      });
+      const last = new Map(asked.flatMap(({ id, runId }) => (runId === null ? [] : [[runId, id] as const])));
+      const texts = await db.query<{ readonly runId: string; readonly content: string }>(
+        `select "runId", left(content, ${questionCharsMax}) as content from messages where id = any($1::text[])`,
+        [[...last.values()]],
+      );
+      return new Map(texts.map(({ runId, content }) => [runId, content]));
+    },
+    findByQuestion: (text, owner, agentIds) => findByQuestion(db, text, owner, agentIds, searchMatchesMax),
+    async findAgentsByName(text, orgId, filter) {
+      const where = { AND: [{ orgId, isDeleted: false, name: containing(text) }, agentWhere(filter)] };
+      return (await db.prisma.agent.findMany({ where, select: { id: true }, take: searchMatchesMax })).map(({ id }) => id);
+    },
+  };
+}
+
+async function findMany({ prisma }: Database, ids: readonly string[], filter: RunFilter): Promise<readonly Run[]> {
+  const reached = filter.reach === 'instance' ? {} : { orgId: filter.orgId };
+  const found = await prisma.run.findMany({ where: { id: { in: [...ids] }, ...reached }, omit: unseen });
+  const runs = found.map((row) => runOf(row as RunRow));
+  if (filter.reach !== 'own') return runs;
+  const { orgId, userId: ownerId, agents } = filter;
+  const agentIds = [...new Set(runs.flatMap(({ userId, agentId }) => (userId === ownerId ? [] : (agentId ?? []))))];
+  const where = { AND: [{ id: { in: agentIds }, orgId, isDeleted: false }, agentWhere(agents)] };
+  const editable = agentIds.length === 0 ? [] : await prisma.agent.findMany({ where, select: { id: true } });
+  const mine = new Set(editable.map(({ id }) => id));
+  return runs.filter(({ userId, agentId }) => userId === ownerId || (agentId !== null && mine.has(agentId)));
+}
+
+async function listRuns(db: Database, reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>> {
+  const places = await findPlaces(db, reach, query, page);
+  const rows =
+    places.length === 0 ? [] : await db.prisma.run.findMany({ where: { id: { in: places.map(({ id }) => id) } }, omit: unseen });
+  const byId = new Map(rows.map((row) => [row.id, runOf(row as RunRow)]));
+  // A row that was deleted in between is left out.
+  const runs = places.flatMap(({ id }) => byId.get(id) ?? []);
+  const countAll = countUnlessWhole(page, places.length, (most) => countRuns(db, reach, query, most));
+  return pageOf(runs, page, timeKey, countAll, places.length);
+}
+
+/** Each alternative of what is listed finds its own first rows by its own index, and the page is merged from those. */
+async function findPlaces(db: Database, reach: RunReach, query: RunHistoryQuery, page: PageRequest) {
+  const conditions = new Conditions(reach, query);
+  const alternatives = conditions.alternatives();
+  if (alternatives.length === 0) return [];
+  const direction = readingOrder(query.isOldestFirst === true ? 'asc' : 'desc', page);
+  const order = `order by "createdAt" ${direction}, id ${direction}`;
+  const from = placeCondition(conditions, page.after, direction);
+  const limit = conditions.value(page.limit + 1, 'int');
+  const parts = alternatives.map(({ each, where }) => {
+    const rows = `select id, "createdAt" from runs where ${where}${from} ${order} limit ${limit}`;
+    return each === undefined
+      ? `(${rows})`
+      : `(select found.* from unnest(${each}) as named(id) cross join lateral (${rows}) found)`;
+  });
+  const merged = parts.length === 1 ? `select * from ${parts[0]} places` : `select * from (${parts.join(' union ')}) places`;
+  return db.queryPlanned<{ readonly id: string; readonly createdAt: Date }>(
+    `${merged} ${order} limit ${limit}`,
+    conditions.values,
+  );
+}
+
+function placeCondition(conditions: Conditions, after: SortKey | undefined, direction: 'asc' | 'desc'): string {
+  const [time, id] = after ?? [];
+  if (typeof time !== 'string' || typeof id !== 'string') return '';
+  const than = direction === 'desc' ? '<' : '>';
+  return ` and ("createdAt", id) ${than} (${conditions.value(time, 'timestamptz')}, ${conditions.value(id, 'text')})`;
+}
+
+async function countRuns(db: Database, reach: RunReach, query: RunHistoryQuery, most: number): Promise<number> {
+  const conditions = new Conditions(reach, query);
+  const alternatives = conditions.alternatives();
+  if (alternatives.length === 0) return 0;
+  const limit = conditions.value(most, 'int');
+  const parts = alternatives.map(({ each, where }) => {
+    const rows = `select id from runs where ${where} limit ${limit}`;
+    return each === undefined
+      ? `(${rows})`
+      : `(select found.* from unnest(${each}) as named(id) cross join lateral (${rows}) found limit ${limit})`;
+  });
+  const merged = parts.length === 1 ? `${parts[0]} places` : `(${parts.join(' union ')} limit ${limit}) places`;
+  const [row] = await db.queryPlanned<{ readonly count: number }>(
+    `select count(*)::int as count from ${merged}`,
+    conditions.values,
+  );
+  return row?.count ?? 0;
+}
+
+interface FigureRow extends Omit<RunFigures, 'firstTokenMs' | 'durationMs' | 'cost'> {
+  readonly cost: string | null;
+  readonly firstTokenMs?: readonly (number | null)[] | null;
+  readonly durationMs?: readonly (number | null)[] | null;
+}
+
+const ofStatus = (status: string, name: string) => `count(*) filter (where status = '${status}')::int as "${name}"`;
+const tokens = (name: string) => `coalesce(sum("${name}"), 0)::float8 as "${name}"`;
+/** Sums of money are exact: numeric. */
+const sums = [
+  'count(*)::int as "runCount"',
+  ofStatus('completed', 'completedCount'),
+  ofStatus('failed', 'failedCount'),
+  ofStatus('incomplete', 'incompleteCount'),
+  ofStatus('cancelled', 'cancelledCount'),
+  ofStatus('in_progress', 'activeCount'),
+  ...['inputTokens', 'outputTokens', 'cachedTokens', 'reasoningTokens'].map(tokens),
+  'sum(cost)::text as cost',
+  `count(*) filter (where cost is null and "inputTokens" is not null)::int as "unpricedCount"`,
+  `coalesce(sum("ratedUp"), 0)::int as "ratedUp"`,
+  `coalesce(sum("ratedDown"), 0)::int as "ratedDown"`,
+  `count(*) filter (where "hasFoundNothing")::int as "nothingFoundCount"`,
+].join(', ');
+const percentiles = ['firstTokenMs', 'durationMs']
+  .map((name) => `percentile_disc(array[0.5, 0.95]) within group (order by "${name}") as "${name}"`)
+  .join(', ');
+
+const groupKeys: Readonly<Record<RunGrouping, string>> = {
+  AGENT: '"agentId"',
+  USER: '"userId"',
+  KEY: `nullif("keyId", '')`,
+  MODEL: `nullif("modelId", '')`,
+  DAY: `to_char(date_trunc('day', "createdAt", 'UTC') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
+  HOUR: `to_char(date_trunc('hour', "createdAt", 'UTC') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
+};
+
+async function readStatistics(
+  db: Database,
+  reach: RunReach,
+  query: StatisticsQuery,
+  by: RunGrouping,
+  { rowsMax, groupsMax }: { readonly rowsMax: number; readonly groupsMax: number },
+) {
+  const conditions = new Conditions(reach, query);
+  const where = conditions.together();
+  const order = by === 'DAY' || by === 'HOUR' ? 'key' : '"runCount" desc, key';
+  const rows = await db.queryPlanned<FigureRow & { readonly key: string | null; readonly isTotal: boolean }>(
+    `with counted as (
+       select ${groupKeys[by]} as key, status, "firstTokenMs", "durationMs", "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens",
+         cost, "ratedUp", "ratedDown", "hasFoundNothing"
+       from runs where ${where} order by "createdAt" desc limit ${conditions.value(rowsMax, 'int')})
+     select key, grouping(key) = 1 as "isTotal", ${sums}, ${percentiles} from counted group by grouping sets ((key), ())
+     order by 2 desc, ${order} limit ${conditions.value(groupsMax + 1, 'int')}`,
+    conditions.values,
+  );
+  const total = rows.find(({ isTotal }) => isTotal);
+  if (total === undefined) throw new Error('statistics have a total, also of no runs');
+  return {
+    total: figuresOf(total),
+    groups: rows.filter(({ isTotal }) => !isTotal).map((row) => ({ key: row.key, ...figuresOf(row) })),
+  };
+}
+
+function figuresOf(row: FigureRow): RunFigures {
+  const { runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount, cost } = row;
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = row;
+  const { unpricedCount, ratedUp, ratedDown, nothingFoundCount } = row;
+  return {
+    ...{ runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount },
+    ...{ firstTokenMs: percentilesOf(row.firstTokenMs), durationMs: percentilesOf(row.durationMs) },
+    ...{ inputTokens, outputTokens, cachedTokens, reasoningTokens, cost: Number(cost ?? 0) },
+    ...{ unpricedCount, ratedUp, ratedDown, nothingFoundCount },
+  };
+}
+
+function percentilesOf(found: readonly (number | null)[] | null | undefined): RunFigures['durationMs'] {
+  const [p50 = null, p95 = null] = found ?? [];
+  return p50 === null || p95 === null ? null : { p50, p95 };
+}

@@ -1,0 +1,203 @@
+// Raw SQL: leases. One statement checks the run's row and takes, extends or stops the run, by the time of the database.
+import type { NewMessage } from '../../../entities/conversations/chats/chat.ts';
+import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
+import type { NewRun, Run } from '../../../entities/conversations/runs/run.ts';
+import { isId } from '../../../entities/ground/ids.ts';
+import type { Database, Transaction } from '../../ground/database.ts';
+import { leaseSql, milliseconds } from '../../ground/leases.ts';
+import { type RunRow, runOf } from './rows.ts';
+
+/** A run that this process works on. Its writes count until another process takes a later lease. */
+export interface LeasedRun extends Run {
+  readonly tenantId: string;
+  readonly request: unknown;
+  readonly fence: number;
+  /** How often the run was started, including this time. */
+  readonly attempt: number;
+  /** How long other processes had the run: from its first start to the end of the last lease, in milliseconds; 0 at the first attempt. */
+  readonly heldMs: number;
+  readonly isCancelRequested: boolean;
+  readonly isPauseRequested: boolean;
+  /** For a response: whether it continues without a reader. */
+  readonly isBackground: boolean;
+  /** The key that started the run was revoked, or its user left the organization. */
+  readonly isKeyRevoked: boolean;
+}
+
+/**
+ * How a lease is taken. `free`: no process holds the run. `forced`: from the process that holds it. `ending`: like `forced`, only to write the end of
+ * the run, which is not restarted.
+ */
+export type LeaseManner = 'free' | 'forced' | 'ending';
+
+export interface LeaseState {
+  readonly id: string;
+  readonly fence: number;
+  readonly isCancelRequested: boolean;
+  readonly isPauseRequested: boolean;
+  /** How many times messages were added to the run. */
+  readonly steerCount: number;
+}
+
+export interface RunLeases {
+  /** Takes the run. @returns undefined when the run is over, waits, or cannot be taken in this manner. */
+  lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined>;
+  /** Runs whose lease ran out. With `allBefore`: every run made before then that has not ended, without limit. */
+  findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]>;
+  /** Extends the leases that `owner` still holds. @returns their runs. */
+  extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]>;
+  /** Extends the reservations of `owner` on runs that only it may start, because it has their secrets. @returns the runs that are still reserved. */
+  reserve(
+    owner: string,
+    ids: readonly string[],
+    leaseMs: number,
+  ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]>;
+  /** @returns false when the run is over or unknown. */
+  requestCancel(id: string): Promise<boolean>;
+  /** @returns false when the run is over, waits or is unknown. */
+  requestPause(id: string): Promise<boolean>;
+  /** From now on no messages can be added to the run. @returns false when messages were added after the first `taken` times. */
+  closeSteers(id: string, fence: number, taken: number): Promise<boolean>;
+}
+
+/**
+ * SQL: whether the key or the session of a run is revoked, or its schedule deleted. An expired key is not revoked, nor is a session whose user signed
+ * out: a run that it started may finish.
+ */
+const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
+  where k.id = runs."keyId" and k."revokedAt" is null)
+  and not exists (select 1 from sessions s join memberships m on m."orgId" = s."orgId" and m."userId" = s."userId"
+  where s.id = runs."keyId" and s."endedBy" is distinct from 'REVOKED')
+  and not exists (select 1 from schedules s join memberships m on m."orgId" = s."orgId" and m."userId" = s."userId"
+  where s.id = runs."keyId" and s."userId" = runs."userId")`;
+
+export function createRunLeases(db: Database): RunLeases {
+  return {
+    async lease(id, owner, leaseMs, manner) {
+      const rows = await db.query<LeasedRow>(
+        `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
+         update runs set ${leaseSql.taken('run', '$2', '$3')},
+           attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
+           "startedAt" = coalesce(runs."startedAt", now()), "updatedAt" = now()
+         from before where runs.id = before.id and status = 'in_progress' and not "isWaiting"
+           and ($4 <> 'free' or ${leaseSql.isFree('run', '$2')})
+         returning runs.*, ${isKeyRevoked} as "isKeyRevoked",
+           greatest(0, coalesce(extract(epoch from before."heldUntil" - before."startedAt") * 1000, 0))::float8 as "heldMs",
+           coalesce((select o."tenantId" from organizations o where o.id = runs."orgId"), '') as "tenantId"`,
+        [id, owner, leaseMs, manner],
+      );
+      return rows[0] === undefined ? undefined : leasedOf(rows[0]);
+    },
+    async findAbandoned(limit, allBefore) {
+      const isAbandoned = [
+        { leaseUntil: { lt: new Date() } },
+        ...(allBefore === undefined ? [] : [{ createdAt: { lt: allBefore } }]),
+      ];
+      const rows = await db.prisma.run.findMany({
+        where: { status: 'in_progress', isWaiting: false, OR: isAbandoned },
+        orderBy: { leaseUntil: 'asc' },
+        select: { id: true },
+        ...(allBefore === undefined ? { take: limit } : {}),
+      });
+      return rows.map(({ id }) => id);
+    },
+    async extend(owner, ids, leaseMs) {
+      const rows = await db.query<LeaseState>(
+        `update runs set ${leaseSql.until('run', '$3')}
+         where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
+         returning id, fence, "cancelRequestedAt" is not null as "isCancelRequested",
+           "pauseRequestedAt" is not null as "isPauseRequested", jsonb_array_length(steers) as "steerCount"`,
+        [owner, ids, leaseMs],
+      );
+      return rows;
+    },
+    async reserve(owner, ids, leaseMs) {
+      // Skips a row that another transaction holds; the next call extends it. Waiting for it with other rows locked could deadlock.
+      const rows = await db.query<{ id: string; isWaiting: boolean }>(
+        `with mine as (
+           select id, "isWaiting" from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'),
+         free as (
+           select id from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
+           for no key update skip locked),
+         extended as (update runs set ${leaseSql.until('run', '$3')} where id in (select id from free))
+         select id, "isWaiting" from mine`,
+        [owner, ids, leaseMs],
+      );
+      return rows;
+    },
+    async requestCancel(id) {
+      const where = { id, status: 'in_progress' };
+      return (await db.prisma.run.updateMany({ where, data: { cancelRequestedAt: new Date() } })).count === 1;
+    },
+    async requestPause(id) {
+      const where = { id, status: 'in_progress', isWaiting: false };
+      return (await db.prisma.run.updateMany({ where, data: { pauseRequestedAt: new Date() } })).count === 1;
+    },
+    async closeSteers(id, fence, taken) {
+      const rows = await db.query<{ isClosed: boolean }>(
+        `update runs set "isSteerClosed" = jsonb_array_length(steers) <= $3 where id = $1 and fence = $2
+         returning "isSteerClosed" as "isClosed"`,
+        [id, fence, taken],
+      );
+      return rows[0]?.isClosed ?? true;
+    },
+  };
+}
+
+/** A run that has not started. */
+export interface RunStart {
+  readonly run: NewRun;
+  /** The time that the requesting process has to start the run. */
+  readonly leaseMs: number;
+  /** The first events of its log. */
+  readonly events?: readonly RunEvent[];
+  readonly previousId?: string | null;
+  readonly isBackground?: boolean;
+  /** The only process that may start the run; null: any process. */
+  readonly holder?: string | null;
+  /** Its place among the runs that wait for the chat. Absent: the run holds the chat from now on. */
+  readonly waiting?: { readonly batchKey: string; readonly position: number; readonly messages: readonly NewMessage[] };
+}
+
+/** Adds a run with its first events, and makes it the active run of its chat unless it waits. The chat must be locked. */
+export async function addRun(tx: Transaction, start: RunStart): Promise<void> {
+  const { run, leaseMs, events = [], previousId = null, isBackground = false, holder = null, waiting } = start;
+  const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
+  const leaseMsOrNone = waiting === undefined || holder !== null ? leaseMs : null;
+  await tx.execute(
+    `with added as (
+       insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil",
+         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages", kind)
+       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json, $21)),
+     log as (
+       insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
+       select $1, $18::int, $19::int, $20::json where $18::int is not null)
+     update chats set "activeRunId" = $1, "lastRunId" = $1, "updatedAt" = now() where id = $7 and not $14`,
+    [
+      ...[id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMsOrNone],
+      ...[previousId, isBackground, holder, waiting !== undefined, waiting?.batchKey ?? null, waiting?.position ?? 0],
+      ...[waiting === undefined ? null : JSON.stringify(waiting.messages)],
+      ...[events[0]?.sequence ?? null, events.at(-1)?.sequence ?? null, JSON.stringify(events)],
+      isId('response', id) ? 'response' : 'chat',
+    ],
+  );
+}
+
+/** The columns that a lease reads besides the row's own. */
+interface LeasedRow extends RunRow {
+  readonly request: unknown;
+  readonly fence: number;
+  readonly attempt: number;
+  readonly cancelRequestedAt: Date | null;
+  readonly pauseRequestedAt: Date | null;
+  readonly isBackground: boolean;
+  readonly tenantId: string;
+  readonly isKeyRevoked: boolean;
+  readonly heldMs: number;
+}
+
+function leasedOf(row: LeasedRow): LeasedRun {
+  const { request, fence, attempt, heldMs, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } = row;
+  const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
+  return { ...runOf(row), tenantId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...asked };
+}

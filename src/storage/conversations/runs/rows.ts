@@ -1,0 +1,40 @@
+import type { Run } from '../../../entities/conversations/runs/run.ts';
+import type { Usage } from '../../../entities/conversations/runs/usage.ts';
+import type { ErrorCode } from '../../../entities/ground/errors.ts';
+
+/** The long columns of a run, which no list reads. */
+export const unseen = { request: true, pendingMessages: true, steers: true, steps: true } as const;
+
+export interface RunRow extends Omit<Run, 'error' | 'usage' | 'cost'> {
+  readonly errorCode: ErrorCode | null;
+  readonly errorMessage: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cachedTokens: number | null;
+  readonly reasoningTokens: number | null;
+  readonly isEstimated: boolean;
+  /** A decimal number of Prisma, or its text. */
+  readonly cost: unknown;
+}
+
+export function runOf(row: RunRow): Run {
+  const { id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored } = row;
+  const { modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId } = row;
+  const { firstTokenMs, durationMs, cost, retrieval, hasFoundNothing, ratedUp, ratedDown } = row;
+  return {
+    ...{ id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored },
+    ...{ modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId },
+    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
+    usage: usageOf(row),
+    ...{ firstTokenMs, durationMs, cost: cost === null ? null : Number(cost) },
+    ...{ retrieval, hasFoundNothing, ratedUp, ratedDown },
+  };
+}
+
+function usageOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: RunRow): Usage | null {
+  if (inputTokens === null) return null;
+  return {
+    ...{ inputTokens, outputTokens: outputTokens ?? 0, cachedTokens: cachedTokens ?? 0, reasoningTokens: reasoningTokens ?? 0 },
+    ...(isEstimated ? { isEstimated } : {}),
+  };
+}

@@ -1,0 +1,57 @@
+import { constants, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newestMigration } from '../migrations/migrations-folder.ts';
+import { freeBytesOf } from '../opening/folders.ts';
+import { notedMigration } from './data-folder.ts';
+import { flushTree } from './template.ts';
+
+/** What a start did before its migrations: kept a copy of the files of the database, or had no room for one. */
+export type UpgradeCopy =
+  | { readonly kind: 'kept'; readonly path: string; readonly sizeBytes: number }
+  | { readonly kind: 'no room'; readonly sizeBytes: number; readonly freeBytes: number };
+
+/** The copy of the files of the database, from before the last upgrade. */
+export function upgradeCopyPath(dataDir: string): string {
+  return join(dataDir, 'database.before-upgrade');
+}
+
+/** What the copy of an existing database would take; undefined when the last program that opened it knew the same migrations. */
+export function neededCopy(dataDir: string): { readonly sizeBytes: number } | undefined {
+  const database = join(dataDir, 'database');
+  if (!existsSync(database) || readdirSync(database).length === 0) return undefined;
+  const noted = notedMigration(dataDir);
+  const newest = newestMigration();
+  // A database of a newer program is refused when it is opened.
+  if (noted !== undefined && Number.parseInt(noted, 10) >= Number.parseInt(newest, 10)) return undefined;
+  return { sizeBytes: sizeOf(database) };
+}
+
+/**
+ * Copies the files of the database before a program with other migrations opens it. One copy is kept: the last one. It appears whole or not at all.
+ * Call it while the folder is locked and its database closed.
+ *
+ * @param freeMinBytes  must stay free on the disk.
+ */
+export async function copyBeforeUpgrade(dataDir: string, freeMinBytes: number): Promise<UpgradeCopy | undefined> {
+  const needed = neededCopy(dataDir);
+  if (needed === undefined) return undefined;
+  const { sizeBytes } = needed;
+  const path = upgradeCopyPath(dataDir);
+  const unfinished = `${path}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const hasRoom = () => freeBytesOf(dataDir) >= sizeBytes + freeMinBytes;
+  if (!hasRoom()) rmSync(path, { recursive: true, force: true });
+  if (!hasRoom()) return { kind: 'no room', sizeBytes, freeBytes: freeBytesOf(dataDir) };
+  // Where the file system can, the copy shares the bytes until one of the two changes them.
+  await cp(join(dataDir, 'database'), unfinished, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  await flushTree(unfinished);
+  rmSync(path, { recursive: true, force: true });
+  renameSync(unfinished, path);
+  return { kind: 'kept', path, sizeBytes };
+}
+
+function sizeOf(folder: string): number {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return paths.reduce((sum, path) => sum + (statSync(join(folder, path), { throwIfNoEntry: false })?.size ?? 0), 0);
+}

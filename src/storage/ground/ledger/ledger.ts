@@ -1,0 +1,86 @@
+// Raw SQL: counters and ledger. One statement changes the ledger, its sums and the counters.
+
+import type { Sql } from '../database.ts';
+import { insertUnstored, type UnstoredRun, unstoredJson } from './unstored.ts';
+
+/** A row of the usage ledger: one upstream call. */
+export interface UsageRow {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly keyId: string | null;
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly purpose: 'run' | 'embedding' | 'indexing';
+  readonly modelId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+  /** Absent in journals of older versions. */
+  readonly isEstimated?: boolean;
+}
+
+/**
+ * Sums and counters grow only by rows that are really new. Rows are sorted, so that instances that write at one time lock in one order; the days of an
+ * agent or person stand together, because triggers add them to one row of `usage_months`. The counter is locked before the reservation, as in
+ * storage/operations/usage/limits.ts: the last condition enforces it. The reservation shrinks by the tokens that it was made for. The organization is locked until
+ * its rows are written: a deletion comes before, and the rows are left out, or after, and deletes them.
+ */
+const addRows = `
+  with rows as (
+    select * from jsonb_populate_recordset(null::usage_entries, $1::jsonb)
+  ), payers as (
+    select id from organizations where id = any($4::text[]) order by id for key share
+  ), ran as (
+    ${insertUnstored('$3', 'payers')}
+  ), added as (
+    insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
+      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens", "isEstimated")
+    select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
+      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens", coalesce("isEstimated", false)
+    from rows where "orgId" in (select id from payers)
+    on conflict ("id") do nothing
+    returning *
+  ), tokens as (
+    select "orgId", ("createdAt" at time zone 'utc')::date as day, coalesce("agentId", '') as "agentId",
+      "userId", coalesce("keyId", '') as "keyId", "modelId",
+      case when purpose = 'run' then 'api' else 'data' end as kind, "inputTokens"::bigint + "outputTokens" as tokens
+    from added
+  ), days as (
+    insert into usage_days as d ("orgId", "day", "agentId", "dataTokens", "apiTokens")
+    select "orgId", day, "agentId", coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
+    from tokens group by 1, 2, 3 order by 1, 3, 2
+    on conflict ("orgId", "day", "agentId") do update
+      set "dataTokens" = d."dataTokens" + excluded."dataTokens", "apiTokens" = d."apiTokens" + excluded."apiTokens"
+  ), sums as (
+    insert into usage_sums as s ("orgId", dimension, day, value, "dataTokens", "apiTokens")
+    select "orgId", by.dimension, day, by.value,
+      coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
+    from tokens cross join lateral (values ('user', "userId"), ('key', "keyId"), ('model', "modelId")) as by (dimension, value)
+    group by 1, 2, 3, 4 order by 1, 2, 4, 3
+    on conflict ("orgId", dimension, day, value) do update
+      set "dataTokens" = s."dataTokens" + excluded."dataTokens", "apiTokens" = s."apiTokens" + excluded."apiTokens"
+  ), kinds as (
+    select "orgId", kind, sum(tokens) as tokens from tokens group by 1, 2 order by 1, 2
+  ), counted as (
+    insert into usage_counters as c ("orgId", kind, used) select "orgId", kind, tokens from kinds
+    on conflict ("orgId", kind) do update set used = c.used + excluded.used
+    returning 1
+  )
+  update usage_reservations r set tokens = greatest(r.tokens - kinds.tokens, 0)
+  from kinds where r.owner = $2 and r."orgId" = kinds."orgId" and r.kind = kinds.kind
+    and (select count(*) from counted) > 0`;
+
+/** See UsageStore.add. In a transaction it is the last statement: others wait for the counters until the commit. */
+export async function addUsage(
+  sql: Sql,
+  rows: readonly UsageRow[],
+  owner: string,
+  runs: readonly UnstoredRun[] = [],
+): Promise<void> {
+  // One JSON parameter instead of fourteen for each row: no limit on parameters, and one plan for every size.
+  const orgIds = [...new Set([...rows, ...runs].map(({ orgId }) => orgId))];
+  await sql.execute(addRows, [JSON.stringify(rows), owner, unstoredJson(runs), orgIds]);
+}

@@ -1,0 +1,14 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+
+/** The name of the newest migration of this program, without reading any. */
+export function newestMigration(): string {
+  return readdirSync(migrationsFolder).reduce((newest, name) => (numberOf(name) > numberOf(newest) ? name : newest), '');
+}
+
+function numberOf(name: string): number {
+  const number = Number.parseInt(name, 10);
+  return Number.isNaN(number) ? 0 : number;
+}

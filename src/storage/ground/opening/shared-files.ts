@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Pool, PoolClient } from 'pg';
+import { writeWhole } from '../../../lib/files/write-whole.ts';
+import type { Settings } from '../../../settings.ts';
+import { blobAddressOf } from '../../blobs/address.ts';
+import type { Blobs } from '../../blobs/blobs.ts';
+import { storedId, storeId } from './installation.ts';
+import { hasTable, withTurn } from './pool.ts';
+import { StartRefusal } from './start-refusal.ts';
+
+/** In a folder of files: the id of the database that names them. The dot keeps it out of what counts as a file of somebody. */
+const markerName = '.parley-installation';
+const lock = 7_215_536;
+
+/**
+ * Holds the files of a database server together. A database is used by several machines, a folder belongs to one of them: instances with a folder
+ * each would not find one another's files. The first start of a database gives it an id and writes the id into the folder of its files; a later start
+ * needs a folder with that id, which a shared volume and the folder of a single machine have. With BLOB_URL the operator has said where the files
+ * are: then only the id of another database refuses the start.
+ *
+ * @throws StartRefusal
+ */
+export async function confirmFiles(settings: Settings, blobs: Blobs, pool: Pool): Promise<void> {
+  const hasFiles = await blobs.holdsOrganizations();
+  await withTurn(pool, lock, (client) => confirm(settings, client, hasFiles));
+}
+
+async function confirm(settings: Settings, client: PoolClient, hasFiles: boolean): Promise<void> {
+  const folder = folderOf(settings);
+  const marked = folder === undefined ? undefined : markerOf(folder);
+  const stored = await storedId(client);
+  if (stored === undefined) {
+    // A marker without files is of a start that ended before its database kept the id.
+    if (folder !== undefined && marked !== undefined && hasFiles) throw new StartRefusal(ofAnother(folder, marked));
+    const id = marked ?? randomUUID();
+    if (folder !== undefined && marked === undefined) writeMarker(folder, id);
+    await storeId(client, id);
+    return;
+  }
+  const problem = filesProblem(settings, stored);
+  if (problem !== undefined) throw new StartRefusal(problem);
+  if (folder !== undefined && marked === undefined) writeMarker(folder, stored);
+}
+
+/** Why a start would refuse the folder of the files, in sentences; undefined when it would not. Changes nothing. */
+export async function checkSharedFiles(settings: Settings, pool: Pool): Promise<string | undefined> {
+  const stored = (await hasTable(pool, 'installations')) ? await storedId(pool) : undefined;
+  return stored === undefined ? undefined : filesProblem(settings, stored);
+}
+
+function filesProblem(settings: Settings, stored: string): string | undefined {
+  const folder = folderOf(settings);
+  if (folder === undefined) return undefined;
+  const marked = markerOf(folder);
+  if (marked === stored || (marked === undefined && settings.BLOB_URL !== undefined)) return undefined;
+  return marked === undefined ? withoutMarker(folder, stored) : ofAnother(folder, marked);
+}
+
+function withoutMarker(folder: string, id: string): string {
+  return (
+    `The files of this database (DATABASE_URL) are in another folder or store than ${folder}: other instances would not find what this one keeps. ` +
+    'Nothing was changed. Set BLOB_URL to a store or folder that all instances share, or mount the shared folder there. ' +
+    `If it is the right folder, restored without its hidden files, write ${id} into ${join(folder, markerName)}.`
+  );
+}
+
+function ofAnother(folder: string, marked: string): string {
+  return (
+    `The folder ${folder} holds the files of another database (${marked}) than that of DATABASE_URL. Nothing was changed. ` +
+    'Name the database that belongs to it with DATABASE_URL, or another place for files with BLOB_URL or DATA_DIR.'
+  );
+}
+
+function folderOf(settings: Settings): string | undefined {
+  const address = blobAddressOf(settings);
+  return address.kind === 'folder' ? resolve(address.path) : undefined;
+}
+
+function markerOf(folder: string): string | undefined {
+  const path = join(folder, markerName);
+  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  return text === '' ? undefined : text;
+}
+
+/** Says that the files of a folder belong to the database with this id. @throws StartRefusal when they belong to another. */
+export function markFolder(folder: string, id: string): void {
+  const marked = markerOf(folder);
+  if (marked !== undefined && marked !== id) throw new StartRefusal(ofAnother(folder, marked));
+  if (marked === undefined) writeMarker(folder, id);
+}
+
+function writeMarker(folder: string, id: string): void {
+  writeWhole(join(folder, markerName), `${id}\n`);
+}

@@ -1,0 +1,170 @@
+import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import type { Connection, ConnectionKind, ConnectionProvider } from '../../../entities/knowledge/connection.ts';
+import { settled } from '../../ground/conflicts.ts';
+import type { Database } from '../../ground/database.ts';
+import type { Lease } from '../../ground/leases.ts';
+import { newestFirst } from '../../ground/lists/paging.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+
+/** Which connections; an absent member does not narrow the list. */
+export interface ConnectionScope {
+  readonly orgId?: string;
+  readonly ownerUserId?: string;
+}
+export interface ConnectionListQuery {
+  readonly kind?: ConnectionKind;
+  readonly provider?: ConnectionProvider;
+}
+/** `sealed` is sealed for `connectionPlace`. */
+export type NewConnection = Omit<Connection, 'updatedAt' | 'needsReauthorization'> & { readonly sealed: string };
+/** A new token makes a connection good again. */
+export type ConnectionChanges = Partial<Pick<Connection, 'name' | 'scopes' | 'expiresAt'>> & { readonly sealed?: string };
+
+/** An installation at a repository host, as sources name it. */
+export type InstallationName = Pick<Connection, 'orgId' | 'ownerUserId'> & { readonly installationId: number };
+
+export interface ConnectionStore {
+  find(id: string, scope: ConnectionScope): Promise<Connection | undefined>;
+  /** Those with one of the ids, and those that are one of the installations, newest first. */
+  findMany(
+    named: { readonly ids: readonly string[]; readonly installations?: readonly InstallationName[] },
+    scope: ConnectionScope,
+  ): Promise<readonly Connection[]>;
+  /** The connection with this installation id at a repository host. */
+  findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined>;
+  /** The newest connection of an account that its owner has connected before. */
+  findAccount(
+    scope: Required<ConnectionScope>,
+    account: Pick<Connection, 'provider' | 'name' | 'installationId'>,
+  ): Promise<Connection | undefined>;
+  /** The newest connection with an MCP server of that name. */
+  findMcpServer(name: string, scope: Required<ConnectionScope>): Promise<Connection | undefined>;
+  /** Newest first. */
+  list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>>;
+  count(scope: ConnectionScope): Promise<number>;
+  /** The sealed secrets of a connection; the vault opens them. */
+  findSealed(id: string): Promise<string | undefined>;
+  create(connection: NewConnection): Promise<Connection>;
+  update(id: string, changes: ConnectionChanges): Promise<Connection>;
+  /** @returns false when the connection was deleted before. */
+  delete(id: string): Promise<boolean>;
+  /** Stores a renewed token. @returns undefined, and stores nothing, when another process has taken the renewal. */
+  storeRenewal(
+    lease: Lease,
+    token: { readonly sealed: string; readonly expiresAt: Date | null },
+  ): Promise<Connection | undefined>;
+  /** Notes that the service refuses the token, unless another process has taken the renewal. */
+  requireReauthorization(lease: Lease): Promise<void>;
+}
+
+/** The place that the secrets of a connection are sealed for. */
+export function connectionPlace({ id, orgId }: Pick<Connection, 'id' | 'orgId'>) {
+  return { orgId, table: 'connections', rowId: id };
+}
+
+/** Everything except the sealed secrets: no list can return them by mistake. */
+const shown = {
+  id: true,
+  createdAt: true,
+  updatedAt: true,
+  orgId: true,
+  ownerUserId: true,
+  kind: true,
+  provider: true,
+  name: true,
+  baseUrl: true,
+  installationId: true,
+  scopes: true,
+  expiresAt: true,
+  needsReauthorization: true,
+} as const;
+
+export function createConnectionStore(db: Database, signals: Signals): ConnectionStore {
+  const announce = (id: string) => signals.publish('connection-changed', id);
+
+  return {
+    async find(id, scope) {
+      const row = await db.prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async findMany({ ids, installations = [] }, scope) {
+      const kind = 'REPO_HOST_INSTALLATION';
+      const named = { OR: [{ id: { in: [...ids] } }, ...installations.map((installation) => ({ kind, ...installation }))] };
+      const rows = await db.prisma.connection.findMany({
+        where: { AND: [scope, named] },
+        select: shown,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      });
+      return rows.map(connectionOf);
+    },
+    async findInstallation(installationId, scope) {
+      const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
+      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async findAccount(scope, { provider, name, installationId }) {
+      const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
+      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async findMcpServer(name, scope) {
+      const where = { ...scope, kind: 'MCP_SERVER', name };
+      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async list(scope, query, page) {
+      const where = { ...scope, ...query };
+      const rows = await db.prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
+      return pageOf(rows.map(connectionOf), page, timeKey, (take) => db.prisma.connection.count({ where, take }));
+    },
+    count: (scope) => db.prisma.connection.count({ where: scope }),
+    async findSealed(id) {
+      const row = await db.prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
+      return row?.sealed;
+    },
+    async create(connection) {
+      const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
+      const created = await settled(db.prisma.connection.create({ data, select: shown }), 'connection');
+      announce(created.id);
+      return connectionOf(created);
+    },
+    async update(id, { scopes, ...changes }) {
+      const renewed = changes.sealed === undefined ? {} : { needsReauthorization: false };
+      const data = { ...changes, ...renewed, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
+      const changed = await settled(db.prisma.connection.update({ where: { id }, data, select: shown }), 'connection');
+      announce(id);
+      return connectionOf(changed);
+    },
+    async delete(id) {
+      const { count } = await db.prisma.connection.deleteMany({ where: { id } });
+      if (count > 0) announce(id);
+      return count > 0;
+    },
+    async storeRenewal({ id, owner: renewalOwner }, token) {
+      const data = { ...token, needsReauthorization: false };
+      const [row] = await db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
+      if (row === undefined) return undefined;
+      announce(id);
+      return connectionOf(row);
+    },
+    async requireReauthorization({ id, owner: renewalOwner }) {
+      await db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
+      announce(id);
+    },
+  };
+}
+
+type ConnectionRow = Omit<Connection, 'kind' | 'provider' | 'installationId'> & {
+  readonly kind: string;
+  readonly provider: string;
+  readonly installationId: bigint | null;
+};
+
+function connectionOf(row: ConnectionRow): Connection {
+  return {
+    ...row,
+    kind: row.kind as ConnectionKind,
+    provider: row.provider as ConnectionProvider,
+    installationId: row.installationId === null ? null : Number(row.installationId),
+  };
+}

@@ -1,0 +1,174 @@
+// Raw SQL: passages with their lexemes and vectors, in bulk. Arrays of keys and vectors of an extension are no columns that Prisma reads.
+import type { Database } from '../../ground/database.ts';
+import { selectRows } from '../../ground/sql/where.ts';
+import type { EmbeddingSpace } from '../embeddings/spaces.ts';
+import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
+import { type CopiedPassage, type CopiedVector, wordOf } from './search-index.ts';
+
+/** An item with passages that searches may find. */
+export interface LiveItem {
+  readonly id: string;
+  readonly orgId: string;
+  readonly dataSourceId: string;
+  readonly generation: number;
+  readonly passages: number;
+  /** Spaces of which all its passages have vectors. */
+  readonly spaceIds: readonly number[];
+}
+
+/** An item from a passage on. */
+export interface ItemPart {
+  readonly item: LiveItem;
+  readonly fromOrdinal: number;
+}
+
+/** What the copy is made from. */
+export interface SearchIndexDocuments {
+  liveItems(ids: readonly string[]): Promise<readonly LiveItem[]>;
+  /** In the order of their ids, after one. */
+  liveItemsAfter(id: string, limit: number): Promise<readonly LiveItem[]>;
+  /**
+   * The first passages of items, in the order given and within an item by their ordinals. An item whose generation is gone has none. Cost: reads up to
+   * `limit` passages of each item.
+   */
+  passages(parts: readonly ItemPart[], limit: number): Promise<readonly CopiedPassage[]>;
+  spaces(): Promise<readonly EmbeddingSpace[]>;
+  /** The items that limits let through, when they are at most `limit`; undefined when they are more. */
+  itemsWithin(dataSourceIds: readonly string[], limits: ItemLimits, limit: number): Promise<readonly string[] | undefined>;
+  /** Live generations of those items that are in the sources and the organization. */
+  generations(
+    allowed: { readonly orgId: string; readonly dataSourceIds: readonly string[] },
+    itemIds: readonly string[],
+  ): Promise<ReadonlyMap<string, number>>;
+}
+
+export function createSearchIndexDocuments(db: Database): SearchIndexDocuments {
+  const withSpaces = async (rows: readonly LiveItemRow[]): Promise<readonly LiveItem[]> => {
+    const marks = await db.prisma.itemEmbedding.findMany({ where: { itemId: { in: rows.map(({ id }) => id) } } });
+    const isOf = (row: LiveItemRow) => (mark: (typeof marks)[number]) =>
+      mark.itemId === row.id && mark.generation === row.generation;
+    return rows.map((row) => ({ ...row, spaceIds: marks.filter(isOf(row)).map(({ spaceId }) => spaceId) }));
+  };
+  /** The words of passages by their keys, for each source. */
+  const wordsOf = async (rows: readonly FoundPassage[]) => {
+    const words = new Map<string, ReadonlyMap<string, string>>();
+    // One after the other: documents of many sources would take all connections.
+    for (const [dataSourceId, some] of Map.groupBy(rows, ({ item }) => item.dataSourceId)) {
+      const keys = [...new Set(some.flatMap((row) => row.keys))];
+      const terms = await db.query<TermRow>(termsSql, [dataSourceId, keys]);
+      words.set(dataSourceId, new Map(terms.map((term) => [term.key, wordOf(term)])));
+    }
+    return words;
+  };
+  const vectorsOf = async (rows: readonly FoundPassage[]) => {
+    const some = rows.filter(({ item }) => item.spaceIds.length > 0);
+    if (some.length === 0) return new Map<string, VectorRow[]>();
+    const spaceIds = [...new Set(some.flatMap(({ item }) => item.spaceIds))];
+    const vectors = await db.query<VectorRow>(vectorsSql, [some.map(({ id }) => id), spaceIds]);
+    return Map.groupBy(vectors, ({ id }) => id);
+  };
+  return {
+    liveItems: async (ids) => withSpaces(await db.query<LiveItemRow>(`${liveSql} AND item.id = ANY($1::text[])`, [ids])),
+    liveItemsAfter: async (id, limit) =>
+      withSpaces(await db.query<LiveItemRow>(`${liveSql} AND item.id > $1 ORDER BY item.id LIMIT $2`, [id, limit])),
+    async passages(parts, limit) {
+      const rows = await db.query<PassageRow>(passagesSql, [
+        parts.map(({ item }) => item.id),
+        parts.map(({ item }) => item.generation),
+        parts.map(({ fromOrdinal }) => fromOrdinal),
+        limit,
+      ]);
+      const found = rows.flatMap((row) => {
+        const part = parts[row.part - 1];
+        return part === undefined ? [] : [{ ...row, item: part.item }];
+      });
+      const [words, vectors] = await Promise.all([wordsOf(found), vectorsOf(found)]);
+      return found.map(({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds } }) => {
+        const known = words.get(dataSourceId);
+        const ofPassage = vectors.get(id)?.filter(({ space }) => spaceIds.includes(space)) ?? [];
+        return {
+          ...{ id, ordinal, orgId, dataSourceId, itemId, generation },
+          words: keys.flatMap((key, index) => repeated(known?.get(key), counts[index] ?? 1)),
+          vectors: ofPassage.map(copiedVectorOf),
+        };
+      });
+    },
+    spaces: () => db.prisma.embeddingSpace.findMany(),
+    async itemsWithin(dataSourceIds, limits, limit) {
+      const rows = await selectRows<{ readonly id: string }>(db, (given) => {
+        given.values.push(dataSourceIds);
+        const condition = itemLimitsCondition(limits, given, { column: 'item.id', sources: '$1::text[]' });
+        return `SELECT item.id FROM knowledge_items AS item
+          WHERE item."dataSourceId" = ANY($1::text[]) AND item."liveGeneration" IS NOT NULL${condition} LIMIT ${given.add(limit + 1)}`;
+      });
+      return rows.length > limit ? undefined : rows.map(({ id }) => id);
+    },
+    async generations({ orgId, dataSourceIds }, itemIds) {
+      const rows = await db.query<{ readonly id: string; readonly generation: number }>(generationsSql, [
+        itemIds,
+        dataSourceIds,
+        orgId,
+      ]);
+      return new Map(rows.map(({ id, generation }) => [id, generation]));
+    },
+  };
+}
+
+type LiveItemRow = Omit<LiveItem, 'spaceIds'>;
+interface PassageRow {
+  readonly id: string;
+  /** Which part it is of, from 1. */
+  readonly part: number;
+  readonly ordinal: number;
+  readonly keys: readonly string[];
+  readonly counts: readonly number[];
+}
+interface FoundPassage extends PassageRow {
+  readonly item: LiveItem;
+}
+interface TermRow {
+  readonly key: string;
+  readonly config: string;
+  readonly term: string;
+}
+interface VectorRow {
+  readonly id: string;
+  readonly space: number;
+  /** As JSON writes an array. */
+  readonly embedding: string | null;
+}
+
+function copiedVectorOf({ space, embedding }: VectorRow): CopiedVector {
+  return { spaceId: space, embedding: embedding === null ? null : (JSON.parse(embedding) as readonly number[]) };
+}
+
+function repeated(word: string | undefined, count: number): readonly string[] {
+  return word === undefined ? [] : Array.from({ length: count }, () => word);
+}
+
+const liveSql = `
+SELECT item.id, source."orgId", item."dataSourceId", item."liveGeneration" AS generation, item."documentCount" AS passages
+FROM knowledge_items AS item JOIN data_sources AS source ON source.id = item."dataSourceId"
+WHERE item."liveGeneration" IS NOT NULL AND item."indexStatus" <> 'DELETING' AND source."deletingAt" IS NULL`;
+
+const passagesSql = `
+SELECT chunk.id::text, part::int, chunk.ordinal, chunk.term_keys::text[] AS keys, chunk.term_counts AS counts
+FROM unnest($1::text[], $2::int[], $3::int[]) WITH ORDINALITY AS given(item_id, generation, from_ordinal, part)
+CROSS JOIN LATERAL (
+  SELECT id, ordinal, term_keys, term_counts FROM chunks
+  WHERE item_id = given.item_id AND generation = given.generation AND ordinal >= given.from_ordinal ORDER BY ordinal LIMIT $4
+) AS chunk
+ORDER BY part, chunk.ordinal LIMIT $4`;
+
+const termsSql =
+  'SELECT key::text, config, term FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::text[]::bigint[])';
+
+const vectorsSql = `
+SELECT chunk_id::text AS id, space, embedding::text FROM chunk_embeddings
+WHERE chunk_id = ANY($1::text[]::bigint[]) AND space = ANY($2::int[])`;
+
+const generationsSql = `
+SELECT item.id, item."liveGeneration" AS generation
+FROM knowledge_items AS item JOIN data_sources AS source ON source.id = item."dataSourceId"
+WHERE item.id = ANY($1::text[]) AND item."dataSourceId" = ANY($2::text[]) AND source."orgId" = $3 AND source."deletingAt" IS NULL
+  AND item."liveGeneration" IS NOT NULL`;

@@ -1,0 +1,89 @@
+import { Agent } from 'undici';
+import { membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { withUserAgent } from '../../../../lib/product.ts';
+import { SearchIndexError } from '../search-index.ts';
+import type { SearchIndexAddress } from './address.ts';
+
+export interface OpenSearchRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With its query. */
+  readonly path: string;
+  /** A JSON value, or lines of JSON values, each with its end. */
+  readonly body?: object | string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Plain REST: time and bytes of every call are bounded. */
+export interface OpenSearchClient {
+  /** @returns the JSON of the answer. @throws SearchIndexError, or the reason of the request's signal. */
+  send(request: OpenSearchRequest): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const answerMaxBytes = 32 * 1024 * 1024;
+const connectionsMax = 16;
+const connectTimeoutMs = 3_000;
+
+export function createOpenSearchClient({ origin, authorization }: SearchIndexAddress): OpenSearchClient {
+  const agent = new Agent({
+    connections: connectionsMax,
+    // Over HTTP/2 a stream that the server cancels would look like the end of its answer.
+    allowH2: false,
+    connect: { timeout: connectTimeoutMs },
+    maxResponseSize: answerMaxBytes,
+  });
+  const headersOf = (body: object | string | undefined) =>
+    withUserAgent({
+      ...(body === undefined ? {} : { 'content-type': typeof body === 'string' ? 'application/x-ndjson' : 'application/json' }),
+      ...(authorization === undefined ? {} : { authorization }),
+    });
+  return {
+    async send({ method, path, body, timeoutMs, signal }) {
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+      const sent = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+      let status: number;
+      let text: string;
+      try {
+        const reply = await agent.request({ origin, path, method, headers: headersOf(body), body: sent, signal: either });
+        status = reply.statusCode;
+        text = await reply.body.text();
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw new SearchIndexError(
+          'unreachable',
+          deadline.aborted ? `it did not answer within ${timeoutMs} ms` : reasonOf(error),
+        );
+      }
+      const answer = jsonOf(text);
+      if (status >= 200 && status < 300 && answer !== undefined) return answer;
+      throw refusalOf(status, answer);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'the connection broke';
+  return `it cannot be reached (${code})`;
+}
+
+/** The error of an answer: `{"error": {"type": "…"}, "status": 404}`. Its reason may quote what was sent, and is left out. */
+export function refusalOf(status: number, answer: unknown): SearchIndexError {
+  const { error } = membersOf(answer);
+  const type = stringOf(membersOf(error).type) ?? stringOf(error)?.slice(0, 100);
+  const said = type === undefined ? `it answered ${status}` : `it answered ${status} (${type})`;
+  if (status === 401 || status === 403) return new SearchIndexError('refused', said);
+  if (status === 404) return new SearchIndexError('missing', said);
+  if (status === 400) return new SearchIndexError('invalid', said);
+  return new SearchIndexError(status === 429 || status >= 502 ? 'unreachable' : 'failed', said);
+}

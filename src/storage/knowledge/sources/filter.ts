@@ -1,0 +1,22 @@
+import type { DataSourceFilter, DataSourceLeaf } from '../../../entities/people/access.ts';
+import { agentWhere } from '../../agents/filter.ts';
+import type { Prisma } from '../../generated/client.ts';
+import { type WhereTree, whereOf } from '../../ground/lists/where.ts';
+
+/** A rule about data sources as Prisma's `where`. */
+export function dataSourceWhere(filter: DataSourceFilter): WhereTree<Prisma.DataSourceWhereInput> {
+  return whereOf<DataSourceLeaf, Prisma.DataSourceWhereInput>(filter, (leaf) => {
+    switch (leaf.dataSource) {
+      case 'in-organization':
+        return { orgId: leaf.orgId };
+      case 'owned-by':
+        return { ownerUserId: leaf.userId };
+      case 'organization-visible':
+        return { orgVisible: true };
+      case 'cited':
+        return { cite: true };
+      case 'attached-to':
+        return { agents: { some: { agent: { AND: [{ isDeleted: false }, agentWhere(leaf.agent)] } } } };
+    }
+  });
+}

@@ -1,0 +1,132 @@
+import { type Members, reads } from '../../../entities/ground/members.ts';
+import { type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import type { DataSource } from '../../../entities/knowledge/data-source.ts';
+import type { AgentFilter, DataSourceFilter } from '../../../entities/people/access.ts';
+import { agentWhere } from '../../agents/filter.ts';
+import type { Prisma } from '../../generated/client.ts';
+import type { Database } from '../../ground/database.ts';
+import { byOwner } from '../../ground/links.ts';
+import { type Place, readPage, requireShortList, requireWholePage } from '../../ground/lists/paging.ts';
+import { containing } from '../../ground/lists/where.ts';
+import { openStates } from '../items/states.ts';
+import { visibleWhere } from './links.ts';
+import { type DataSourceListQuery, type DataSourceState, findSourcePlaces, neverIndexed } from './places.ts';
+import { isPlain, longMembers, readSources, selectOf, sourceOf } from './rows.ts';
+
+/** An agent in the list of a source's users. */
+export interface UsingAgent {
+  readonly dataSourceId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly src: string;
+}
+
+/** The queries of DataSourceStore. */
+export function createSourceQueries(db: Database) {
+  async function findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]> {
+    const where = { AND: [{ id: { in: [...ids] } }, visibleWhere(filter)] };
+    const visible = await db.prisma.dataSource.findMany({ where, select: { id: true } });
+    return readSources(
+      db,
+      visible.map(({ id }) => id),
+    );
+  }
+
+  return {
+    findMany,
+    find: async (id: string, filter: DataSourceFilter) => (await findMany([id], filter))[0],
+    async ofAgents(agentIds: readonly string[], filter: DataSourceFilter, members?: Members<DataSource>) {
+      const { agentDataSource } = db.prisma;
+      const where = { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) };
+      const orderBy = [{ createdAt: 'desc' as const }, { dataSourceId: 'desc' as const }];
+      if (isPlain(members)) {
+        const select = { agentId: true, dataSource: { select: selectOf(members) } };
+        const rows = await agentDataSource.findMany({ where, orderBy, select });
+        return byOwner(rows.map(({ agentId, dataSource }) => ({ ownerId: agentId, thing: sourceOf(dataSource) })));
+      }
+      const select = { agentId: true, dataSource: { select: { id: true, rowBytes: true } } };
+      const links = await agentDataSource.findMany({ where, orderBy, select });
+      const sizes = new Map(links.map(({ dataSource }) => [dataSource.id, dataSource.rowBytes]));
+      if (reads(members, ...longMembers)) {
+        requireShortList(
+          db,
+          [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0),
+        );
+      }
+      const sources = new Map((await readSources(db, [...sizes.keys()], members)).map((source) => [source.id, source]));
+      return byOwner(
+        links.flatMap(({ agentId: ownerId, dataSource }) => {
+          const thing = sources.get(dataSource.id);
+          return thing === undefined ? [] : { ownerId, thing };
+        }),
+      );
+    },
+    async list(filter: DataSourceFilter, query: DataSourceListQuery, page: PageRequest) {
+      const where = listWhere(filter, query);
+      const places = await findSourcePlaces(db, where, { ...query, page });
+      const read = await readPage(db, places, (ids) => readSources(db, ids));
+      if (query.offset !== undefined) requireWholePage(db, read, page.limit);
+      const countAll = (take: number) => db.prisma.dataSource.count({ where, take });
+      return pageOf(read.rows, page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
+    },
+    async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]> {
+      const links = await db.prisma.agentDataSource.findMany({
+        where: { dataSourceId: { in: [...dataSourceIds] }, agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } },
+        orderBy: [{ agent: { name: 'asc' } }, { agentId: 'asc' }],
+        select: { dataSourceId: true, agent: { select: { id: true, name: true, rowBytes: true } } },
+      });
+      const images = await readImages(
+        db,
+        links.map(({ agent }) => agent),
+      );
+      return links.map(({ dataSourceId, agent: { id, name } }) => ({ dataSourceId, id, name, src: images.get(id) ?? '' }));
+    },
+  };
+}
+
+function listWhere(filter: DataSourceFilter, { search, type, state }: DataSourceListQuery): Prisma.DataSourceWhereInput {
+  return {
+    AND: [
+      visibleWhere(filter),
+      ...(type === undefined ? [] : [{ type }]),
+      ...(state === undefined ? [] : [stateWhere(state)]),
+      ...(search === '' ? [] : [{ name: containing(search) }]),
+    ],
+  };
+}
+
+function stateWhere(state: DataSourceState): Prisma.DataSourceWhereInput {
+  const reading = { OR: [{ runs: { some: { endedAt: null } } }, { items: { some: { indexStatus: { in: [...openStates] } } } }] };
+  const failing = { OR: [{ errorCode: { not: null } }, { items: { some: { indexStatus: { in: ['FAILED', 'CANCELLED'] } } } }] };
+  if (state === 'reading') return reading;
+  return state === 'failing' ? failing : { NOT: { OR: [reading, failing] } };
+}
+
+function keyOf(source: DataSource, orderBy: DataSourceListQuery['orderBy']): SortKey {
+  if (orderBy === 'usageCount') return [source.usageCount, source.id];
+  const time = orderBy === 'createdAt' ? source.createdAt : (source.lastIndexedAt ?? neverIndexed);
+  return [time.toISOString(), source.id];
+}
+
+/**
+ * The images of agents. They are read in portions: what else agents have may take more bytes than a list may, but an image never takes more than its row.
+ *
+ * @throws DomainError REPLY_TOO_LARGE
+ */
+async function readImages(db: Database, agents: readonly Required<Place>[]): Promise<ReadonlyMap<string, string>> {
+  const images = new Map<string, string>();
+  const unread = new Map(agents.map((agent) => [agent.id, agent]));
+  let bytes = 0;
+  while (unread.size > 0) {
+    const { rows } = await readPage(db, [...unread.values()], (ids) => {
+      for (const id of ids) unread.delete(id);
+      return db.prisma.agent.findMany({ where: { id: { in: ids } }, select: { id: true, src: true } });
+    });
+    for (const { id, src } of rows) {
+      images.set(id, src);
+      bytes += Buffer.byteLength(src);
+    }
+    requireShortList(db, bytes);
+  }
+  return images;
+}

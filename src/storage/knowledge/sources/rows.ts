@@ -1,0 +1,108 @@
+import { type Members, reads } from '../../../entities/ground/members.ts';
+import type { ActiveRun, DataSource, IndexStatus, SourceError } from '../../../entities/knowledge/data-source.ts';
+import type { Prisma } from '../../generated/client.ts';
+import type { Database } from '../../ground/database.ts';
+import { type Selection, selected } from '../../ground/lists/selected.ts';
+import { countItems, itemCountsOf, type StateCount } from '../items/counts.ts';
+
+const selectAll = {
+  id: true,
+  createdAt: true,
+  updatedAt: true,
+  lastIndexedAt: true,
+  orgId: true,
+  ownerUserId: true,
+  name: true,
+  type: true,
+  refreshPeriod: true,
+  data: true,
+  cite: true,
+  orgVisible: true,
+  errorCode: true,
+  errorMessage: true,
+  _count: { select: { agents: { where: { agent: { isDeleted: false } } } } },
+  runs: {
+    where: { status: { in: ['LISTING', 'INDEXING'] } },
+    select: { id: true, status: true, listedCount: true, currentItem: true },
+    take: 1,
+  },
+} as const satisfies Prisma.DataSourceSelect;
+type SourceRow = Prisma.DataSourceGetPayload<{ select: typeof selectAll }>;
+
+const selection: Selection<DataSource> = {
+  // The audit log needs the owner of everything that an administrator is shown.
+  always: new Set(['id', 'orgId', 'ownerUserId']),
+  madeOf: { _count: ['usageCount'], runs: ['activeRun'] },
+};
+/** Members that may be long. */
+export const longMembers = ['data', 'errorMessage'] as const satisfies readonly (keyof DataSource)[];
+/** Members that come from other tables. */
+const relatedMembers = ['counts', 'failedItem', 'usageCount', 'activeRun'] as const satisfies readonly (keyof DataSource)[];
+
+/** Whether the members are short, and all in the row of a source: `selectOf` and `sourceOf` are enough to read them. */
+export function isPlain(members: Members<DataSource>): boolean {
+  return !reads(members, ...longMembers, ...relatedMembers);
+}
+
+/**
+ * Reads sources that were found, in no order. One that was deleted in between is left out.
+ *
+ * Items are counted first: a source whose items are all indexed has the time of that, too.
+ *
+ * Cost: one statement; one more for the counts of items, and one for the items that failed.
+ */
+export async function readSources(
+  db: Database,
+  ids: readonly string[],
+  members?: Members<DataSource>,
+): Promise<readonly DataSource[]> {
+  if (ids.length === 0) return [];
+  const isCounted = reads(members, 'counts', 'failedItem');
+  const counts = isCounted ? await countItems(db, { dataSourceId: { in: [...ids] } }) : new Map<string, readonly StateCount[]>();
+  const [rows, failed] = await Promise.all([
+    db.prisma.dataSource.findMany({ where: { id: { in: [...ids] }, deletingAt: null }, select: selectOf(members) }),
+    readFailedItems(db, counts, members),
+  ]);
+  return rows.map((row) => sourceOf(row, counts.get(row.id) ?? [], failed));
+}
+
+export function selectOf(members: Members<DataSource>): typeof selectAll {
+  return selected(selectAll, members, selection);
+}
+
+type FailedItems = ReadonlyMap<string, SourceError>;
+
+async function readFailedItems(
+  db: Database,
+  counts: ReadonlyMap<string, readonly StateCount[]>,
+  members: Members<DataSource>,
+): Promise<FailedItems> {
+  const ids = reads(members, 'failedItem') ? [...counts.values()].flatMap((states) => failedIdOf(states) ?? []) : [];
+  if (ids.length === 0) return new Map();
+  const select = { id: true, errorCode: true, errorMessage: true };
+  const items = await db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
+  return new Map(
+    items.map(({ id, errorCode, errorMessage }) => [id, { code: errorCode ?? 'FAILED', message: errorMessage ?? '' }]),
+  );
+}
+
+function failedIdOf(counts: readonly StateCount[]): string | undefined {
+  const firstIn = (status: IndexStatus) => counts.find(({ indexStatus }) => indexStatus === status)?.firstId;
+  return firstIn('FAILED') ?? (firstIn('INDEXED') === undefined ? firstIn('SKIPPED') : undefined);
+}
+
+/** Members that were not selected are absent. */
+export function sourceOf(
+  { _count: links, runs, ...own }: SourceRow,
+  counts: readonly StateCount[] = [],
+  failed: FailedItems = new Map(),
+): DataSource {
+  return {
+    ...(own as Omit<DataSource, 'isDeleting' | 'activeRun' | 'failedItem' | 'usageCount' | 'counts'>),
+    isDeleting: false,
+    activeRun: (runs?.[0] as ActiveRun | undefined) ?? null,
+    failedItem: failed.get(failedIdOf(counts) ?? '') ?? null,
+    usageCount: links?.agents ?? 0,
+    counts: itemCountsOf(counts),
+  };
+}

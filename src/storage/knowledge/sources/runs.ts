@@ -1,0 +1,67 @@
+import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import type { ItemCounts } from '../../../entities/knowledge/data-source.ts';
+import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/source-run.ts';
+import type { DataSourceFilter } from '../../../entities/people/access.ts';
+import type { Database } from '../../ground/database.ts';
+import { readChildPages } from '../../ground/lists/child-pages.ts';
+import { byTime } from '../../ground/lists/paging.ts';
+import { countItemsOfRuns, itemCountsOf } from '../items/counts.ts';
+import { dataSourceWhere } from './filter.ts';
+
+/** The runs of sources, for people. */
+export interface SourceRunStore {
+  /** The runs among the ids whose sources match, in no order. */
+  findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly SourceRun[]>;
+  /** Newest first. The domain has decided that the caller may see the source. */
+  list(dataSourceId: string, page: PageRequest): Promise<Page<SourceRun>>;
+  /** The same of several sources: a page of each. */
+  pagesOf(dataSourceIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<SourceRun>>>;
+  /** The items that runs have queued, by what they are doing. A run that queued none is left out. */
+  itemCountsOf(runs: readonly Pick<SourceRun, 'id' | 'dataSourceId'>[]): Promise<ReadonlyMap<string, ItemCounts>>;
+}
+
+export function createSourceRunStore(db: Database): SourceRunStore {
+  return {
+    async findMany(ids, filter) {
+      const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+      const rows = await db.prisma.sourceRun.findMany({ where: { id: { in: [...ids] }, dataSource }, omit });
+      return rows.map(runOf);
+    },
+    async list(dataSourceId, page) {
+      const rows = await db.prisma.sourceRun.findMany({ ...byTime('startedAt', 'desc', { dataSourceId }, page), omit });
+      return pageOf(rows.map(runOf), page, keyOf, (take) => db.prisma.sourceRun.count({ where: { dataSourceId }, take }));
+    },
+    pagesOf(dataSourceIds, page) {
+      const ofSources = { in: [...dataSourceIds] };
+      return readChildPages(db, page, {
+        async findPlaces() {
+          const runs = { ...byTime('startedAt', 'desc', {}, page), select: { id: true } };
+          const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, runs } });
+          return sources.map(({ id, runs: places }) => ({ id, places }));
+        },
+        read: async (ids) => (await db.prisma.sourceRun.findMany({ where: { id: { in: ids } }, omit })).map(runOf),
+        keyOf,
+        async countAll() {
+          const where = { dataSourceId: ofSources };
+          const groups = await db.prisma.sourceRun.groupBy({ by: ['dataSourceId'], where, _count: true });
+          return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
+        },
+      });
+    },
+    async itemCountsOf(runs) {
+      const counts = await countItemsOfRuns(db, runs);
+      return new Map([...counts].map(([id, states]) => [id, itemCountsOf(states)]));
+    },
+  };
+}
+
+/** What only the process that reads a source needs. */
+const omit = { place: true, attempt: true, leaseOwner: true, leaseUntil: true, fence: true } as const;
+
+function runOf<Row extends { readonly trigger: string; readonly status: string }>(row: Row) {
+  return { ...row, trigger: row.trigger as SourceRun['trigger'], status: row.status as SourceRunStatus };
+}
+
+function keyOf({ startedAt, id }: SourceRun): SortKey {
+  return [startedAt.toISOString(), id];
+}

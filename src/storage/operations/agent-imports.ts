@@ -1,0 +1,83 @@
+import type { AgentFlow, AgentSkill, AgentTool, AgentUserInput } from '../../entities/agents/part.ts';
+import type { DataSourceType, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
+import { dataOf, type NewAgent } from '../agents/agents.ts';
+import { addFlows } from '../agents/parts/flows.ts';
+import { addParts, type NewPart } from '../agents/parts/part-table.ts';
+import type { NewSecret } from '../agents/parts/secrets.ts';
+import { secretShape, skillShape, toolShape, userInputShape } from '../agents/parts/shapes.ts';
+import type { Database, Transaction } from '../ground/database.ts';
+import type { Signals } from '../ground/signals/signals.ts';
+import { addDataSource } from '../knowledge/sources/new-source.ts';
+
+/** An agent of a bundle, with everything that belongs to it. */
+export interface ImportedAgent {
+  readonly agent: NewAgent;
+  readonly tools: readonly NewPart<AgentTool>[];
+  readonly userInputs: readonly NewPart<AgentUserInput>[];
+  readonly skills: readonly NewPart<AgentSkill>[];
+  readonly flows: readonly NewPart<AgentFlow>[];
+  readonly secrets: readonly NewSecret[];
+  readonly dataSources: readonly ImportedDataSource[];
+}
+export interface ImportedDataSource {
+  readonly id: string;
+  readonly name: string;
+  readonly type: DataSourceType;
+  readonly refreshPeriod: RefreshPeriod;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly items: readonly ImportedItem[];
+}
+export interface ImportedItem {
+  readonly id: string;
+  readonly name: string;
+  readonly uniqueId: string;
+  readonly filename: string | null;
+  readonly mimeType: string | null;
+  /** Null: the bundle did not contain the content, and the item says so. */
+  readonly contentBlobKey: string | null;
+  readonly sizeBytes: number | null;
+}
+
+export interface AgentImportStore {
+  /** Writes all of it or nothing, together with whatever `also` does in the same transaction. */
+  create(imported: ImportedAgent, also: (tx: Transaction) => Promise<void>): Promise<void>;
+}
+
+const missingContent = {
+  indexStatus: 'FAILED',
+  errorCode: 'CONTENT_MISSING',
+  errorMessage: 'The bundle that this was imported from did not carry the content; add the document again',
+};
+
+export function createAgentImportStore(db: Database, signals: Signals): AgentImportStore {
+  return {
+    async create({ agent, tools, userInputs, skills, flows, secrets, dataSources }, also) {
+      await db.transaction(async (tx) => {
+        await tx.prisma.agent.create({ data: dataOf(agent) });
+        await addParts<AgentTool>(tx, toolShape, tools);
+        await addParts<AgentUserInput>(tx, userInputShape, userInputs);
+        await addParts<AgentSkill>(tx, skillShape, skills);
+        await addFlows(tx, flows);
+        await addParts<NewSecret & { readonly updatedAt: Date }>(tx, secretShape, secrets);
+        for (const source of dataSources) await addSource(tx, agent, source);
+        await also(tx);
+      });
+      signals.publish('agent-changed', agent.id);
+    },
+  };
+}
+
+async function addSource(tx: Transaction, agent: NewAgent, { items, ...source }: ImportedDataSource): Promise<void> {
+  const { orgId, createdAt, userId } = agent;
+  const times = { createdAt, updatedAt: createdAt };
+  await addDataSource(tx, agent.id, { ...source, orgId, createdAt, ownerUserId: userId });
+  const data = items.map((item) => ({
+    ...times,
+    ...item,
+    orgId,
+    dataSourceId: source.id,
+    type: source.type,
+    ...(item.contentBlobKey === null ? missingContent : { indexStatus: 'QUEUED' }),
+  }));
+  await tx.prisma.knowledgeItem.createMany({ data });
+}

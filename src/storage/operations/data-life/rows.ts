@@ -1,0 +1,163 @@
+import { Readable } from 'node:stream';
+import { Prisma } from '../../generated/client.ts';
+import type { Database } from '../../ground/database.ts';
+import { type DataPlace, secretColumns, type TableRule, tableRules } from './tables.ts';
+
+type Model = Prisma.ModelName;
+type Row = Readonly<Record<string, unknown>>;
+/** Bytes that a row names. */
+export interface Attachment {
+  readonly path: string;
+  readonly blobKey: string;
+}
+export interface ExportedTable {
+  readonly model: Model;
+  /** As files and reports call it: `chat_files`. */
+  readonly name: string;
+}
+
+export interface DataRows {
+  /** The tables that have rows of a person, or of an organization. */
+  tables(place: DataPlace): readonly ExportedTable[];
+  /** Why the other tables are not exported. */
+  leftOut(place: DataPlace): readonly { readonly name: string; readonly reason: string }[];
+  /** Lines of JSON, without secrets. @param onRow  called for each row. */
+  lines(table: ExportedTable, place: DataPlace, onRow: () => void): Readable;
+  attachments(table: ExportedTable, place: DataPlace): AsyncIterable<Attachment>;
+}
+
+const rowsAtOnce = 200;
+/** The keys of tables without an `id`. */
+const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
+  Password: ['userId'],
+  GroupMember: ['groupId', 'email'],
+  ScimUser: ['orgId', 'userId'],
+  ScimGroup: ['groupId'],
+  AgentToolName: ['agentId'],
+  AgentEditor: ['agentId', 'userId'],
+  AgentGroup: ['agentId', 'groupId'],
+  AgentRating: ['agentId', 'userId'],
+  AgentDataSource: ['agentId', 'dataSourceId'],
+  AgentFlowVersion: ['flowId', 'version'],
+  VectorStore: ['dataSourceId'],
+  ChatRead: ['chatId', 'userId'],
+  CodeState: ['chatId'],
+  FoldedResponse: ['runId'],
+  ResponseItem: ['runId', 'direction', 'ordinal'],
+  UsageDay: ['orgId', 'day', 'agentId'],
+  UsageSum: ['orgId', 'dimension', 'day', 'value'],
+  UsageMonth: ['orgId', 'dimension', 'month', 'value'],
+  UsageCounter: ['orgId', 'kind'],
+  DataRetention: ['orgId'],
+};
+
+export function createDataRows(db: Database): DataRows {
+  const models = Object.keys(tableRules) as Model[];
+  return {
+    tables: (place) =>
+      models.flatMap((model) => (whereOf(model, place) === undefined ? [] : [{ model, name: tableName(model) }])),
+    leftOut: ({ userId }) =>
+      models.flatMap((model) => {
+        const rule: TableRule = tableRules[model];
+        if ('leftOut' in rule) return [{ name: tableName(model), reason: rule.leftOut }];
+        const isElsewhere = userId !== undefined && rule.ofPerson === undefined;
+        return isElsewhere ? [{ name: tableName(model), reason: 'It has rows of organizations, and none of a person.' }] : [];
+      }),
+    lines: (table, place, onRow) => Readable.from(linesOf(db, table.model, place, onRow), { objectMode: false }),
+    attachments: (table, place) => attachmentsOf(db, table, place),
+  };
+}
+
+const irregularNames: Readonly<Partial<Record<Model, string>>> = {
+  MessageFeedback: 'message_feedback',
+  LexemeStatistics: 'lexeme_statistics',
+};
+
+/** `chat_files` of `ChatFile`: what files of an export and lines of a report call a table. */
+export function tableName(model: Model): string {
+  const irregular = irregularNames[model];
+  if (irregular !== undefined) return irregular;
+  const words = model.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).toLowerCase();
+  if (/[^aeiou]y$/.test(words)) return `${words.slice(0, -1)}ies`;
+  return /(?:s|x|sh|ch)$/.test(words) ? `${words}es` : `${words}s`;
+}
+
+/** What Prisma does with the rows of any table. */
+export interface AnyTable {
+  findMany(args: object): PromiseLike<readonly Row[]>;
+  deleteMany(args: { readonly where: object; readonly limit?: number }): PromiseLike<{ readonly count: number }>;
+}
+
+export function anyTable({ prisma }: Pick<Database, 'prisma'>, model: Model): AnyTable {
+  const name = `${model.charAt(0).toLowerCase()}${model.slice(1)}` as Uncapitalize<Model>;
+  return prisma[name] as unknown as AnyTable;
+}
+
+function whereOf(model: Model, { orgId, userId }: DataPlace): object | undefined {
+  const rule: TableRule = tableRules[model];
+  if ('leftOut' in rule) return undefined;
+  return userId === undefined ? rule.ofOrganization(orgId) : rule.ofPerson?.({ orgId, userId });
+}
+
+/** All rows, in the order of their keys, some at a time. */
+async function* rowsOf(db: Database, model: Model, place: DataPlace): AsyncGenerator<Row> {
+  const where = whereOf(model, place);
+  const columns = 'id' in Prisma[`${model}ScalarFieldEnum`] ? ['id'] : keys[model];
+  if (columns === undefined) throw new Error(`the key of ${model} is not known`);
+  let last: Row | undefined;
+  while (where !== undefined) {
+    const behind = last;
+    const rest =
+      behind === undefined ? {} : { OR: columns.map((_column, index) => behindKey(columns.slice(0, index + 1), behind)) };
+    const orderBy = columns.map((column) => ({ [column]: 'asc' }));
+    const rows = await anyTable(db, model).findMany({ where: { AND: [where, rest] }, orderBy, take: rowsAtOnce });
+    yield* rows;
+    last = rows.at(-1);
+    if (rows.length < rowsAtOnce) return;
+  }
+}
+
+/** Equal in all columns but the last, and greater in that one. */
+function behindKey(columns: readonly string[], row: Row): object {
+  return Object.fromEntries(
+    columns.map((column, index) => [column, index === columns.length - 1 ? { gt: row[column] } : row[column]]),
+  );
+}
+
+async function* linesOf(db: Database, model: Model, place: DataPlace, onRow: () => void): AsyncGenerator<string> {
+  const rule: TableRule = tableRules[model];
+  const omitted = new Set([...secretColumns, ...('omit' in rule ? (rule.omit ?? []) : [])]);
+  for await (const row of rowsOf(db, model, place)) {
+    onRow();
+    yield jsonOfRow(Object.fromEntries(Object.entries(row).filter(([column]) => !omitted.has(column))));
+  }
+}
+
+async function* attachmentsOf(db: Database, { model, name }: ExportedTable, place: DataPlace): AsyncGenerator<Attachment> {
+  const rule: TableRule = tableRules[model];
+  const columns = 'blobs' in rule ? (rule.blobs ?? []) : [];
+  if (columns.length === 0) return;
+  for await (const row of rowsOf(db, model, place)) {
+    for (const column of columns) {
+      const blobKey = row[column];
+      if (typeof blobKey !== 'string') continue;
+      const filename = typeof row.filename === 'string' ? row.filename : 'content';
+      yield { blobKey, path: `attachments/${name}/${String(row.id)}/${safeName(filename)}` };
+    }
+  }
+}
+
+/** A name that no program takes for a path. */
+function safeName(filename: string): string {
+  const name = filename
+    .replaceAll(/[\p{Cc}\\/:*?"<>|]+/gu, '_')
+    .replace(/^\.+/, '_')
+    .slice(0, 120)
+    .toWellFormed();
+  return name === '' ? 'content' : name;
+}
+
+/** One line of JSON with its end. Numbers that JavaScript has no exact type for are texts. */
+function jsonOfRow(row: Row): string {
+  return `${JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+}

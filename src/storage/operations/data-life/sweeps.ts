@@ -1,0 +1,104 @@
+// Raw SQL: the statement that deletes rows also decides whether they are old and whether a hold keeps them.
+import type { Database } from '../../ground/database.ts';
+import { notHeld } from '../../ground/holds.ts';
+
+/** Rows of one organization, or of all that chose no days of their own, and the age at which they are deleted. */
+export interface SweptRows {
+  /** Undefined: all organizations without a choice of their own, also deleted ones. */
+  readonly orgId: string | undefined;
+  readonly before: Date;
+}
+/** Where the next batch begins. */
+export interface SweepPlace {
+  readonly at: Date;
+  readonly id: string;
+}
+export interface SweptBatch {
+  readonly count: number;
+  /** Undefined: nothing is left. */
+  readonly next: SweepPlace | undefined;
+}
+export interface OldChat {
+  readonly id: string;
+  readonly at: Date;
+}
+
+/** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
+export interface SweepStore {
+  /** Runs that are over, with their events and items. `responses` are stored ones, which go with their messages: `ResponseStore.delete`. */
+  runs(
+    rows: SweptRows & { readonly orgId: string },
+    after: SweepPlace | undefined,
+  ): Promise<SweptBatch & { readonly responses: readonly { readonly id: string; readonly userId: string }[] }>;
+  /** Chats that nobody changed since and that no run holds. */
+  oldChats(rows: SweptRows & { readonly orgId: string }, after: SweepPlace | undefined): Promise<readonly OldChat[]>;
+  /** Removes what is left of chats and of their files that were deleted before a moment. @returns how many rows. */
+  deletedChats(before: Date): Promise<number>;
+}
+
+const rowsPerBatch = 2_000;
+const runsPerBatch = 500;
+export const chatsPerBatch = 100;
+
+export function createSweepStore(db: Database): SweepStore {
+  return {
+    runs: (rows, after) => deleteRuns(db, rows, after),
+    async oldChats({ orgId, before }, after) {
+      return db.query<OldChat>(
+        `select id, "updatedAt" as at from chats row
+         where "orgId" = $1 and "updatedAt" < $2 and ${isBehind('"updatedAt"')} and "deletedAt" is null and "activeRunId" is null
+           and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
+         order by "updatedAt", id limit ${chatsPerBatch}`,
+        [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+      );
+    },
+    async deletedChats(before) {
+      const limit = `"deletedAt" < $1 and ${notHeld('chat."orgId"', 'hold."userId" = chat."userId"')} limit ${rowsPerBatch}`;
+      const values = [before.toISOString()];
+      const files = `select row.id from chat_files row join chats chat on chat.id = row."chatId" where row.${limit}`;
+      const count = await db.execute(`delete from chat_files where id in (${files})`, values);
+      return count + (await db.execute(`delete from chats where id in (select id from chats chat where ${limit})`, values));
+    },
+  };
+}
+
+/** SQL: behind the place of `$3` and `$4`. */
+function isBehind(time: string): string {
+  return `($3::timestamptz is null or (${time}, row.id) > ($3, $4::text))`;
+}
+
+async function deleteRuns(
+  db: Database,
+  { orgId, before }: SweptRows & { readonly orgId: string },
+  after: SweepPlace | undefined,
+): ReturnType<SweepStore['runs']> {
+  const found = await db.query<OldRun>(
+    `select id, "createdAt" as at, "userId", "chatId", "isStored" and id like 'resp\\_%' as "isResponse" from runs row
+     where "orgId" = $1 and "createdAt" < $2 and "endedAt" < $2 and status <> 'in_progress' and ${isBehind('"createdAt"')}
+       and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
+     order by "createdAt", id limit ${runsPerBatch}`,
+    [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+  );
+  const others = found.filter(({ isResponse }) => !isResponse);
+  const ids = others.map(({ id }) => id);
+  const chatIds = others.flatMap(({ chatId }) => chatId ?? []);
+  const count = await db.transaction(async ({ prisma }) => {
+    const { run, runEventBatch, responseItem, chat } = prisma;
+    const ended = await run.deleteMany({ where: { id: { in: ids }, status: { not: 'in_progress' } } });
+    await runEventBatch.deleteMany({ where: { runId: { in: ids } } });
+    await responseItem.deleteMany({ where: { runId: { in: ids } } });
+    await chat.updateMany({ where: { id: { in: chatIds }, lastRunId: { in: ids } }, data: { lastRunId: null } });
+    return ended.count;
+  });
+  const last = found.length < runsPerBatch ? undefined : found.at(-1);
+  const responses = found.filter(({ isResponse }) => isResponse);
+  return { count, responses, next: last === undefined ? undefined : { at: new Date(last.at), id: last.id } };
+}
+
+interface OldRun {
+  readonly id: string;
+  readonly at: Date;
+  readonly userId: string;
+  readonly chatId: string | null;
+  readonly isResponse: boolean;
+}

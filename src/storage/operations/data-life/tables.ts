@@ -1,0 +1,209 @@
+import type { Prisma } from '../../generated/client.ts';
+
+/** Whose rows: of one person in one organization, or of the whole organization. */
+export interface DataPlace {
+  readonly orgId: string;
+  readonly userId: string | undefined;
+}
+type Where = object;
+
+/** How the rows of a table are found for an export and an erasure, and why some are not. */
+export type TableRule =
+  | {
+      /** The rows of a person. `undefined`: the table has rows of organizations only. */
+      readonly ofPerson: ((place: { readonly orgId: string; readonly userId: string }) => Where) | undefined;
+      /** All rows of an organization. */
+      readonly ofOrganization: (orgId: string) => Where;
+      /** Columns besides the secret ones that an export leaves out. */
+      readonly omit?: readonly string[];
+      /** The columns that name bytes, which an export has as attachments. */
+      readonly blobs?: readonly string[];
+      /**
+       * `delete`: an erasure deletes the rows of the person. `cascade`: they go with the rows that they belong to. Any other: a step of
+       * erasures.ts deals with it.
+       */
+      readonly erase: 'delete' | 'cascade' | 'step';
+    }
+  /** Neither exported nor erased by itself, and why. */
+  | { readonly leftOut: string };
+
+/** Never in an export: secrets, hashes of them, and keys of blobs. */
+export const secretColumns: readonly string[] = [
+  'hash',
+  'sealed',
+  'confirmHash',
+  'mailHash',
+  'wrapped',
+  'blobKey',
+  'contentBlobKey',
+  'documentsBlobKey',
+];
+
+const owned = (
+  erase: 'delete' | 'cascade' | 'step',
+  more: { readonly omit?: readonly string[]; readonly blobs?: readonly string[] } = {},
+): TableRule => ({
+  ofPerson: ({ orgId, userId }) => ({ orgId, userId }),
+  ofOrganization: (orgId) => ({ orgId }),
+  erase,
+  ...more,
+});
+const ownedAs = (column: string, erase: 'delete' | 'cascade' | 'step', omit?: readonly string[]): TableRule => ({
+  ofPerson: ({ orgId, userId }) => ({ orgId, [column]: userId }),
+  ofOrganization: (orgId) => ({ orgId }),
+  erase,
+  ...(omit === undefined ? {} : { omit }),
+});
+/** Rows that belong to one of another table. */
+const within = (relation: string, person: string, blobs?: readonly string[]): TableRule => ({
+  ofPerson: ({ orgId, userId }) => ({ [relation]: { orgId, [person]: userId } }),
+  ofOrganization: (orgId) => ({ [relation]: { orgId } }),
+  erase: 'cascade',
+  ...(blobs === undefined ? {} : { blobs }),
+});
+const ofOrganizations: TableRule = { ofPerson: undefined, ofOrganization: (orgId) => ({ orgId }), erase: 'step' };
+
+const derived = 'It is made from the documents, and made anew from them.';
+const ofService = 'It belongs to the service itself and has nothing of a person.';
+const shortLived = 'It is deleted within a day or two, and holds no text of a person.';
+
+/**
+ * Every table, also one that is added later: without a line here the code does not compile. A table that has rows of people says what happens to them.
+ */
+export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
+  Tenant: { leftOut: ofService },
+  Organization: { ofPerson: undefined, ofOrganization: (orgId) => ({ id: orgId }), erase: 'step' },
+  User: {
+    ofPerson: ({ userId }) => ({ id: userId }),
+    ofOrganization: (orgId) => ({ memberships: { some: { orgId } } }),
+    erase: 'step',
+  },
+  Membership: owned('step'),
+  Removal: { leftOut: 'It has hashes only, by which nobody who was removed joins again by a sign-in.' },
+  Password: {
+    ofPerson: ({ userId }) => ({ userId }),
+    ofOrganization: (orgId) => ({ user: { memberships: { some: { orgId } } } }),
+    erase: 'cascade',
+  },
+  Passkey: {
+    ofPerson: ({ userId }) => ({ userId }),
+    ofOrganization: (orgId) => ({ user: { memberships: { some: { orgId } } } }),
+    erase: 'cascade',
+  },
+  PasskeyChallenge: { leftOut: 'It is used up within minutes. An erasure deletes those of the person.' },
+  Invitation: owned('delete'),
+  SignInAttempt: { leftOut: 'It counts hashes for some minutes.' },
+  ApiKey: owned('step'),
+  Session: owned('delete'),
+  ScimUser: owned('delete'),
+  ScimGroup: ofOrganizations,
+  SignInIdentity: owned('delete'),
+  SignInLink: owned('delete'),
+  Group: ownedAs('ownerUserId', 'step'),
+  GroupMember: {
+    ofPerson: ({ orgId, userId }) => ({ userId, group: { orgId } }),
+    ofOrganization: (orgId) => ({ group: { orgId } }),
+    erase: 'delete',
+  },
+  Agent: owned('step'),
+  AgentToolName: within('agent', 'userId'),
+  AgentEditor: {
+    ofPerson: ({ orgId, userId }) => ({ userId, agent: { orgId } }),
+    ofOrganization: (orgId) => ({ agent: { orgId } }),
+    erase: 'delete',
+  },
+  AgentUser: { leftOut: 'It says which chats there are, and a trigger keeps it: it goes with the chats.' },
+  AgentGroup: within('agent', 'userId'),
+  AgentMessageCount: { leftOut: 'It is added to its agent within seconds, and names nobody.' },
+  AgentRating: {
+    ofPerson: ({ orgId, userId }) => ({ userId, agent: { orgId } }),
+    ofOrganization: (orgId) => ({ agent: { orgId } }),
+    erase: 'step',
+  },
+  AgentCategory: ofOrganizations,
+  AgentTool: within('agent', 'userId'),
+  AgentUserInput: within('agent', 'userId'),
+  AgentSkill: within('agent', 'userId'),
+  AgentFlow: within('agent', 'userId'),
+  AgentFlowVersion: {
+    ofPerson: ({ orgId, userId }) => ({ flow: { agent: { orgId, userId } } }),
+    ofOrganization: (orgId) => ({ flow: { agent: { orgId } } }),
+    erase: 'cascade',
+  },
+  AgentSecret: within('agent', 'userId'),
+  AgentGrant: owned('delete'),
+  Connection: ownedAs('ownerUserId', 'delete', ['renewalOwner', 'renewalUntil']),
+  ConnectionAttempt: ownedAs('ownerUserId', 'delete'),
+  UsedTicket: { leftOut: shortLived },
+  CallApproval: owned('delete'),
+  Webhook: { ...ofOrganizations, omit: ['secret', 'previousSecret'] },
+  // What a receiver answered is for administrators.
+  WebhookDelivery: owned('delete', { omit: ['lastBodyStart', 'lastError'] }),
+  DataSource: ownedAs('ownerUserId', 'step', ['syncState']),
+  AgentDataSource: within('agent', 'userId'),
+  SourceRun: within('dataSource', 'ownerUserId'),
+  KnowledgeItem: within('dataSource', 'ownerUserId', ['contentBlobKey']),
+  Chunk: { leftOut: derived },
+  ChunkText: { leftOut: derived },
+  LexemeFrequency: { leftOut: derived },
+  LexemeNumbering: { leftOut: ofService },
+  LexemeStatistics: { leftOut: derived },
+  SearchIndex: { leftOut: ofService },
+  SearchIndexChange: { leftOut: 'It names ids of changed documents until the search index has them.' },
+  EmbeddingSpace: { leftOut: ofService },
+  ChunkEmbedding: { leftOut: derived },
+  ItemEmbedding: { leftOut: derived },
+  SourceEmbedding: { leftOut: derived },
+  VectorStore: within('dataSource', 'ownerUserId'),
+  VectorStoreFileBatch: {
+    ofPerson: ({ orgId, userId }) => ({ store: { dataSource: { orgId, ownerUserId: userId } } }),
+    ofOrganization: (orgId) => ({ store: { dataSource: { orgId } } }),
+    erase: 'cascade',
+  },
+  VectorStoreBatchFile: { leftOut: 'It joins a batch with its documents, which are there.' },
+  Chat: owned('step'),
+  Message: within('chat', 'userId'),
+  MessageFeedback: owned('delete'),
+  ChatRead: {
+    ofPerson: ({ orgId, userId }) => ({ userId, chat: { orgId } }),
+    ofOrganization: (orgId) => ({ chat: { orgId } }),
+    erase: 'delete',
+  },
+  ChatFile: within('chat', 'userId', ['blobKey']),
+  CodeState: within('chat', 'userId'),
+  File: owned('step', { blobs: ['blobKey'] }),
+  FileUpload: owned('step'),
+  FileUploadPart: within('upload', 'userId'),
+  Memory: owned('delete', { omit: ['searchText', 'config', 'callKey'] }),
+  Run: owned('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
+  RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },
+  FoldedResponse: within('run', 'userId'),
+  ResponseItem: owned('step'),
+  Schedule: owned('delete'),
+  ScheduleRun: owned('delete'),
+  UsageEntry: owned('step'),
+  UsageDay: ofOrganizations,
+  UsageSum: ofOrganizations,
+  UsageMonth: ofOrganizations,
+  UsageCounter: ofOrganizations,
+  UsageReservation: { leftOut: ofService },
+  RateBucket: { leftOut: shortLived },
+  AuditEntry: {
+    ofPerson: ({ orgId, userId }) => ({ orgId, OR: [{ actorUserId: userId }, { targetIds: { has: userId } }] }),
+    ofOrganization: (orgId) => ({ orgId }),
+    erase: 'step',
+  },
+  AuditSink: { leftOut: ofService },
+  SweepPlace: { leftOut: ofService },
+  RepeatedTask: { leftOut: ofService },
+  DataRetention: ofOrganizations,
+  LegalHold: ofOrganizations,
+  DataExport: owned('step'),
+  Erasure: ofOrganizations,
+  IdempotencyRecord: {
+    leftOut: 'Replies are repeated for a day, and then deleted. An erasure deletes those of the keys of the person.',
+  },
+  OrganizationKey: { leftOut: 'It is a secret, without which the secrets of the organization cannot be read.' },
+  Installation: { leftOut: ofService },
+  CacheInvalidation: { leftOut: 'It names ids of changed rows for an hour.' },
+};

@@ -1,0 +1,173 @@
+import type { LiveKind, LiveRow } from '../../../entities/operations/live.ts';
+import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../../entities/people/access.ts';
+import { agentWhere } from '../../agents/filter.ts';
+import { alternatives } from '../../agents/queries.ts';
+import { chatWhere } from '../../conversations/chats/filter.ts';
+import type { MemoryOwner } from '../../conversations/memories/owner.ts';
+import type { RunReach } from '../../conversations/runs/history-conditions.ts';
+import type { Database } from '../../ground/database.ts';
+import type { ConnectionScope } from '../../knowledge/connections/connections.ts';
+import { dataSourceWhere } from '../../knowledge/sources/filter.ts';
+import { createPlaceStore, type PlaceStore } from './places.ts';
+
+/** Which things of a kind a list has. */
+export type LiveRule =
+  | { readonly kind: 'agent'; readonly filter: AgentFilter }
+  | { readonly kind: 'dataSource'; readonly filter: DataSourceFilter }
+  | { readonly kind: 'chat'; readonly filter: ChatFilter; readonly agentId: string | undefined }
+  | { readonly kind: 'run'; readonly reach: RunReach }
+  | { readonly kind: 'memory'; readonly owner: MemoryOwner }
+  | { readonly kind: 'connection'; readonly scope: ConnectionScope }
+  | { readonly kind: 'apiKey'; readonly orgId: string; readonly userId: string | undefined }
+  | { readonly kind: 'membership' | 'invitation' | 'group'; readonly orgId: string };
+
+/** What streams of changes read. No statement reads a long column. */
+export interface LiveStore extends PlaceStore {
+  /** The rows with one of the ids that match the rule, in no order. One statement. */
+  find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]>;
+  /** The newest rows that match the rule, in no order. One statement; of agents, one for each alternative of their filter. */
+  newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]>;
+  /** The rows that match the rule and changed since a time, the first changed first. */
+  changedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
+  /** Agents and chats that were deleted since a time and match the rule, and keys that were revoked; of other kinds no trace is kept. */
+  deletedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
+  /** The newest messages of a chat that people read, on the active branch, with the time of their last change or of their feedback. */
+  messages(chatId: string, limit: number): Promise<readonly LiveRow[]>;
+}
+
+const columns = { id: true, createdAt: true, updatedAt: true } as const;
+
+export function createLiveStore(db: Database): LiveStore {
+  return {
+    ...createPlaceStore(db),
+    find: (rule, ids) =>
+      tableOf(db, rule.kind).findMany({ where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] }, select: columns }),
+    async newest(rule, limit) {
+      const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
+      const lists = branchesOf(rule).map((branch) =>
+        tableOf(db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
+      );
+      return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
+    },
+    changedSince: (rule, since, limit) => changed(db, rule, [...present(rule), ...bounded(rule, since)], since, limit),
+    async deletedSince(rule, since, limit) {
+      const gone = traceOf(rule);
+      return gone === undefined ? [] : changed(db, rule, [gone, whereOf(rule)], since, limit);
+    },
+    async messages(chatId, limit) {
+      const rows = await db.prisma.message.findMany({
+        where: { chatId, isHidden: false, isActive: true },
+        select: { ...columns, feedback: { select: { updatedAt: true } } },
+        orderBy: { ordinal: 'desc' },
+        take: limit,
+      });
+      return rows.map(({ feedback, ...row }) => {
+        const updatedAt = feedback !== null && feedback.updatedAt > row.updatedAt ? feedback.updatedAt : row.updatedAt;
+        return { ...row, updatedAt };
+      });
+    },
+  };
+}
+
+interface Table {
+  findMany(query: {
+    readonly where: object;
+    readonly select: typeof columns;
+    readonly orderBy?: readonly object[];
+    readonly take?: number;
+  }): Promise<readonly LiveRow[]>;
+}
+
+function tableOf({ prisma }: Database, kind: LiveKind): Table {
+  if (kind === 'membership') return withoutUpdates(prisma.membership as unknown as TimelessTable);
+  if (kind === 'invitation') return withoutUpdates(prisma.invitation as unknown as TimelessTable);
+  return prisma[kind] as unknown as Table;
+}
+
+/** A table that does not keep when a row has changed: only new rows are found by a time. */
+interface TimelessTable {
+  findMany(query: object): Promise<readonly Pick<LiveRow, 'id' | 'createdAt'>[]>;
+}
+
+function withoutUpdates(table: TimelessTable): Table {
+  return {
+    async findMany(query) {
+      const rows = await table.findMany({ ...query, select: { id: true, createdAt: true } });
+      return rows.map((row) => ({ ...row, updatedAt: row.createdAt }));
+    },
+  };
+}
+
+function changed(
+  db: Database,
+  rule: LiveRule,
+  where: readonly object[],
+  since: Date,
+  limit: number,
+): Promise<readonly LiveRow[]> {
+  const time = rule.kind === 'membership' || rule.kind === 'invitation' ? 'createdAt' : 'updatedAt';
+  return tableOf(db, rule.kind).findMany({
+    where: { AND: [...where, { [time]: { gte: since } }] },
+    select: columns,
+    orderBy: [{ [time]: 'asc' }, { id: 'asc' }],
+    take: limit,
+  });
+}
+
+/** The rows of a rule that are not deleted. */
+function present(rule: LiveRule): readonly object[] {
+  const isThere = {
+    ...{ agent: { isDeleted: false }, dataSource: { deletingAt: null }, chat: { deletedAt: null } },
+    apiKey: { revokedAt: null },
+  };
+  return [whereOf(rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
+}
+
+/** How a deleted row is known; undefined where its kind leaves none. */
+function traceOf({ kind }: LiveRule): object | undefined {
+  if (kind === 'agent') return { isDeleted: true };
+  if (kind === 'apiKey') return { revokedAt: { not: null } };
+  return kind === 'chat' ? { deletedAt: { not: null } } : undefined;
+}
+
+const dayMs = 86_400_000;
+
+/** Runs are found by the time of their beginning: none is at work for longer than a day. */
+function bounded({ kind }: LiveRule, since: Date): readonly object[] {
+  return kind === 'run' ? [{ createdAt: { gte: new Date(since.getTime() - dayMs) } }] : [];
+}
+
+function whereOf(rule: LiveRule): object {
+  switch (rule.kind) {
+    case 'agent':
+      return agentWhere(rule.filter);
+    case 'dataSource':
+      return dataSourceWhere(rule.filter);
+    case 'chat':
+      return { AND: [chatWhere(rule.filter), rule.agentId === undefined ? {} : { agentId: rule.agentId }] };
+    case 'run':
+      return runWhere(rule.reach);
+    case 'memory': {
+      const { orgId, userId } = rule.owner;
+      return { orgId, userId };
+    }
+    case 'connection':
+      return { ...rule.scope };
+    case 'apiKey':
+      return { orgId: rule.orgId, ...(rule.userId === undefined ? {} : { userId: rule.userId }) };
+    case 'membership':
+    case 'invitation':
+    case 'group':
+      return { orgId: rule.orgId };
+  }
+}
+
+function runWhere(reach: RunReach): object {
+  const { orgId, userId } = reach;
+  return userId === undefined ? { orgId } : { orgId, OR: [{ userId }, { agentId: { in: [...reach.agentIds] } }] };
+}
+
+/** The alternatives of a rule about agents, so that each reads its own index. */
+function branchesOf(rule: LiveRule): readonly LiveRule[] {
+  return rule.kind === 'agent' ? alternatives(rule.filter).map((filter) => ({ kind: 'agent', filter })) : [rule];
+}

@@ -1,0 +1,130 @@
+import type { Database, Transaction } from '../ground/database.ts';
+import type { Signals } from '../ground/signals/signals.ts';
+
+/** Things of one person in one organization. */
+export interface OwnedThings {
+  readonly agentIds: readonly string[];
+  readonly dataSourceIds: readonly string[];
+  readonly groupIds: readonly string[];
+  readonly scheduleIds: readonly string[];
+}
+/** What belongs to another person now, and the runs that schedules began for the person before. */
+export interface MovedThings extends OwnedThings {
+  readonly activeRunIds: readonly string[];
+}
+export interface Owner {
+  readonly orgId: string;
+  readonly userId: string;
+}
+
+/** What an agent names as its standing configuration. */
+export interface AgentConfiguration {
+  readonly id: string;
+  readonly name: string;
+  readonly enabledTools: unknown;
+  /** The data of its tools and of the versions of its flows. */
+  readonly parts: readonly unknown[];
+}
+
+export interface OwnershipStore {
+  /** What the person owns, oldest first, at most `limit` of each kind. */
+  owned(owner: Owner, limit: number): Promise<OwnedThings>;
+  configurations(agentIds: readonly string[]): Promise<readonly AgentConfiguration[]>;
+  /**
+   * Schedules are paused: they would run with the rights of a person who has not seen them.
+   *
+   * @returns the ids of what still belonged to `from` and belongs to the other person now.
+   */
+  transfer(from: Owner, things: OwnedThings, toUserId: string): Promise<MovedThings>;
+}
+
+export function createOwnershipStore(db: Database, signals: Signals): OwnershipStore {
+  return {
+    async owned({ orgId, userId }, limit) {
+      const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
+      const page = { select: { id: true }, orderBy, take: limit } as const;
+      const sources = { orgId, ownerUserId: userId, deletingAt: null };
+      return {
+        agentIds: idsOf(await db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
+        dataSourceIds: idsOf(await db.prisma.dataSource.findMany({ where: sources, ...page })),
+        groupIds: idsOf(await db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
+        scheduleIds: idsOf(await db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
+      };
+    },
+    async configurations(agentIds) {
+      const agents = await db.prisma.agent.findMany({
+        where: { id: { in: [...agentIds] } },
+        select: {
+          ...{ id: true, name: true, enabledTools: true, tools: { select: { data: true } } },
+          flows: { select: { versions: { select: { data: true } } } },
+        },
+      });
+      return agents.map(({ tools, flows, ...agent }) => ({
+        ...agent,
+        parts: [...tools, ...flows.flatMap(({ versions }) => versions)].map(({ data }) => data),
+      }));
+    },
+    async transfer({ orgId, userId }, { agentIds, dataSourceIds, groupIds, scheduleIds }, toUserId) {
+      const owned = { orgId, ownerUserId: userId };
+      const moved = await db.transaction(async ({ prisma }) => {
+        const agents = idsOf(
+          await prisma.agent.updateManyAndReturn({
+            where: { id: { in: [...agentIds] }, orgId, userId, isDeleted: false },
+            data: { userId: toUserId },
+            select: { id: true },
+          }),
+        );
+        // An owner is no editor besides.
+        await prisma.agentEditor.deleteMany({ where: { agentId: { in: agents }, userId: toUserId } });
+        return {
+          agentIds: agents,
+          dataSourceIds: idsOf(
+            await prisma.dataSource.updateManyAndReturn({
+              where: { id: { in: [...dataSourceIds] }, ...owned, deletingAt: null },
+              data: { ownerUserId: toUserId, updatedAt: new Date() },
+              select: { id: true },
+            }),
+          ),
+          groupIds: idsOf(
+            await prisma.group.updateManyAndReturn({
+              where: { id: { in: [...groupIds] }, ...owned },
+              data: { ownerUserId: toUserId },
+              select: { id: true },
+            }),
+          ),
+          ...(await transferSchedules(prisma, { orgId, userId }, scheduleIds, toUserId)),
+        };
+      });
+      for (const id of moved.agentIds) signals.publish('agent-changed', id);
+      for (const id of moved.dataSourceIds) signals.publish('data-source-changed', id);
+      for (const id of moved.groupIds) signals.publish('group-changed', id);
+      return moved;
+    },
+  };
+}
+
+async function transferSchedules(
+  { schedule, scheduleRun }: Transaction['prisma'],
+  { orgId, userId }: Owner,
+  scheduleIds: readonly string[],
+  toUserId: string,
+): Promise<Pick<MovedThings, 'scheduleIds' | 'activeRunIds'>> {
+  const pausedReason = 'It was handed over: its new owner switches it on';
+  const ids = idsOf(
+    await schedule.updateManyAndReturn({
+      where: { id: { in: [...scheduleIds] }, orgId, userId },
+      // Its chat stays with the person before.
+      data: { userId: toUserId, chatId: null, failures: 0, isEnabled: false, pausedReason, nextRunAt: null },
+      select: { id: true },
+    }),
+  );
+  const ofMoved = { scheduleId: { in: ids } };
+  const end = { status: 'FAILED', errorMessage: 'The schedule was handed over', endedAt: new Date() };
+  await scheduleRun.updateMany({ where: { ...ofMoved, status: 'PENDING' }, data: end });
+  const running = await scheduleRun.findMany({ where: { ...ofMoved, status: 'RUNNING' }, select: { runId: true } });
+  return { scheduleIds: ids, activeRunIds: running.flatMap(({ runId }) => runId ?? []) };
+}
+
+function idsOf(rows: readonly { readonly id: string }[]): string[] {
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,134 @@
+import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { makeFolderSync } from '../../../lib/files/folders.ts';
+import type { UsageRow } from '../../ground/ledger/ledger.ts';
+import type { UnstoredRun } from '../../ground/ledger/unstored.ts';
+
+/**
+ * A journal of usage rows, and of runs that are not stored, on disk until they are in the database. An appended row survives a kill of the process: the next start on the same folder
+ * finds it. It does not survive a power failure, because the files are not flushed.
+ */
+export interface UsageJournal {
+  /** Appends one row to the open part. Synchronous, about 4 µs; after it returns, a kill cannot lose the row. @throws Error of the file system. */
+  append(row: UsageRow): void;
+  /** The same for a run that is not stored. */
+  appendRun(run: UnstoredRun): void;
+  /** Closes the open part; it holds exactly the rows appended since the last call. Undefined when there are none. */
+  closePart(): JournalPart | undefined;
+  /**
+   * The parts of processes that ended without removing them. A part of a living process of this machine is excluded; a part of another machine is
+   * included once it has not changed for ten minutes. Reading a part twice is harmless: the ledger has each row once, by its id.
+   */
+  leftBehind(): readonly LeftPart[];
+}
+
+export interface JournalPart {
+  /** Deletes the file. Call it once its rows are in the database. */
+  remove(): void;
+}
+
+export interface LeftPart extends JournalPart {
+  /** The process that wrote the part: these rows are subtracted from its reservations. */
+  readonly owner: string;
+  readonly rows: readonly UsageRow[];
+  readonly runs: readonly UnstoredRun[];
+}
+
+/** The first line of a part. */
+interface PartHead {
+  readonly owner: string;
+  readonly host: string;
+  readonly pid: number;
+}
+
+const abandonedAfterMs = 10 * 60_000;
+const ending = '.jsonl';
+
+/**
+ * Keeps the journal in `folder`, which is made with the first row.
+ *
+ * @param owner  names this process, unique among all processes that ever use the folder.
+ */
+export function createUsageJournal(folder: string, owner: string): UsageJournal {
+  const head = JSON.stringify({ owner, host: hostname(), pid: process.pid } satisfies PartHead);
+  let partsMade = 0;
+  let open: { readonly path: string; readonly descriptor: number } | undefined;
+
+  function openPart() {
+    makeFolderSync(folder);
+    partsMade += 1;
+    const path = join(folder, `${owner}-${partsMade}${ending}`);
+    const descriptor = openSync(path, 'ax', 0o600);
+    open = { path, descriptor };
+    writeSync(descriptor, `${head}\n`);
+    return open;
+  }
+
+  const write = (line: object) => writeSync((open ?? openPart()).descriptor, `${JSON.stringify(line)}\n`);
+
+  return {
+    // Milliseconds: writing a date as text would double the cost.
+    append: (row) => void write({ ...row, createdAt: row.createdAt.getTime() }),
+    appendRun: (run) => void write({ ...run, startedAt: run.startedAt.getTime(), endedAt: run.endedAt.getTime() }),
+    closePart() {
+      if (open === undefined) return undefined;
+      const { path, descriptor } = open;
+      open = undefined;
+      closeSync(descriptor);
+      return { remove: () => unlinkSync(path) };
+    },
+    leftBehind() {
+      return partsIn(folder).flatMap((path) => {
+        const part = readPart(path);
+        return part === undefined || part.head.owner === owner || !isAbandoned(path, part.head)
+          ? []
+          : [{ owner: part.head.owner, rows: part.rows, runs: part.runs, remove: () => unlinkSync(path) }];
+      });
+    },
+  };
+}
+
+function partsIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(ending))
+      .map((name) => join(folder, name));
+  } catch {
+    // No folder: no row was ever appended.
+    return [];
+  }
+}
+
+/** Undefined for a part without a complete first line: it holds no row. An incomplete last line is ignored: a kill cut it short. */
+function readPart(path: string): (Pick<LeftPart, 'rows' | 'runs'> & { readonly head: PartHead }) | undefined {
+  const [first, ...rest] = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  if (first === undefined) return undefined;
+  const lines = rest.map((line) => JSON.parse(line) as RowLine | RunLine);
+  return {
+    head: JSON.parse(first) as PartHead,
+    rows: lines.flatMap((line) => ('createdAt' in line ? [{ ...line, createdAt: new Date(line.createdAt) }] : [])),
+    runs: lines.flatMap((line) =>
+      'createdAt' in line ? [] : [{ ...line, startedAt: new Date(line.startedAt), endedAt: new Date(line.endedAt) }],
+    ),
+  };
+}
+
+type RowLine = Omit<UsageRow, 'createdAt'> & { readonly createdAt: number };
+type RunLine = Omit<UnstoredRun, 'startedAt' | 'endedAt'> & { readonly startedAt: number; readonly endedAt: number };
+
+function isAbandoned(path: string, { host, pid }: PartHead): boolean {
+  // In a container every start may have the same process number: a part with our number and another owner is of an earlier process.
+  if (host === hostname() && (pid === process.pid || !isAlive(pid))) return true;
+  return Date.now() - statSync(path).mtimeMs > abandonedAfterMs;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // The process belongs to another user, and lives.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

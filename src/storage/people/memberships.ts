@@ -1,0 +1,120 @@
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import type { AdminReach } from '../../entities/people/access.ts';
+import type { Membership } from '../../entities/people/account.ts';
+import type { MemberRole } from '../../entities/people/caller.ts';
+import type { Database, Transaction } from '../ground/database.ts';
+import { countsOfEach, newestFirst } from '../ground/lists/paging.ts';
+import type { Signals } from '../ground/signals/signals.ts';
+import { lockRow } from '../ground/sql/locks.ts';
+import { endOperator } from './operators.ts';
+import { membershipsIn } from './reach.ts';
+import { noteRemoval } from './removals.ts';
+import { endSessionsOfMember } from './sign-in/sessions.ts';
+
+/** `last-admin`: nothing was changed, because the organization would be left without an administrator. */
+export type MembershipChange = 'changed' | 'missing' | 'last-admin';
+
+export interface MembershipStore {
+  find(id: string, reach: AdminReach): Promise<Membership | undefined>;
+  findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Membership[]>;
+  /** Newest first. */
+  list(reach: AdminReach, place: MembershipsOf, page: PageRequest): Promise<Page<Membership>>;
+  /** The same page of each of several users or organizations, by its id. Cost: one statement, and one for the counts of all. */
+  pagesOf(
+    owner: 'user' | 'organization',
+    ids: readonly string[],
+    reach: AdminReach,
+    page: PageRequest,
+  ): Promise<ReadonlyMap<string, Page<Membership>>>;
+  /** Those of the users who have a membership in reach. */
+  membersAmong(userIds: readonly string[], reach: AdminReach): Promise<ReadonlySet<string>>;
+  /** Sessions of the member in the organization end, as by `delete`: the next one has the new rights. */
+  setRole(id: string, role: MemberRole): Promise<MembershipChange>;
+  /** Who is an operator is none any more. */
+  delete(id: string): Promise<MembershipChange>;
+  /** The same by organization and user. */
+  deleteOf(place: { readonly orgId: string; readonly userId: string }): Promise<MembershipChange>;
+}
+export interface MembershipsOf {
+  readonly orgId: string | undefined;
+  readonly userId: string | undefined;
+}
+
+export function createMembershipStore(db: Database, signals: Signals): MembershipStore {
+  async function change(id: string, isLoss: boolean, write: (tx: Transaction) => Promise<unknown>): Promise<MembershipChange> {
+    const found = await db.prisma.membership.findUnique({ where: { id } });
+    if (found === null) return 'missing';
+    const { orgId } = found;
+    const result = await db.transaction(async (tx): Promise<MembershipChange> => {
+      // The lock serializes changes of an organization's administrators.
+      await lockRow(tx, 'organizations', orgId);
+      const { membership } = tx.prisma;
+      const now = await membership.findUnique({ where: { id } });
+      if (now === null) return 'missing';
+      if (isLoss && now.role === 'ADMIN' && (await membership.count({ where: { orgId, role: 'ADMIN' } })) === 1)
+        return 'last-admin';
+      await write(tx);
+      const after = await membership.findUnique({ where: { id }, select: { role: true } });
+      if (after?.role !== now.role) await endSessionsOfMember(tx, found);
+      return 'changed';
+    });
+    if (result === 'changed') {
+      signals.publish('user-changed', found.userId);
+      signals.publish('membership-changed', id);
+    }
+    return result;
+  }
+
+  return {
+    async find(id, reach) {
+      const row = await db.prisma.membership.findFirst({ where: { AND: [{ id }, membershipsIn(reach)] } });
+      return row === null ? undefined : membershipOf(row);
+    },
+    async list(reach, { orgId, userId }, page) {
+      const named = { ...(orgId === undefined ? {} : { orgId }), ...(userId === undefined ? {} : { userId }) };
+      const where = { AND: [membershipsIn(reach), named] };
+      const rows = await db.prisma.membership.findMany(newestFirst(where, page));
+      return pageOf(rows.map(membershipOf), page, timeKey, (take) => db.prisma.membership.count({ where, take }));
+    },
+    async findMany(ids, reach) {
+      const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
+      return (await db.prisma.membership.findMany({ where })).map(membershipOf);
+    },
+    async pagesOf(owner, ids, reach, page) {
+      const where = { id: { in: [...ids] } };
+      const select = { id: true, memberships: newestFirst(membershipsIn(reach), page) };
+      const rows =
+        owner === 'user'
+          ? await db.prisma.user.findMany({ where, select })
+          : await db.prisma.organization.findMany({ where, select });
+      const column = owner === 'user' ? 'userId' : 'orgId';
+      const countAll = countsOfEach(ids, async (some) => {
+        const named = { AND: [membershipsIn(reach), { [column]: { in: [...some] } }] };
+        const counts = await db.prisma.membership.groupBy({ by: [column], where: named, _count: true });
+        return new Map(counts.map((row) => [row[column], row._count]));
+      });
+      return new Map(rows.map(({ id, memberships }) => [id, pageOf(memberships.map(membershipOf), page, timeKey, countAll(id))]));
+    },
+    async membersAmong(userIds, reach) {
+      const where = { AND: [{ userId: { in: [...userIds] } }, membershipsIn(reach)] };
+      const rows = await db.prisma.membership.findMany({ where, select: { userId: true }, distinct: ['userId'] });
+      return new Set(rows.map(({ userId }) => userId));
+    },
+    setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
+    async deleteOf({ orgId, userId }) {
+      const found = await db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { id: true } });
+      return found === null ? 'missing' : change(found.id, true, (tx) => remove(tx, signals, found.id));
+    },
+    delete: (id) => change(id, true, (tx) => remove(tx, signals, id)),
+  };
+}
+
+async function remove(tx: Transaction, signals: Signals, id: string): Promise<void> {
+  const { orgId, userId } = await tx.prisma.membership.delete({ where: { id }, select: { orgId: true, userId: true } });
+  await noteRemoval(tx, signals, orgId, userId);
+  await endOperator(tx, userId);
+}
+
+function membershipOf(row: Omit<Membership, 'role'> & { readonly role: string }): Membership {
+  return { ...row, role: row.role as MemberRole };
+}

@@ -1,0 +1,132 @@
+import { DomainError } from '../../entities/ground/errors.ts';
+import type { MemberRole, Scope } from '../../entities/people/caller.ts';
+import type { SignInLink } from '../../entities/people/session.ts';
+import { settled } from '../ground/conflicts.ts';
+import type { Database } from '../ground/database.ts';
+import { hasNoTenant } from '../ground/opening/installation.ts';
+import type { Signals } from '../ground/signals/signals.ts';
+import { lockFirstStart } from '../ground/sql/locks.ts';
+import { claimGroupMembers } from './groups/emails.ts';
+import { forgetRemoval } from './removals.ts';
+
+/** Who is separated from whom: tenants, their organizations, and the members of each. */
+export interface TenancyStore {
+  /** True until the first tenant exists. */
+  isEmpty(): Promise<boolean>;
+  /** Whether there are two tenants or more. */
+  hasSeveral(): Promise<boolean>;
+  /**
+   * Writes the first tenant, organization, administrator (who is an operator) and key, all or nothing.
+   *
+   * @returns false when another process wrote them first; nothing is written then.
+   */
+  createFirst(first: FirstAccount): Promise<boolean>;
+  /** The first administrator by time. A command line without a key acts as this user. */
+  findFirstAdmin(): Promise<{ readonly userId: string; readonly orgId: string; readonly tenantId: string } | undefined>;
+  createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
+  createOrganization(organization: NewOrganization): Promise<void>;
+  createUser(user: NewUser): Promise<void>;
+  /** Whoever was removed before is not any more. @throws DomainError CONFLICT for somebody who is deactivated in the organization. */
+  addMember(member: NewMember): Promise<void>;
+}
+
+export interface NewOrganization {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  /** Tokens; absent or null is no limit. */
+  readonly dataUsageTokenLimit?: number | null;
+  readonly apiUsageTokenLimit?: number | null;
+}
+export interface NewUser {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Any case; kept in lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly createdAt: Date;
+}
+export interface NewMember {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly role: MemberRole;
+  readonly createdAt: Date;
+}
+export interface FirstAccount {
+  readonly createdAt: Date;
+  readonly tenant: { readonly id: string; readonly name: string };
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly admin: { readonly id: string; readonly email: string; readonly name: string };
+  readonly membershipId: string;
+  readonly key: {
+    readonly id: string;
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly prefix: string;
+    readonly hash: string;
+  };
+  /** Signs the administrator in, once; undefined when there is none. */
+  readonly signInLink?: SignInLink;
+}
+
+export function createTenancyStore(db: Database, signals: Signals): TenancyStore {
+  return {
+    isEmpty: () => hasNoTenant(db),
+    hasSeveral: async () => (await db.prisma.tenant.findMany({ select: { id: true }, take: 2 })).length > 1,
+    createFirst: ({ createdAt, tenant, organization, admin, membershipId, key, signInLink }) =>
+      db.transaction(async (tx) => {
+        await lockFirstStart(tx);
+        if (!(await hasNoTenant(tx))) return false;
+        const times = { createdAt, updatedAt: createdAt };
+        const member = { orgId: organization.id, userId: admin.id };
+        await tx.prisma.tenant.create({ data: { ...tenant, ...times } });
+        await tx.prisma.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
+        await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id, isOperator: true } });
+        await tx.prisma.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
+        await tx.prisma.apiKey.create({
+          data: { ...key, ...times, ...member, membershipId, scopes: [...key.scopes], level: 'INSTANCE' },
+        });
+        if (signInLink !== undefined) await tx.prisma.signInLink.create({ data: signInLink });
+        return true;
+      }),
+    findFirstAdmin: async () => {
+      const first = await db.prisma.membership.findFirst({
+        where: { role: 'ADMIN' },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        select: { userId: true, orgId: true, organization: { select: { tenantId: true } } },
+      });
+      return first === null ? undefined : { userId: first.userId, orgId: first.orgId, ...first.organization };
+    },
+    createTenant: async (tenant) => {
+      await db.prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
+    },
+    createOrganization: async (organization) => {
+      const creation = db.prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
+      await settled(creation, 'organization');
+    },
+    createUser: async (user) => {
+      const data = { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt };
+      const created = await settled(db.prisma.user.create({ data }), 'user');
+      for (const groupId of await claimGroupMembers(db, created)) signals.publish('group-changed', groupId);
+    },
+    addMember: async (member) => {
+      const { orgId, userId } = member;
+      const noted = await db.prisma.scimUser.findUnique({
+        where: { orgId_userId: { orgId, userId } },
+        select: { isActive: true },
+      });
+      if (noted?.isActive === false) {
+        throw new DomainError(
+          'CONFLICT',
+          'This person is deactivated in the organization: activate the person first, in the identity provider or by reactivateUser',
+        );
+      }
+      await settled(db.prisma.membership.create({ data: { ...member } }), 'membership');
+      await forgetRemoval(db, orgId, userId);
+      signals.publish('user-changed', member.userId);
+      signals.publish('membership-changed', member.id);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { FaultNotes } from '../../entities/ground/fault-notes.ts';
+import type { Warning } from '../../entities/ground/warning.ts';
+import { hasMembers } from '../../lib/json/json.ts';
+
+/**
+ * Members of the common formats that this service does not serve. One that would change what is answered is refused; one that would change the cost,
+ * the speed or what is kept elsewhere is a warning. docs/members.md has all members; a test holds it equal to the published formats.
+ */
+export interface UnservedMember {
+  /** With underscores, as the format has it. */
+  readonly name: string;
+  readonly effect: 'refused' | 'warning';
+  /** Ends a sentence that begins with the name. */
+  readonly reason: string;
+  /** A value that asks for nothing; default: null. */
+  isIdle?(value: unknown): boolean;
+}
+
+const refused = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
+  ...{ name, effect: 'refused', reason },
+  ...(isIdle === undefined ? {} : { isIdle }),
+});
+const warned = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
+  ...{ name, effect: 'warning', reason },
+  ...(isIdle === undefined ? {} : { isIdle }),
+});
+
+const cacheMembers = [
+  warned('prompt_cache_retention', 'has no effect: how long a provider keeps its cache is its own setting'),
+  warned('prompt_cache_options', 'has no effect: providers decide what they cache'),
+];
+const moderation = refused('moderation', 'is not served: nothing would be moderated');
+
+export const unservedInCompletions: readonly UnservedMember[] = [
+  refused('functions', 'is not served: name them in tools'),
+  refused('function_call', 'is not served: use tool_choice'),
+  refused('web_search_options', 'is not served: name a tool of the type web_search in tools'),
+  refused('modalities', 'must be ["text"]: answers are text', isTextOnly),
+  refused('audio', 'is not served: answers are text'),
+  moderation,
+  warned('prediction', 'has no effect: the model writes its whole answer itself'),
+  warned('store', 'has no effect: a completion is not kept; responses are', (value) => value === false),
+  warned('metadata', 'has no effect: a completion is not kept; responses are', isEmpty),
+  ...cacheMembers,
+];
+
+export const unservedInResponses: readonly UnservedMember[] = [
+  refused('prompt', 'is not served: there are no prompt templates; send instructions and input'),
+  moderation,
+  refused('personality', 'is not served: instructions say how the model speaks'),
+  warned('context_management', 'has no effect: truncation says what becomes of a long conversation'),
+  warned('access_programs', 'has no effect here'),
+  warned('image', 'has no effect here: the tool image_generation takes options of images'),
+  ...cacheMembers,
+];
+
+/** Notes faults for members of a request that are refused. @returns warnings for those without effect. */
+export function readUnserved(given: object, members: readonly UnservedMember[], faults: FaultNotes): readonly Warning[] {
+  const values = given as Readonly<Record<string, unknown>>;
+  const warnings: Warning[] = [];
+  for (const { name, effect, reason, isIdle } of members) {
+    const member = camelName(name);
+    const value = values[member];
+    if (value === undefined || value === null || isIdle?.(value) === true) continue;
+    const message = `${name} ${reason}`;
+    if (effect === 'refused') faults.add(member, message, 'UNSUPPORTED_VALUE');
+    else warnings.push({ code: 'option_not_supported', message, param: name });
+  }
+  return warnings;
+}
+
+export function camelName(name: string): string {
+  return name.replace(/_([a-z])/g, (_underscore, letter: string) => letter.toUpperCase());
+}
+
+function isTextOnly(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 1 && value[0] === 'text';
+}
+
+function isEmpty(value: unknown): boolean {
+  return hasMembers(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,51 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
+
+const { make } = await withService();
+let ann: Person;
+let colleague: Person;
+beforeAll(async () => {
+  const organization = await make.organization();
+  ann = await make.person({ organization });
+  colleague = await make.person({ organization });
+});
+
+const mutation = `mutation ($agentId: ID!, $dataSourceId: ID!) {
+  detachDataSource(agentId: $agentId, dataSourceId: $dataSourceId) { agentId dataSourceId agent { sources { nodes { id } } } dataSource { usageCount } }
+}`;
+
+describe('detachDataSource', () => {
+  it('takes a source from an agent, keeps it, and lets it be attached again', async () => {
+    const agent = await make.agent({ owner: ann });
+    const kept = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { a: 1 } });
+    const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { b: 2 } });
+    const { data, errors } = await ann.graphql(mutation, { agentId: agent.id, dataSourceId: source.id });
+    expect(errors).toBeUndefined();
+    expect(data.detachDataSource).toEqual({
+      agentId: agent.id,
+      dataSourceId: source.id,
+      agent: { sources: { nodes: [{ id: kept.id }] } },
+      dataSource: { usageCount: 0 },
+    });
+    expect((await ann.post(`/api/v1/ais/${agent.id}/data-sources`, { dataSourceId: source.id })).status).toBe(200);
+    const { data: after } = await ann.graphql('query ($id: ID!) { agent(id: $id) { sources { nodes { id } } } }', {
+      id: agent.id,
+    });
+    expect(after.agent.sources.nodes.map(({ id }: { id: string }) => id)).toContain(source.id);
+  });
+
+  it('leaves a source as it is that the agent does not have', async () => {
+    const [agent, other] = [await make.agent({ owner: ann }), await make.agent({ owner: ann })];
+    const source = await make.apiDataSource({ owner: ann, agentId: other.id, data: { a: 1 } });
+    const { data } = await ann.graphql(mutation, { agentId: agent.id, dataSourceId: source.id });
+    expect(data.detachDataSource.dataSource.usageCount).toBe(1);
+  });
+
+  it('is for those who may edit the agent', async () => {
+    const agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+    const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { a: 1 } });
+    const { errors } = await colleague.graphql(mutation, { agentId: agent.id, dataSourceId: source.id });
+    expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  });
+});

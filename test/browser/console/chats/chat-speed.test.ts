@@ -1,0 +1,92 @@
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { openConsole } from '../../../support/browser/console.ts';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
+
+/** The bars are 500 ms and 100 ms on a calm machine; what is checked leaves room for a busy one. The figures are printed. */
+const openMaxMs = 3_000;
+const taskMaxMs = 600;
+const messageCount = 5_000;
+const { service, make, upstream } = await withService('model');
+let ann: Person;
+let agentId: string;
+
+beforeAll(async () => {
+  ann = await make.person({ name: 'Ann Example' });
+  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
+});
+
+const idOf = (n: string) => `'msg_01h' || lpad((${n})::text, 23, '0')`;
+
+async function longChat(): Promise<string> {
+  const { id } = await make.chat({ owner: ann, agentId, name: 'A long chat' });
+  await service.deps.storage.db.pool.query(
+    `insert into messages (id, "parentId", "createdAt", "updatedAt", "chatId", ordinal, role, content)
+     select ${idOf('n')}, case when n > 0 then ${idOf('n - 1')} end, now(), now(), $1, n, case n % 2 when 0 then 'user' else 'assistant' end,
+       'Message ' || n || E'\\n\\nIt has **two** paragraphs.\\n\\n- and\\n- a list'
+     from generate_series(0, $2::int - 1) as n`,
+    [id, messageCount],
+  );
+  return id;
+}
+
+const report = (words: string) => process.stdout.write(`chat speed: ${words}\n`);
+
+describe.skipIf(!hasBrowser())('the speed of chats', () => {
+  it('opens a chat of 5,000 messages at its end, and leads back to earlier ones', async () => {
+    const chatId = await longChat();
+    const { page } = await openConsole(service, ann);
+    await page.getByRole('link', { name: 'A long chat' }).waitFor();
+    const ms = await page.evaluate(async (path) => {
+      const link = document.querySelector<HTMLAnchorElement>(`a[href="${path}"]`);
+      const begunMs = performance.now();
+      link?.click();
+      while (!document.body.innerText.includes('Message 4999')) await new Promise(requestAnimationFrame);
+      return performance.now() - begunMs;
+    }, `/chats/${chatId}`);
+    report(`opens 5,000 messages in ${Math.round(ms)} ms`);
+    expect(ms).toBeLessThan(openMaxMs);
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    const isAtEnd = () => transcript.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 5);
+    await expect.poll(isAtEnd).toBe(true);
+    await transcript.hover();
+    for (let turn = 0; turn < 120 && (await page.getByText('Message 4881', { exact: true }).count()) === 0; turn += 1) {
+      await page.mouse.wheel(0, -600);
+      await page.waitForTimeout(50);
+    }
+    await page.getByText('Message 4881', { exact: true }).waitFor();
+    expect(await page.locator('article').count()).toBeLessThan(100);
+    await page.getByRole('button', { name: 'To the newest message' }).click();
+    await expect.poll(isAtEnd).toBe(true);
+  });
+
+  it('does not hold up who writes while an answer streams 100 tokens a second on a slow machine', async () => {
+    upstream.next({
+      text: Array.from({ length: 600 }, (_, n) => (n % 12 === 11 ? `**${n}**\n\n` : `token${n} `)),
+      chunkDelayMs: 10,
+    });
+    const { page, context } = await openConsole(service, ann, `/?agent=${agentId}`);
+    const devtools = await context.newCDPSession(page);
+    // The page, and the process behind it, serve other tests.
+    onTestFinished(() => devtools.detach());
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    const box = page.getByRole('textbox', { name: 'Message' });
+    await box.fill('Go');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('token5', { exact: false }).first().waitFor();
+    await page.evaluate(() => {
+      const tasks: number[] = [];
+      Reflect.set(window, 'longTasks', tasks);
+      new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+        type: 'longtask',
+      });
+    });
+    await box.pressSequentially('A text that is written meanwhile', { delay: 60 });
+    await page.getByText('598').waitFor({ timeout: 60_000 });
+    expect(await box.inputValue()).toBe('A text that is written meanwhile');
+    const tasks: readonly number[] = await page.evaluate(() => Reflect.get(window, 'longTasks'));
+    report(`${tasks.length} tasks over 50 ms, the longest ${Math.round(Math.max(0, ...tasks))} ms`);
+    expect(Math.max(0, ...tasks)).toBeLessThan(taskMaxMs);
+  });
+});

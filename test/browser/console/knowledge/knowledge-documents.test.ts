@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { makePdf } from '../../../support/knowledge/documents.ts';
+import { addFile, indexed, longText } from '../../../support/knowledge/knowledge.ts';
+import type { Organization, Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
+
+const { service, make } = await withService();
+const fact = 'The lighthouse shows three white flashes every ten seconds during fog.';
+let organization: Organization;
+let ann: Person;
+let agentId: string;
+
+beforeAll(async () => {
+  organization = await make.organization();
+  ann = await make.person({ organization, role: 'ADMIN', name: 'Ann Example' });
+  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', visibility: 'ORGANIZATION' })).id;
+});
+
+/** Where a passage of a new document stands. */
+async function added(filename: string, content: string | Uint8Array, type: string, question: string) {
+  const { id: sourceId } = (await addFile(ann, agentId, filename, content, type)).body;
+  await indexed(ann, sourceId);
+  const document = `query ($input: KnowledgeSearchInput!) { searchKnowledge(input: $input) { hits {
+    passageId knowledgeItemId page charStart charEnd } } }`;
+  const { data } = await ann.graphql(document, { input: { query: question, dataSourceIds: [sourceId], limit: 1 } });
+  const [{ passageId, knowledgeItemId, page, charStart, charEnd }] = data.searchKnowledge.hits;
+  const query = new URLSearchParams({ citation: passageId, passage: `${charStart}-${charEnd}` });
+  if (page !== null) query.set('page', page);
+  return `/documents/${knowledgeItemId}?${query}`;
+}
+
+describe.skipIf(!hasBrowser())('a document in the console', () => {
+  it('leads from an answer to the page of a PDF, with the passage marked', async () => {
+    const filler = longText(3).replaceAll('\n', ' ');
+    const pages = [1, 2, 3].map((number) => ({ heading: `Chapter ${number}`, columns: [number === 3 ? fact : filler] }));
+    await added('lights.pdf', await makePdf(pages), 'application/pdf', 'What does the lighthouse show during fog?');
+    const { page, problems, strangers } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('What does the lighthouse show during fog?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page
+      .getByRole('button', { name: /^Source 1:/ })
+      .first()
+      .click();
+    await page.getByRole('complementary', { name: 'Sources' }).getByRole('link', { name: 'Open the document' }).click();
+    await page.getByRole('heading', { level: 1, name: 'lights.pdf' }).waitFor();
+    const third = page.getByRole('region', { name: 'Page 3' });
+    await third.locator('mark').first().waitFor();
+    expect((await third.locator('mark').allTextContents()).join(' ').replace(/\s+/g, ' ')).toContain('three white flashes');
+    const box = await third.locator('mark').first().boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect(box?.y).toBeLessThan(800);
+    await keepConsolePicture(page, 'knowledge-pdf');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show the text' }).click();
+    await page.locator('pre mark', { hasText: 'three white flashes' }).waitFor();
+    expect([...strangers]).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('says why a page of a PDF cannot be shown', async () => {
+    const pages = [{ heading: 'Moorings', columns: ['Every mooring has two ropes of forty metres.'] }];
+    const path = await added('moorings.pdf', await makePdf(pages), 'application/pdf', 'How long are the ropes of a mooring?');
+    const { page } = await openConsole(service, ann, path);
+    await page.addInitScript(() => {
+      Range.prototype.surroundContents = () => {
+        throw new Error('no mark fits here');
+      };
+    });
+    await page.reload();
+    await page.getByRole('alert').getByText('This page cannot be shown: no mark fits here').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'knowledge-pdf-fault');
+  });
+
+  it.each(['light', 'dark'] as const)('shows a text at the passage in %s colors, on a telephone too', async (scheme) => {
+    const document = `# Rules\n\n${longText(60)}\n\n## Fees\n\nA berth for one night costs forty crowns.\n\n${longText(10)}`;
+    const path = await added(`rules-${scheme}.md`, document, 'text/markdown', 'What does a berth cost?');
+    const { page } = await openConsole(service, ann, path, { scheme, width: 390 });
+    const mark = page.locator('mark', { hasText: 'A berth for one night' });
+    await mark.waitFor();
+    expect(await mark.evaluate((element) => element.getBoundingClientRect().top < innerHeight)).toBe(true);
+    expect(await overflowWidth(page)).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, `knowledge-document-${scheme}`);
+  });
+
+  it('is read by who may use an agent that cites it, and is missing for others', async () => {
+    const path = await added(
+      'tides.md',
+      'High water comes twice a day at the northern quay.',
+      'text/markdown',
+      'When is high water?',
+    );
+    const bob = await make.person({ organization, name: 'Bob Reader' });
+    const reader = await openConsole(service, bob, path);
+    await reader.page.locator('mark', { hasText: 'High water comes twice a day' }).waitFor();
+    const stranger = await openConsole(service, await make.person({ name: 'Eve Elsewhere' }), path);
+    await stranger.page.getByRole('heading', { name: 'There is no such document' }).waitFor();
+  });
+});

@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+
+// docs/members.md says of each member of the common formats what it does here. The formats are those that the newest openai package declares, so
+// that a new version with a new member fails here.
+
+const { make, upstream } = await withService('model');
+let ann: Person;
+beforeAll(async () => {
+  ann = await make.person();
+});
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+/** The members of an interface of the openai package. */
+function declaredMembers(file: string, name: string): readonly string[] {
+  const text = read(`node_modules/openai/resources/${file}.d.ts`).replaceAll(/\/\*[\s\S]*?\*\//g, '');
+  const start = text.indexOf(`export interface ${name} `);
+  if (start < 0) throw new Error(`the package declares no ${name}`);
+  const members: string[] = [];
+  let depth = 0;
+  for (const line of text.slice(start).split('\n')) {
+    const member = /^\s*(\w+)\??:/.exec(line)?.[1];
+    if (depth === 1 && member !== undefined) members.push(member);
+    depth += (line.match(/\{/g) ?? []).length - (line.match(/\}/g) ?? []).length;
+    if (depth === 0) break;
+  }
+  return members;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+const openApi = JSON.parse(read('openapi.json')) as {
+  readonly paths: Readonly<
+    Record<string, { readonly post: { readonly requestBody: { readonly content: Record<string, { schema: Schema }> } } }>
+  >;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+function bodyMembers(path: string): readonly string[] {
+  const [content] = Object.values(openApi.paths[path]?.post.requestBody.content ?? {});
+  let schema = content?.schema;
+  while (schema?.$ref !== undefined) schema = openApi.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
+  return Object.keys(schema?.properties ?? {}).map((name) => name.replace(/\[.*/, ''));
+}
+
+/** Rows of the table: member, completions, responses. */
+const rows = [...read('docs/members.md').matchAll(/^\| `(\w+)` \| (\S+) \| (\S+) \|/gm)].map(
+  ([, member = '', completions = '', responses = '']) => ({ member, completions, responses }),
+);
+const apis = [
+  ['completions', '/api/v1/chat/completions', 'chat/completions/completions', ['ChatCompletionCreateParamsBase']],
+  ['responses', '/api/v2/responses', 'responses/responses', ['ResponseCreateParamsBase', 'ResponseCompactParams']],
+] as const;
+
+describe.each(apis)('the table of members: %s', (api, path, file, interfaces) => {
+  const told = rows.filter((row) => row[api] !== '–').map(({ member }) => member);
+  it('has every member of the published format', () => {
+    const extra = api === 'responses' ? declaredMembers('responses/input-tokens', 'InputTokenCountParams') : [];
+    expect(
+      [...interfaces.flatMap((name) => declaredMembers(file, name)), ...extra].filter((name) => !told.includes(name)),
+    ).toEqual([]);
+  });
+
+  it('has every member that is read, and no other', () => {
+    expect([...told].sort()).toEqual([...new Set(bodyMembers(path))].sort());
+  });
+
+  it('says one of three things of each', () => {
+    expect(rows.filter((row) => !['served', '400', 'warning', '–'].includes(row[api]))).toEqual([]);
+    expect(rows.filter((row) => row[api] === '400').length).toBeGreaterThan(2);
+  });
+
+  const basis = api === 'completions' ? { messages: [{ role: 'user', content: 'Hi' }] } : { input: 'Hi' };
+  const request = { model: 'openai/test-model', ...basis };
+  /** Something that asks for an effect, in any member. */
+  const value = { any: 'thing' };
+
+  it.each(rows.filter((row) => row[api] === '400').map(({ member }) => member))('%s is refused, and named', async (member) => {
+    const before = upstream.requests.length;
+    const { status, body } = await ann.post(path, { ...request, [member]: value });
+    expect([status, body.error]).toMatchObject([400, { code: 'unsupported_value', param: member }]);
+    expect(body.error.message).toContain(member);
+    expect(upstream.requests.length).toBe(before);
+    expect((await ann.post(path, { ...request, [member]: null })).status).toBe(200);
+  });
+
+  it.each(rows.filter((row) => row[api] === 'warning').map(({ member }) => member))(
+    '%s is a warning, and named',
+    async (member) => {
+      const { status, body } = await ann.post(path, { ...request, [member]: value });
+      expect(status).toBe(200);
+      expect(body.warnings).toEqual([expect.objectContaining({ code: 'option_not_supported', param: member })]);
+      expect(JSON.stringify(await ann.stream(path, { ...request, [member]: value, stream: true }))).toContain(
+        'option_not_supported',
+      );
+      const stock = await ann.post(path, { ...request, [member]: value }, { 'x-parley-extensions': 'off' });
+      expect(stock.body.warnings).toEqual(body.warnings);
+      expect((await ann.post(path, request)).body).not.toHaveProperty('warnings');
+    },
+  );
+});
+
+it('a completion asks for text alone by its modalities', async () => {
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const ask = (modalities: unknown) => ann.post('/api/v1/chat/completions', { model: 'openai/test-model', messages, modalities });
+  expect((await ask(['text'])).status).toBe(200);
+  expect((await ask(['text', 'audio'])).body.error).toMatchObject({ code: 'unsupported_value', param: 'modalities' });
+});
+
+it('options of a completion reach the provider, and its log probabilities and tier come back', async () => {
+  const tokens = [
+    { token: 'Hi', logprob: -0.5, bytes: [72, 105], top_logprobs: [{ token: 'Hi', logprob: -0.5, bytes: [72, 105] }] },
+  ];
+  const script = { text: ['Hi'], logprobs: tokens, serviceTier: 'flex' };
+  const request = {
+    model: 'openai/test-model',
+    messages: [{ role: 'user', content: 'Hi' }],
+    ...{ logprobs: true, top_logprobs: 1, logit_bias: { 50256: -100 }, verbosity: 'low', service_tier: 'flex' },
+  };
+  upstream.next(script, script);
+  const { body } = await ann.post('/api/v1/chat/completions', request);
+  expect(upstream.requests.at(-1)?.body).toMatchObject({
+    ...{ logprobs: true, top_logprobs: 1, logit_bias: { 50256: -100 }, verbosity: 'low', service_tier: 'flex' },
+  });
+  expect(body).toMatchObject({ service_tier: 'flex', choices: [{ logprobs: { content: tokens, refusal: null } }] });
+  const frames = await ann.stream('/api/v1/chat/completions', { ...request, stream: true });
+  const chunks = frames.slice(0, -1).map(({ data }) => JSON.parse(data));
+  expect(chunks.flatMap(({ choices }) => choices[0]?.logprobs?.content ?? [])).toEqual(tokens);
+  expect(chunks.at(-1)).toMatchObject({ service_tier: 'flex' });
+  const wrong = { logit_bias: { 1: 101 }, top_logprobs: 21, verbosity: 'loud', service_tier: 'gold' };
+  const { error } = (await ann.post('/api/v1/chat/completions', { ...request, ...wrong })).body;
+  expect(error).toMatchObject({ code: 'invalid_value' });
+});
+
+it.each([
+  ['embeddings', 'EmbeddingCreateParams', '/api/v1/embeddings'],
+  ['files', 'FileCreateParams', '/api/v1/files'],
+  ['uploads/uploads', 'UploadCreateParams', '/api/v1/uploads'],
+  ['vector-stores/vector-stores', 'VectorStoreCreateParams', '/api/v1/vector_stores'],
+  ['vector-stores/vector-stores', 'VectorStoreUpdateParams', '/api/v1/vector_stores/{vectorStoreId}'],
+  ['vector-stores/vector-stores', 'VectorStoreSearchParams', '/api/v1/vector_stores/{vectorStoreId}/search'],
+  ['vector-stores/files', 'FileCreateParams', '/api/v1/vector_stores/{vectorStoreId}/files'],
+  ['vector-stores/file-batches', 'FileBatchCreateParams', '/api/v1/vector_stores/{vectorStoreId}/file_batches'],
+  ['conversations/conversations', 'ConversationCreateParams', '/api/v1/conversations'],
+])('%s: every member of %s is read', (file, name, path) => {
+  const members = bodyMembers(path);
+  const pathMembers = ['vector_store_id'];
+  expect(declaredMembers(file, name).filter((member) => !members.includes(member) && !pathMembers.includes(member))).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { TestClient } from '../../../support/client.ts';
+import { addFile, indexed, itemsOf, longText } from '../../../support/knowledge/knowledge.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
+import { killProcesses, startProcess } from '../../../support/processes/process.ts';
+import { startService } from '../../../support/service.ts';
+import { copyOf, type Place } from '../../../support/storage/databases.ts';
+
+const adminKey = 'pk-test-administrator-key-of-40-characters';
+
+describe('a process killed in the middle of indexing', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await copyOf(inject('template'));
+  });
+  afterEach(async () => {
+    await killProcesses();
+    await place.remove();
+  });
+
+  it('leaves work that completes after the restart by itself, without orphans', async () => {
+    const env = { ...place.env, PARLEY_ADMIN_KEY: adminKey, INDEX_LEASE_MS: '3000' };
+    const first = startProcess(env);
+    const url = await first.url();
+    const before = new TestClient(() => url, adminKey);
+    const { body: agent } = await before.post('/api/v1/ais', { src: '', name: 'Ada', description: '', instructions: '' });
+    const { body: source } = await addFile(before, agent.id, 'large.txt', longText(3_000));
+    await eventually(async () => {
+      const [item] = await itemsOf(before, source.id);
+      // It was indexed before the test looked: index it once more.
+      if (item.indexStatus === 'INDEXED') await before.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
+      expect(item.indexStatus).toBe('INDEXING');
+      expect(Number(item.indexPercentage)).toBeGreaterThan(30);
+    });
+    await first.kill('SIGKILL');
+
+    const service = await startService({ env });
+    const after = service.client();
+    expect(await indexed(after, source.id)).toMatchObject({ indexStatus: 'INDEXED', indexPercentage: '100' });
+    const [item] = await itemsOf(after, source.id);
+    expect(item.documentCount).toBeGreaterThan(500);
+    const { rows } = await service.deps.storage.db.pool.query(
+      `select (select count(*)::int from chunks where item_id = $1) as chunks, (select count(*)::int from chunk_texts) as texts,
+         (select sum(chunks)::int from lexeme_statistics) as counted`,
+      [item.id],
+    );
+    const { documentCount } = item;
+    expect(rows).toEqual([{ chunks: documentCount, texts: documentCount, counted: documentCount }]);
+    await service.close();
+  });
+});

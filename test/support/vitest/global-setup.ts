@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { createLogger } from '../../../src/http/log/logging.ts';
+import { loadSettings } from '../../../src/settings.ts';
+import { closeDeps, createDeps } from '../../../src/start/compose.ts';
+import { emptyPlace, removeEverything, removeLeftovers, type Template } from '../storage/databases.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    template: Template;
+  }
+}
+
+/** Makes one empty, migrated database; each service of a test starts with a copy of it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  removeLeftovers();
+  // The test workers inherit it.
+  process.env.TEST_RUN = randomBytes(4).toString('hex');
+  const place = await emptyPlace();
+  const settings = loadSettings({ ...place.env, LOG_LEVEL: 'warn', ROLE: 'web' });
+  const deps = await createDeps({
+    settings,
+    logger: createLogger(settings),
+    publicUrl: () => '',
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  await closeDeps(deps, 0);
+  const { DATABASE_URL, DATA_DIR } = settings;
+  // A copy must not contain the lock of another process.
+  for (const file of ['parley.lock', 'parley.pid', 'parley.socket']) rmSync(join(DATA_DIR, file), { force: true });
+  project.provide('template', {
+    folder: DATA_DIR,
+    database: DATABASE_URL === undefined ? undefined : new URL(DATABASE_URL).pathname.slice(1),
+  });
+  return removeEverything;
+}
