@@ -6,6 +6,7 @@ import type {
   AgentVisibility,
   PublicCategory,
 } from '../../entities/agents/agent.ts';
+import type { WireObject } from '../../entities/conversations/runs/response.ts';
 import type { EnabledTool } from '../../entities/conversations/runs/tool.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { isObject } from '../../lib/json/json.ts';
@@ -15,7 +16,7 @@ import type { Deps } from '../deps.ts';
 import { visibleGroups } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
 import { noteServersOfTools } from './parts/standing-servers.ts';
-import { readStandingTools, type ToolInput } from './tools/request-tools.ts';
+import { readStandingTools } from './tools/read.ts';
 
 type Optional<T> = T | null | undefined;
 type OptionalMembers<T> = { readonly [Name in keyof T]?: T[Name] | null | undefined };
@@ -40,7 +41,7 @@ export interface AgentInput {
   readonly generateCitations?: Optional<boolean>;
   readonly intermediateStepsVisible?: Optional<boolean>;
   /** Replaced as a whole. */
-  readonly enabledTools?: Optional<readonly ToolInput[]>;
+  readonly enabledTools?: Optional<readonly WireObject[]>;
   /** Replaced as a whole; absent and null members are unset. */
   readonly options?: Optional<OptionalMembers<AgentOptions>>;
   /** Replaced as a whole; absent and null members are unset. */
@@ -192,7 +193,7 @@ const enabledToolsMax = 20;
 /** A tool that this instance cannot run may be kept: an agent may be moved to one that can. Its runs say so. */
 export function readEnabledTools(
   { tools }: Pick<Deps, 'tools'>,
-  given: readonly ToolInput[],
+  given: readonly WireObject[],
   faults: Faults,
 ): readonly EnabledTool[] {
   faults.requireCount('enabledTools', given, enabledToolsMax);

@@ -7,7 +7,6 @@ import { type EnabledTool, toolTypeOf } from '../../../entities/conversations/ru
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import type { Faults } from '../../ground/faults.ts';
-import { chosenTool } from './service-tools.ts';
 
 export interface ReadChoice {
   readonly choice: ModelRequest['toolChoice'];
@@ -25,12 +24,20 @@ export interface AllowedTools {
   readonly serviceTools: readonly EnabledTool[];
 }
 
+/** A request that says nothing of its choice. */
+export const noChoice: ReadChoice = { choice: undefined, allowed: undefined };
+
 /** The tools of a request, among which it chooses. */
-export interface ChoosableTools {
-  /** Names of the caller's functions. */
-  readonly functions: ReadonlySet<string>;
+interface ChoosableTools {
+  /** By the names of the caller's functions. */
+  readonly places: ReadonlyMap<string, string>;
   readonly serviceTools: readonly EnabledTool[];
+}
+
+interface ChoiceTerms {
   readonly registry: ToolRegistry;
+  /** An agent may answer, whose tools are not known yet: see `requireForcedTool`. */
+  readonly mayBeAgent: boolean;
 }
 
 const forms =
@@ -40,27 +47,32 @@ const forms =
  * Reads a `tool_choice` of completions and of responses: a function may be named flat or under `function`, the members of `allowed_tools`
  * too. A choice that forces a call is kept or refused, never dropped.
  *
- * @param tools       of the request.
- * @param mayBeAgent  whether an agent may answer, whose tools are not known yet: see `requireForcedTool`.
+ * @param tools  of the request.
  */
-export function readToolChoice(input: unknown, tools: ChoosableTools, mayBeAgent: boolean, faults: Faults): ReadChoice {
-  const none: ReadChoice = { choice: undefined, allowed: undefined };
-  if (input === undefined || input === null) return none;
+export function readToolChoice(
+  input: unknown,
+  tools: ChoosableTools,
+  { registry, mayBeAgent }: ChoiceTerms,
+  faults: Faults,
+): ReadChoice {
+  if (input === undefined || input === null) return noChoice;
   if (input === 'auto' || input === 'none') return { choice: input, allowed: undefined };
   if (input === 'required') {
-    const isUnmet = tools.functions.size === 0 && tools.serviceTools.length === 0;
+    const isUnmet = tools.places.size === 0 && tools.serviceTools.length === 0;
     if (isUnmet && !mayBeAgent) faults.add('toolChoice', 'tool_choice may be "required" only with tools');
     return { choice: input, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
   }
   if (isObject(input) && input.type === 'allowed_tools') return readAllowed(input, tools, faults);
-  if (isObject(input) && !isFunctionChoice(input)) return readServiceChoice(input, tools, mayBeAgent, faults) ?? none;
+  if (isObject(input) && !isFunctionChoice(input)) {
+    return readServiceChoice(input, tools.serviceTools, { registry, mayBeAgent }, faults) ?? noChoice;
+  }
   const name = functionNameOf(input);
   if (name === undefined) {
     faults.add('toolChoice', `tool_choice must be ${forms}`);
-    return none;
+    return noChoice;
   }
-  const isService = tools.serviceTools.some((tool) => tools.registry.namesOf(tool).includes(name));
-  const isUnmet = !tools.functions.has(name) && !isService;
+  const isService = tools.serviceTools.some((tool) => registry.namesOf(tool).includes(name));
+  const isUnmet = !tools.places.has(name) && !isService;
   if (isUnmet && !mayBeAgent) faults.add('toolChoice', missing(name));
   return { choice: { name }, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
 }
@@ -68,8 +80,8 @@ export function readToolChoice(input: unknown, tools: ChoosableTools, mayBeAgent
 /** A choice that names a tool of the service by its type. */
 function readServiceChoice(
   input: WireObject,
-  { serviceTools, registry }: ChoosableTools,
-  mayBeAgent: boolean,
+  serviceTools: readonly EnabledTool[],
+  { registry, mayBeAgent }: ChoiceTerms,
   faults: Faults,
 ): ReadChoice | undefined {
   const type = toolTypeOf(input.type);
@@ -117,6 +129,16 @@ export function functionNameOf(tool: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
+/** The tool of the service that a choice names, among those enabled; undefined when it names none. */
+function chosenTool(choice: unknown, enabled: readonly EnabledTool[]): EnabledTool | undefined {
+  if (!isObject(choice)) return undefined;
+  const type = toolTypeOf(choice.type);
+  const label = choice.server_label ?? choice.server;
+  return enabled.find(
+    (tool) => tool.type === type && (label === undefined || label === (tool.options.server_label ?? tool.options.server)),
+  );
+}
+
 function isFunctionChoice(tool: unknown): boolean {
   return isObject(tool) && (tool.type === undefined || tool.type === 'function');
 }
@@ -126,7 +148,7 @@ function missing(name: string): string {
 }
 
 /** The members stand beside `type` in responses, and under `allowed_tools` in completions. */
-function readAllowed(input: WireObject, { functions, serviceTools }: ChoosableTools, faults: Faults): ReadChoice {
+function readAllowed(input: WireObject, { places, serviceTools }: ChoosableTools, faults: Faults): ReadChoice {
   const isNested = isObject(input.allowed_tools);
   const { tools, mode = 'auto' } = isObject(input.allowed_tools) ? input.allowed_tools : input;
   const at = isNested ? 'toolChoice.allowed_tools' : 'toolChoice';
@@ -143,7 +165,7 @@ function readAllowed(input: WireObject, { functions, serviceTools }: ChoosableTo
   for (const [index, tool] of tools.entries()) {
     const name = functionNameOf(tool);
     const ofService = chosenTool(tool, serviceTools);
-    if (name !== undefined && functions.has(name)) names.push(name);
+    if (name !== undefined && places.has(name)) names.push(name);
     else if (ofService !== undefined) chosen.push(ofService);
     else faults.add(`${at}.tools[${index}]`, `${shown}.tools[${index}] names no tool of this request`);
   }

@@ -1,7 +1,7 @@
 import { requestSecretsOf } from '../../../engine/tools/mcp/request-secrets.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
-import { type EnabledTool, toolTypeNames, toolTypeOf } from '../../../entities/conversations/runs/tool.ts';
+import type { EnabledTool, ToolType } from '../../../entities/conversations/runs/tool.ts';
 import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import { readWire } from '../../../wire/ground/read.ts';
@@ -9,11 +9,6 @@ import { responseToolParam } from '../../../wire/responses/tools.ts';
 import type { Faults } from '../../ground/faults.ts';
 import { checkToolMembers } from './members.ts';
 import { readSecrets } from './secrets.ts';
-
-/** Whether a type names a tool of the service, served or not. */
-export function isServiceTool(type: unknown): type is string {
-  return toolTypeOf(type) !== undefined;
-}
 
 /** Members of a tool that only its server may know. They are never stored with a run, and no reply repeats them. */
 export const secretMembers: readonly string[] = ['authorization', 'headers', 'secrets'];
@@ -25,14 +20,14 @@ export const secretMembers: readonly string[] = ['authorization', 'headers', 'se
  * @param mayBeUnavailable  takes a tool that this instance cannot run, as a standing tool of an agent.
  */
 export function readServiceTool(
+  type: ToolType,
   tool: WireObject,
   at: string,
   registry: ToolRegistry,
   faults: FaultNotes,
   mayBeUnavailable = false,
-): EnabledTool | undefined {
-  const type = toolTypeOf(tool.type);
-  const { require_approval: approval } = tool;
+): EnabledTool {
+  const { require_approval: approval, allowed_tools: allowed } = tool;
   const isMcp = type === 'mcp';
   if (!isMcp && approval !== undefined && approval !== null && typeof approval !== 'boolean') {
     faults.add(`${at}.require_approval`, `${at}.require_approval must be true or false`, 'INVALID_TYPE');
@@ -41,8 +36,8 @@ export function readServiceTool(
   const plain = isMcp && typeof approval === 'boolean' ? { ...tool, require_approval: approval ? 'always' : 'never' } : tool;
   const isWellFormed = readWire(responseToolParam, plain, at, faults) !== undefined;
   checkToolMembers(plain, at, faults);
-  if (type === undefined) return undefined;
-  if (allowsNothing(tool.allowed_tools)) {
+  const names = isObject(allowed) ? allowed.tool_names : allowed;
+  if (Array.isArray(names) && names.length === 0) {
     faults.add(`${at}.allowed_tools`, `${at}.allowed_tools must name at least one tool; leave it out to allow all`);
   }
   const kind = registry.find(type);
@@ -56,20 +51,6 @@ export function readServiceTool(
     kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
   }
   return enabled;
-}
-
-function allowsNothing(allowed: unknown): boolean {
-  const names = isObject(allowed) ? allowed.tool_names : allowed;
-  return Array.isArray(names) && names.length === 0;
-}
-
-/** Notes a tool of type `mcp` whose label another one has. @param labels  those seen before. */
-export function noteLabel(tool: EnabledTool | undefined, at: string, labels: Set<unknown>, faults: FaultNotes): void {
-  if (tool?.type !== 'mcp') return;
-  const { server_label: label } = tool.options;
-  if (labels.has(label))
-    faults.add(`${at}.server_label`, `${at}.server_label: another tool has this label; each server has its own`);
-  labels.add(label);
 }
 
 /** Another instance may serve what this one cannot. */
@@ -95,13 +76,13 @@ export function readToolSecrets(tool: WireObject, at: string, faults: Faults): R
 }
 
 /** Why a tool cannot be served, with the setting that would switch it on. */
-export function unavailableText(type: EnabledTool['type'], registry: ToolRegistry): string {
+export function unavailableText(type: ToolType, registry: ToolRegistry): string {
   const lack = registry.find(type)?.unavailable;
   if (lack === undefined) return `this version of Parley has no ${type}`;
   return `${type} cannot be served here: ${lack.reason}; the setting ${lack.setting} switches it on`;
 }
 
-function enabledToolOf(type: EnabledTool['type'], tool: WireObject): EnabledTool {
+function enabledToolOf(type: ToolType, tool: WireObject): EnabledTool {
   const left = ['type', 'requireApproval', 'require_approval', ...secretMembers];
   const options = Object.fromEntries(
     Object.entries(tool).filter(([name, value]) => !left.includes(name) && value !== undefined && value !== null),
@@ -131,18 +112,4 @@ export function withStandingTools(
   standingTools: readonly EnabledTool[],
 ): readonly EnabledTool[] {
   return standingTools.length === 0 ? requestTools : withoutRepeats([...standingTools, ...requestTools]);
-}
-
-export function unknownToolType(at: string): string {
-  return `${at}.type must be one of ${['function', ...toolTypeNames].join(', ')}`;
-}
-
-/** The tool of the service that a `tool_choice` names, among those enabled; undefined when it names none. */
-export function chosenTool(choice: unknown, enabled: readonly EnabledTool[]): EnabledTool | undefined {
-  if (!isObject(choice)) return undefined;
-  const type = toolTypeOf(choice.type);
-  const label = choice.server_label ?? choice.server;
-  return enabled.find(
-    (tool) => tool.type === type && (label === undefined || label === (tool.options.server_label ?? tool.options.server)),
-  );
 }

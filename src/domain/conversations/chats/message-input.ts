@@ -1,16 +1,15 @@
-import type { ModelTool } from '../../../engine/models/port.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { PromptPart, ThreadMode, ToolOutputStatus } from '../../../entities/conversations/chats/chat.ts';
-import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { Settings } from '../../../settings.ts';
 import { promptPart } from '../../../wire/chats.ts';
 import { readWire } from '../../../wire/ground/read.ts';
-import { readTools, type ToolInput } from '../../agents/tools/request-tools.ts';
+import { readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import { Faults } from '../../ground/faults.ts';
 import { type RunOptions, readOptions } from '../runs/options.ts';
+import { plainRequest, type RunRequest } from '../runs/plan.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -21,7 +20,7 @@ export interface SendMessageInput {
   readonly date?: Maybe<Date>;
   readonly modelId?: Maybe<string>;
   readonly options?: unknown;
-  readonly tools?: Maybe<readonly ToolInput[]>;
+  readonly tools?: unknown;
   readonly secrets?: unknown;
   readonly threadMode?: Maybe<ThreadMode>;
 }
@@ -39,15 +38,11 @@ export interface ToolOutputInput {
 }
 
 /** A valid message. */
-export interface ReadMessage {
+export interface ReadMessage extends RunRequest {
   /** The prompt as text: the transcript shows it, and knowledge is searched with it. */
   readonly text: string;
   readonly parts: readonly PromptPart[] | null;
-  readonly tools: readonly ModelTool[];
-  /** The tools of the service that the message enables. */
-  readonly serviceTools: readonly EnabledTool[];
   readonly secrets: Readonly<Record<string, string>>;
-  readonly options: RunOptions;
 }
 
 const partsMax = 100;
@@ -58,14 +53,13 @@ const idLengthMax = 100;
 export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOOLS_MAX'>, registry: ToolRegistry): ReadMessage {
   const faults = new Faults();
   const parts = readPrompt(input.prompt, faults);
-  const given = input.tools ?? [];
-  faults.requireCount('tools', given, limits.TOOLS_MAX);
-  const { functions: tools, serviceTools, secrets: ofTools } = readTools(given.slice(0, limits.TOOLS_MAX), registry, faults);
+  const terms = { registry, toolsMax: limits.TOOLS_MAX, mayBeAgent: true, isCamelCase: true };
+  const tools = readTools({ tools: input.tools }, terms, faults);
   const options = readOptions(input.options, faults);
-  const secrets = { ...readSecrets(input.secrets, faults), ...ofTools };
+  const secrets = { ...readSecrets(input.secrets, faults), ...tools.secrets };
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serviceTools, secrets, options };
+  return { ...plainRequest, text, parts: typeof input.prompt === 'string' ? null : parts, tools, secrets, options };
 }
 
 /** @throws DomainError of the first fault, carrying all of them. */

@@ -14,12 +14,10 @@ import { agentForRun, modelIdOf } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { answersOfOutputs, settleApprovals } from '../runs/approvals.ts';
-import { requireNamedParts } from '../runs/named-parts.ts';
 import { showsSteps } from '../runs/options.ts';
-import { type AdmittedAnswerer, admitAnswerer, plainRequest, planRun, type RunRequest } from '../runs/plan.ts';
+import { type AdmittedAnswerer, admitAnswerer, planRun, type RunRequest } from '../runs/plan.ts';
 import { getRun } from '../runs/runs.ts';
 import { chatNameOf, firstEvents, holderOf, queueFull, startPlaced } from '../runs/thread.ts';
-import { functionsAmong } from '../runs/tool-names.ts';
 import { getOwnChat, missingChat, missingMessage, runActive } from './chats.ts';
 import {
   type ReadMessage,
@@ -96,18 +94,10 @@ export async function prepareMessage(
 ): Promise<PreparedMessage> {
   const message = readMessage(input, deps.settings, deps.tools);
   const { secrets } = message;
-  await requireNamedParts(deps, caller, input.tools);
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  const asked: RunRequest = {
-    ...plainRequest,
-    options: message.options,
-    functions: message.tools,
-    serviceTools: message.serviceTools,
-    written: { tools: input.tools, functions: functionsAmong(input.tools ?? []) },
-  };
-  const answerer = await admitAnswerer(deps, caller, asked, { agent, model, userInputs: chat.userInputs });
-  const planned = planMessage(deps, caller, asked, answerer, { question: message.text, date: input.date ?? deps.now() });
+  const answerer = await admitAnswerer(deps, caller, message, { agent, model, userInputs: chat.userInputs });
+  const planned = planMessage(deps, caller, message, answerer, { question: message.text, date: input.date ?? deps.now() });
   const request = isWhole ? { ...planned, isWhole } : planned;
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   await deps.runs.requireRoom(caller);
@@ -115,7 +105,7 @@ export async function prepareMessage(
   const { text: content, parts } = message;
   const said = newMessage(deps, run, { role: 'user', content, parts, toolCallId: null, toolStatus: null });
   const batchKey = batchKeyOf(input, message, request, model, deps.runs.fingerprint(secrets));
-  return { run, said: { ...said, context }, secrets, warnings: answerer.warnings, chatMode: asked.chatMode, batchKey };
+  return { run, said: { ...said, context }, secrets, warnings: answerer.warnings, chatMode: message.chatMode, batchKey };
 }
 
 /** The plan of the run that answers a message. */
@@ -240,7 +230,7 @@ function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId, modelI
 /** Equal for messages that differ in their prompt only: while they wait, one run may answer them together. */
 function batchKeyOf(
   { date }: SendMessageInput,
-  { serviceTools }: ReadMessage,
+  { tools: { serviceTools } }: ReadMessage,
   { tools, toolChoice, flow, hidesSteps, hidesOutputs, routing }: StoredRequest,
   model: ModelInfo,
   secrets: string | null,

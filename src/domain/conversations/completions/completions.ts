@@ -20,9 +20,7 @@ import {
 import { requireOwnFiles } from '../../ground/attachments/own-files.ts';
 import { chargeTo } from '../../ground/charges.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
-import { requireNamedParts } from '../runs/named-parts.ts';
-import { admitAnswerer, answererNamed, planRun, type RunRequest } from '../runs/plan.ts';
-import { functionsAmong } from '../runs/tool-names.ts';
+import { admitAnswerer, answererNamed, planRun } from '../runs/plan.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { questionOf } from './messages.ts';
 
@@ -55,25 +53,12 @@ export async function runCompletion(
   signal: AbortSignal,
 ): Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings, deps.tools);
-  await requireNamedParts(deps, caller, input.tools);
-  const { agent, model } = await answererNamed(deps, caller, input.model);
-  const asked: RunRequest = {
-    chatMode: 'execute',
-    options: request.options,
-    functions: request.tools,
-    serviceTools: request.serviceTools,
-    toolChoice: request.toolChoice,
-    written: { tools: input.tools, functions: functionsAmong(input.tools ?? []) },
-    hasToolOutputs: request.messages.at(-1)?.role === 'tool',
-    parameters: request.parameters,
-    responseFormat: request.responseFormat,
-    parallelToolCalls: input.parallelToolCalls,
-  };
-  const answerer = await admitAnswerer(deps, caller, asked, { agent, model, userInputs: {} });
+  const answerer = await admitAnswerer(deps, caller, request, await answererNamed(deps, caller, input.model));
+  const { agent, model } = answerer;
   const messages = request.given.length === 0 ? request.messages : await withGiven(deps, caller, request, model, agent, signal);
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
   const subject = { question: questionOf(request.messages), date: deps.now(), inputTokensMax };
-  const planned = withMessages(planRun(deps, caller, asked, answerer, subject), messages);
+  const planned = withMessages(planRun(deps, caller, request, answerer, subject), messages);
   if (inputTokensMax !== undefined) requireInputFits(planned.messages, inputTokensMax);
   const approvals = await answeredApprovals(deps, caller, request, agent);
   const { takesExtensions } = terms;
@@ -97,7 +82,7 @@ export async function runCompletion(
 
 /** The answers among the messages to calls that waited for approval, each of which counts once. */
 async function answeredApprovals(deps: Deps, caller: Caller, request: CompletionRequest, agent: RunnableAgent | undefined) {
-  const answers = answersOfCompletion(request.messages, request.tools, agent);
+  const answers = answersOfCompletion(request.messages, request.tools.functions, agent);
   if (answers.length === 0) return undefined;
   const { approvals, ids } = await settleApprovals(deps, caller, answers);
   await deps.storage.approvals.answer(ids);

@@ -1,6 +1,5 @@
-import type { ModelMessage, ModelParameters, ModelTool, ResponseFormat } from '../../../engine/models/port.ts';
+import type { ModelMessage, ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
-import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
@@ -10,18 +9,18 @@ import { completionInput, type ReadCompletionInput } from '../../../wire/complet
 import { readWire } from '../../../wire/ground/read.ts';
 import type { Unread } from '../../../wire/ground/schema.ts';
 import { readUnserved, unservedInCompletions } from '../../../wire/ground/unserved-members.ts';
-import { type ReadChoice, readToolChoice } from '../../agents/tools/choice.ts';
-import { readTools, type ToolInput } from '../../agents/tools/request-tools.ts';
+import { readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import { Faults } from '../../ground/faults.ts';
-import { type RunOptions, readOptions } from '../runs/options.ts';
+import { readOptions } from '../runs/options.ts';
+import type { RunRequest } from '../runs/plan.ts';
 import { type CompletionMessageInput, type Maybe, type RequestPart, readMessages } from './messages.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
 export interface CompletionInput extends Unread<ReadCompletionInput> {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
-  readonly tools?: Maybe<readonly ToolInput[]>;
+  readonly tools?: unknown;
   readonly toolChoice?: unknown;
   readonly parallelToolCalls?: Maybe<boolean>;
   readonly generateCitations?: Maybe<boolean>;
@@ -29,18 +28,11 @@ export interface CompletionInput extends Unread<ReadCompletionInput> {
 }
 
 /** The valid request in the terms of a run. */
-export interface CompletionRequest {
+export interface CompletionRequest extends RunRequest {
   readonly messages: readonly ModelMessage[];
-  readonly tools: readonly ModelTool[];
-  /** The tools of the service that the model may call. */
-  readonly serviceTools: readonly EnabledTool[];
-  readonly toolChoice: ReadChoice;
   readonly secrets: Readonly<Record<string, string>>;
   /** Files and addresses among the messages, which must be read before a model gets them. */
   readonly given: readonly RequestPart[];
-  readonly parameters: ModelParameters;
-  readonly responseFormat: ResponseFormat | undefined;
-  readonly options: RunOptions;
   /** What of the request has no effect. */
   readonly warnings: readonly Warning[];
 }
@@ -56,25 +48,23 @@ export function readCompletion(
   }
   const faults = new Faults();
   faults.requireCount('messages', input.messages, limits.MESSAGES_MAX);
-  const given = input.tools ?? [];
-  faults.requireCount('tools', given, limits.TOOLS_MAX);
   faults.throwIfAny();
-  const { functions: tools, serviceTools, secrets } = readTools(given, registry, faults);
+  const terms = { registry, toolsMax: limits.TOOLS_MAX, mayBeAgent: isId('agent', input.model), isCamelCase: true };
+  const tools = readTools(input, terms, faults);
   const read = readWire(completionInput, withFormerNames(input), '', faults) ?? {};
   const options = readOptions(input.options, faults);
-  const functions = new Set(tools.map(({ name }) => name));
-  const toolChoice = readToolChoice(input.toolChoice, { functions, serviceTools, registry }, isId('agent', input.model), faults);
-  const { allowed } = toolChoice;
-  const said = readMessages(input.messages, faults);
-  const request = {
-    ...said,
-    tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.functions.includes(name)),
-    serviceTools: allowed === undefined ? serviceTools : allowed.serviceTools,
-    toolChoice,
-    secrets: { ...readSecrets(input.secrets, faults), ...secrets },
+  const { messages, given } = readMessages(input.messages, faults);
+  const request: CompletionRequest = {
+    chatMode: 'execute',
+    options,
+    tools,
+    messages,
+    given,
+    hasToolOutputs: input.messages.at(-1)?.role === 'tool',
+    secrets: { ...readSecrets(input.secrets, faults), ...tools.secrets },
     parameters: parametersOf(read),
     responseFormat: responseFormatOf(read),
-    options,
+    parallelToolCalls: input.parallelToolCalls,
     warnings: readUnserved(input, unservedInCompletions, faults),
   };
   faults.throwIfAny();

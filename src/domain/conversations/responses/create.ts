@@ -8,22 +8,13 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
-import { requireNamedParts } from '../runs/named-parts.ts';
 import { type AdmittedAnswerer, type Answerer, admitAnswerer, answererNamed } from '../runs/plan.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 import { withNewListings } from './new-listings.ts';
 import { findPlace, historyOfPlace } from './place.ts';
-import {
-  echoOf,
-  fileTokensMaxOf,
-  planOf,
-  type ResponseRequest,
-  requireRoomFor,
-  runRequestOf,
-  storedRequestOf,
-} from './request.ts';
+import { echoOf, fileTokensMaxOf, planOf, type ResponseRequest, requireRoomFor, storedRequestOf } from './request.ts';
 import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './request-items.ts';
 import { withListings } from './tool-items.ts';
 
@@ -77,10 +68,9 @@ async function prepareResponse(
   memory?: ConnectionMemory,
 ): Promise<ResponseRequest> {
   const read = readResponse(input, deps.settings, deps.tools);
-  await requireNamedParts(deps, caller, input.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
-  const answerer = await admitAnswerer(deps, caller, runRequestOf(input, read), found);
+  const answerer = await admitAnswerer(deps, caller, read, found);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };

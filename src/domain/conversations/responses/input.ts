@@ -1,8 +1,14 @@
-import type { ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
+import type { ModelParameters } from '../../../engine/models/port.ts';
 import { isForcing } from '../../../engine/plan/choice.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { ThreadMode } from '../../../entities/conversations/chats/chat.ts';
-import { type ChatMode, includableMembers, itemIncludes, servedIncludes } from '../../../entities/conversations/runs/response.ts';
+import {
+  type ChatMode,
+  includableMembers,
+  itemIncludes,
+  servedIncludes,
+  type WireObject,
+} from '../../../entities/conversations/runs/response.ts';
 import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
@@ -13,13 +19,15 @@ import { readWire } from '../../../wire/ground/read.ts';
 import { readUnserved, unservedInResponses } from '../../../wire/ground/unserved-members.ts';
 import type { EchoParts } from '../../../wire/responses/reply.ts';
 import { type ReadInput, responseInput, type ResponseInput as WireInput } from '../../../wire/responses/request.ts';
+import { functionNameOf } from '../../agents/tools/choice.ts';
+import { type RequestTools, readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import { Faults } from '../../ground/faults.ts';
 import { readMetadata } from '../../ground/metadata.ts';
-import { type RunOptions, readOptions } from '../runs/options.ts';
+import { readOptions } from '../runs/options.ts';
+import type { RunRequest } from '../runs/plan.ts';
 import { type RequestItem, readItems } from './items.ts';
 import { readFormat } from './text-format.ts';
-import { type ResponseTools, readResponseTools } from './tools.ts';
 
 /** A request, and how its client reads the answer. */
 export interface ResponseInput extends WireInput {
@@ -28,20 +36,15 @@ export interface ResponseInput extends WireInput {
 }
 
 /** A valid request. */
-export interface ReadResponse {
+export interface ReadResponse extends RunRequest {
   readonly items: readonly RequestItem[];
-  readonly tools: ResponseTools;
-  readonly parameters: ModelParameters;
-  readonly responseFormat: ResponseFormat | undefined;
   readonly conversationId: string | undefined;
   readonly isStored: boolean;
   readonly isBackground: boolean;
   readonly threadMode: ThreadMode;
-  readonly chatMode: ChatMode;
   readonly secrets: Readonly<Record<string, string>>;
   /** Optional members of items that the request wants to see. */
   readonly includes: readonly string[];
-  readonly options: RunOptions;
   /** What of the request has no effect. */
   readonly warnings: readonly Warning[];
   /** The plain members. */
@@ -69,7 +72,7 @@ export function readResponse(
   const items = readItems(given.input, { itemsMax: limits.MESSAGES_MAX, isRequired: !goesOn }, faults);
   // A request that goes on may go on with the agent of its thread.
   const mayBeAgent = typeof given.model === 'string' ? isId('agent', given.model) : goesOn;
-  const tools = readResponseTools(given.tools, given.toolChoice, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry }, faults);
+  const tools = readTools(given, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry, isCamelCase: false }, faults);
   const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
   const metadata = readMetadata(given.metadata, faults);
   const warnings = readUnserved(given, unservedInResponses, faults);
@@ -99,16 +102,18 @@ export function readResponse(
     includes: (input.include ?? []).filter((name) => itemIncludes.includes(name)),
     parameters: parametersOf(input),
     responseFormat: format,
+    parallelToolCalls: given.parallelToolCalls,
+    hasToolOutputs: answerTypes.includes(String(items.at(-1)?.item.type)),
     threadMode: threadMode ?? 'collect',
     chatMode: chatMode ?? 'execute',
     input,
-    echo: { format: formatEcho, tools: tools.echo.tools, toolChoice: tools.echo.tool_choice, metadata },
+    echo: { format: formatEcho, tools: tools.written.map(shownTool), toolChoice: shownChoice(given.toolChoice), metadata },
   };
 }
 
 /** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
 function requireOffered(
-  { choice: { choice, forcedTool, isUnmet }, functions, serviceTools }: ResponseTools,
+  { choice: { choice, forcedTool, isUnmet }, functions, serviceTools }: RequestTools,
   chatMode: ChatMode,
   registry: ToolRegistry,
   faults: Faults,
@@ -128,6 +133,20 @@ function requireOffered(
   if (!registry.forPlan(serviceTools).some(isNamed)) {
     faults.add('toolChoice', 'tool_choice forces a tool that chat_mode "plan" does not offer: it offers those that only read');
   }
+}
+
+/** Of a function, the format shows every member. */
+function shownTool(tool: WireObject): WireObject {
+  if (tool.type !== 'function') return tool;
+  const { type, name, description = null, parameters = null, strict = null } = tool;
+  return { type, name, description, parameters, strict };
+}
+
+/** The choice in the format's current spelling; `mode` is included even if the request leaves it out. */
+function shownChoice(choice: unknown): unknown {
+  if (choice === undefined || choice === null) return 'auto';
+  if (isObject(choice) && choice.type === 'function') return { type: 'function', name: functionNameOf(choice) };
+  return isObject(choice) && choice.type === 'allowed_tools' ? { ...choice, mode: choice.mode ?? 'auto' } : choice;
 }
 
 /** `generate_summary` is what `summary` was called before. */

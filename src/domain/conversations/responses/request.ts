@@ -16,7 +16,7 @@ import { echoOf as wireEchoOf } from '../../../wire/responses/reply.ts';
 import { parametersOf } from '../../agents/options.ts';
 import type { Deps } from '../../deps.ts';
 import { chargeTo } from '../../ground/charges.ts';
-import { type AdmittedAnswerer, type Answerer, planRun, type RunRequest } from '../runs/plan.ts';
+import { type AdmittedAnswerer, type Answerer, planRun } from '../runs/plan.ts';
 import { chatNameOf, visibleQuestionOf } from '../runs/thread.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
@@ -36,19 +36,6 @@ export interface ResponseRequest {
   readonly place: Place;
 }
 
-/** The request of a response, in the words of the planner. */
-export function runRequestOf(input: ResponseInput, read: ReadResponse): RunRequest {
-  const { tools, options, chatMode, parameters, responseFormat, items } = read;
-  return {
-    ...{ chatMode, options, parameters, responseFormat, parallelToolCalls: input.parallelToolCalls },
-    functions: tools.functions,
-    serviceTools: tools.serviceTools,
-    toolChoice: tools.choice,
-    written: { tools: input.tools, functions: [...tools.places] },
-    hasToolOutputs: ['function_call_output', 'mcp_approval_response'].includes(String(items.at(-1)?.item.type)),
-  };
-}
-
 /** The data by which any process can start a stored run. */
 export function storedRequestOf(
   deps: Pick<Deps, 'tools' | 'now'>,
@@ -56,7 +43,7 @@ export function storedRequestOf(
 ): StoredRequest {
   const { agent, model } = answerer;
   const { responseFormat } = read;
-  const planned = planRun(deps, caller, runRequestOf(input, read), answerer, {
+  const planned = planRun(deps, caller, read, answerer, {
     question: questionOfMessages(messages),
     date: deps.now(),
     instructions: input.instructions,

@@ -1,82 +1,119 @@
-import { serverNameIn } from '../../../engine/tools/mcp/request-secrets.ts';
+import type { RunnableAgent } from '../../../entities/agents/agent.ts';
+import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
-import type { Caller } from '../../../entities/people/caller.ts';
-import { isObject } from '../../../lib/json/json.ts';
+import type { Caller, Scope } from '../../../entities/people/caller.ts';
+import type { NamedPart, NamedSources, RequestTools } from '../../agents/tools/read.ts';
 import type { Deps } from '../../deps.ts';
-import { type NamedFile, requireOwnFiles } from '../../ground/attachments/own-files.ts';
-import { requireAskable } from './subagents.ts';
+import { visibleDataSources } from '../../ground/access/access.ts';
+import { requireOwnFiles } from '../../ground/attachments/own-files.ts';
+import { Faults } from '../../ground/faults.ts';
+import { memberOf } from './agent-rights.ts';
+import { findFor } from './subagents.ts';
 
 /**
- * Makes sure that the agents, the MCP servers and the images that the tools of a request name exist for the caller, before anything is stored.
+ * Makes sure that what the tools of a request name by themselves exists for the caller and may be read, before anything is stored: agents, MCP
+ * servers, images, data sources and vector stores. What the agent brings needs only the right to ask the agent.
  *
- * @throws DomainError NOT_FOUND for an agent, INVALID_VALUE for a server and an image, naming the member.
+ * @throws DomainError, rejected, naming the member: NOT_FOUND for an agent; INVALID_VALUE for a server, an image, a vector store, a data source, and
+ * one that is none of the agent's; INSUFFICIENT_SCOPE for things that the key may not read; MISSING_REQUIRED_PARAMETER for a model without anything to
+ * search.
  *
- * Cost: no promise unless a tool names a connection, an image, or an agent that is not cached; then a statement for each.
+ * Cost: no promise for tools that name nothing; a statement for each server, source and store, and for each agent that is not cached; one for all images.
  */
-export function requireNamedParts(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<undefined> {
-  const unknown = namedServers(tools).filter(({ name }) => isConnection(deps, caller, name));
-  const askable = requireAskable(deps, caller, tools);
-  const images = requireOwnImages(deps, caller, tools);
-  if (unknown.length === 0 && images === undefined) return askable;
-  return Promise.all([askable, images, ...unknown.map((server) => requireConnection(deps, caller, server))]).then(
-    () => undefined,
-  );
+export function requireNamedParts(
+  deps: Deps,
+  caller: Caller,
+  { parts, serviceTools }: Pick<RequestTools, 'parts' | 'serviceTools'>,
+  agent: RunnableAgent | undefined,
+): undefined | Promise<void> {
+  return parts.length === 0 ? undefined : requireEachPart(deps, caller, parts, serviceTools, agent);
 }
 
-/** A key that may not read connections is refused with the scope that it lacks, by requireReadableTools. */
-function isConnection({ mcp }: Deps, caller: Caller, name: string): boolean {
-  return caller.scopes.has('CONNECTIONS:READ') && mcp.findOperators(name, caller) === undefined;
+async function requireEachPart(
+  deps: Deps,
+  caller: Caller,
+  parts: readonly NamedPart[],
+  serviceTools: readonly EnabledTool[],
+  agent: RunnableAgent | undefined,
+): Promise<void> {
+  const images = parts.flatMap((part) => (part.kind === 'image' ? [part] : []));
+  // A run reads no files of data sources by their ids.
+  await requireOwnFiles(deps, { ...caller, scopes: new Set() }, images);
+  for (const part of parts) {
+    // A tool that the choice leaves out, or a later one replaces, reads nothing.
+    const mayRun = serviceTools.includes(part.tool);
+    if (part.kind === 'agent') await requireAskable(deps, caller, part);
+    if (part.kind === 'server') await requireServer(deps, caller, part, mayRun);
+    if (part.kind === 'search' && mayRun) await requireSources(deps, caller, part, agent);
+  }
 }
 
-interface NamedServer {
-  readonly name: string;
-  readonly param: string;
+type NamedThing = Extract<NamedPart, { readonly id: string }>;
+
+/** A run works with the rights of a plain member, so an agent that only an administrator may use is refused too. */
+async function requireAskable(deps: Deps, caller: Caller, { id, param }: NamedThing): Promise<void> {
+  if ((await findFor(deps, memberOf(caller), id)) !== undefined) return;
+  throw new DomainError('NOT_FOUND', `${param} names no AI that you may use`, { param });
 }
 
-function namedServers(tools: unknown): readonly NamedServer[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index): readonly NamedServer[] => {
-    if (!isObject(tool) || tool.type !== 'mcp_server') return [];
-    const name = serverNameIn(tool);
-    const member = ['server', 'server_id', 'id', 'name', 'server_label'].find((one) => tool[one] === name) ?? 'server';
-    return name === '' ? [] : [{ name, param: `tools[${index}].${member}` }];
-  });
-}
-
-/** Another user's connection is missing: its secrets are that user's. */
-async function requireConnection({ storage, mcp }: Deps, caller: Caller, { name, param }: NamedServer): Promise<void> {
+/** A server of the operator is open to the organization. Any other name is that of a connection of the caller: another user's has that user's secrets. */
+async function requireServer(
+  { storage, mcp }: Deps,
+  caller: Caller,
+  { id, param, at }: NamedThing,
+  mayRun: boolean,
+): Promise<void> {
+  if (mcp.findOperators(id, caller) !== undefined) return;
+  if (mayRun) requireScopeFor(caller, 'CONNECTIONS:READ', `${at}.server`);
+  if (id === '' || !caller.scopes.has('CONNECTIONS:READ')) return;
   const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
-  const found = isId('mcpServer', name)
-    ? await storage.connections.find(name, owner)
-    : await storage.connections.findMcpServer(name, owner);
-  if (found?.kind === 'MCP_SERVER') return;
-  const known = mcp.operatorNames(caller).slice(0, 20).join(', ');
-  const others = known === '' ? '' : `; servers of this installation: ${known}`;
-  const message = `${param}: there is no MCP server ${JSON.stringify(name.slice(0, 100))} for you: it must be the name of one of this installation, or the name or id of a connection of yours${others}`;
+  const { connections } = storage;
+  const connection = isId('mcpServer', id) ? await connections.find(id, owner) : await connections.findMcpServer(id, owner);
+  if (connection?.kind === 'MCP_SERVER') return;
+  const names = mcp.operatorNames(caller).slice(0, 20).join(', ');
+  const others = names === '' ? '' : `; servers of this installation: ${names}`;
+  const message = `${param}: there is no MCP server ${JSON.stringify(id.slice(0, 100))} for you: it must be the name of one of this installation, or the name or id of a connection of yours${others}`;
   throw new DomainError('INVALID_VALUE', message, { param });
 }
 
-/**
- * Checks the images that a request gives to `image_generation` to be changed: files of the caller.
- *
- * @param tools  of the request, as it was given; their forms are checked before.
- * @throws DomainError INVALID_VALUE, rejected, that names the member. Another user's file is answered like a missing one.
- *
- * Cost: no promise and no statement unless a tool names an image; then one statement.
- */
-function requireOwnImages(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<unknown> {
-  const named = imagesIn(tools);
-  // A run reads no files of data sources by their ids.
-  return named.length === 0 ? undefined : requireOwnFiles(deps, { ...caller, scopes: new Set() }, named);
+async function requireSources(
+  deps: Deps,
+  caller: Caller,
+  { stores, sources }: Extract<NamedPart, { readonly kind: 'search' }>,
+  agent: RunnableAgent | undefined,
+): Promise<void> {
+  if (agent === undefined && stores.ids.length === 0 && sources.ids.length === 0) {
+    const message = `${stores.param} is needed here: a model has no knowledge of its own to search`;
+    throw new DomainError('MISSING_REQUIRED_PARAMETER', message, { param: stores.param });
+  }
+  const faults = new Faults();
+  if (agent !== undefined) {
+    const others = sources.ids.filter((id) => !agent.dataSourceIds.includes(id));
+    for (const id of others) faults.add(sources.param, `${missing(sources, 'data source', id)} of this agent`);
+    faults.throwIfAny();
+  }
+  const { storage } = deps;
+  const where = visibleDataSources(caller);
+  const unchecked = agent === undefined ? [stores, sources] : [stores];
+  for (const { ids, param } of unchecked) if (ids.length > 0) requireScopeFor(caller, 'DATA_SOURCES:READ', param);
+  for (const id of new Set(stores.ids)) {
+    const store = isId('dataSource', id) ? await storage.vectorStores.find(id, where) : undefined;
+    if (store === undefined) faults.add(stores.param, missing(stores, 'vector store', id));
+  }
+  for (const id of agent === undefined ? new Set(sources.ids) : []) {
+    const source = isId('dataSource', id) ? await storage.dataSources.find(id, where) : undefined;
+    // A run searches data sources of the organization that is charged.
+    if (source?.orgId !== caller.orgId) faults.add(sources.param, missing(sources, 'data source', id));
+  }
+  faults.throwIfAny();
 }
 
-function imagesIn(tools: unknown): readonly NamedFile[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index): readonly NamedFile[] => {
-    if (!isObject(tool) || tool.type !== 'image_generation') return [];
-    const member = tool.inputImage === undefined || tool.inputImage === null ? 'input_image' : 'inputImage';
-    const id = tool[member];
-    return typeof id === 'string' ? [{ id, param: `tools[${index}].${member}` }] : [];
-  });
+function missing({ param }: NamedSources, what: string, id: string): string {
+  return `${param}: there is no ${what} ${JSON.stringify(id.slice(0, 64))}`;
+}
+
+function requireScopeFor(caller: Caller, scope: Scope, param: string): void {
+  if (caller.scopes.has(scope)) return;
+  throw new DomainError('INSUFFICIENT_SCOPE', `${param} needs a key with the scope ${scope}`, { param });
 }

@@ -1,5 +1,5 @@
 import type { ModelInfo } from '../../../engine/models/catalog.ts';
-import type { ModelParameters, ModelTool, ResponseFormat } from '../../../engine/models/port.ts';
+import type { ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
 import type { ProviderRouting } from '../../../engine/models/routing.ts';
 import { isForcing } from '../../../engine/plan/choice.ts';
 import { flowMode, type StoredRequest } from '../../../engine/runs/stored/request.ts';
@@ -17,16 +17,17 @@ import { agentForRun, modelIdOf } from '../../agents/agents.ts';
 import { missingModel } from '../../agents/models.ts';
 import { parametersOf } from '../../agents/options.ts';
 import { fillVariables } from '../../agents/parts/user-input.ts';
-import { type ReadChoice, requireForcedTool } from '../../agents/tools/choice.ts';
-import { requireReadableTools } from '../../agents/tools/readable.ts';
+import { requireForcedTool } from '../../agents/tools/choice.ts';
+import { noTools, type RequestTools } from '../../agents/tools/read.ts';
 import { withStandingTools } from '../../agents/tools/service-tools.ts';
 import { offeredSkills, withAgentTools } from '../../agents/tools.ts';
 import { runWarnings } from '../../agents/warnings.ts';
 import type { Deps } from '../../deps.ts';
 import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from './flow-choice.ts';
 import { missingGrants } from './missing-grants.ts';
+import { requireNamedParts } from './named-parts.ts';
 import { noOptions, type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
-import { type NamedFunction, requireFreeNames } from './tool-names.ts';
+import { requireFreeNames } from './tool-names.ts';
 
 /**
  * The one planner of runs. A format (completions, messages of chats, responses) reads its request into the words of `RunRequest`, finds the
@@ -35,13 +36,7 @@ import { type NamedFunction, requireFreeNames } from './tool-names.ts';
 export interface RunRequest {
   readonly chatMode: ChatMode;
   readonly options: RunOptions;
-  /** Functions of the client. */
-  readonly functions: readonly ModelTool[];
-  /** Tools of the service that the request enables. */
-  readonly serviceTools: readonly EnabledTool[];
-  readonly toolChoice: ReadChoice;
-  /** The tools as they were written, and their functions with the places of their names: for errors. */
-  readonly written: { readonly tools: unknown; readonly functions: readonly NamedFunction[] };
+  readonly tools: RequestTools;
   /** The request brings outputs of tools: the model that called them answers. */
   readonly hasToolOutputs: boolean;
   /** These win over the options of the agent. */
@@ -54,10 +49,7 @@ export interface RunRequest {
 export const plainRequest: RunRequest = {
   chatMode: 'execute',
   options: noOptions,
-  functions: [],
-  serviceTools: [],
-  toolChoice: { choice: undefined, allowed: undefined },
-  written: { tools: [], functions: [] },
+  tools: noTools,
   hasToolOutputs: false,
   parameters: {},
 };
@@ -81,10 +73,9 @@ export interface AdmittedAnswerer extends Answerer {
 }
 
 /**
- * Makes sure that an agent or a model may answer a request with the tools it names, and chooses the flow. What the tools name by themselves must
- * exist: see `requireNamedParts`.
+ * Makes sure that an agent or a model may answer a request with the tools it names, and chooses the flow.
  *
- * @throws DomainError INSUFFICIENT_SCOPE, INVALID_VALUE, TOOL_NAME_CONFLICT, FLOW_NOT_FOUND, UNSUPPORTED_VALUE, naming the member.
+ * @throws DomainError TOOL_NAME_CONFLICT, FLOW_NOT_FOUND, UNSUPPORTED_VALUE, naming the member; and like `requireNamedParts`.
  */
 export async function admitAnswerer(
   deps: Deps,
@@ -92,19 +83,19 @@ export async function admitAnswerer(
   request: RunRequest,
   answerer: Answerer,
 ): Promise<AdmittedAnswerer> {
-  const { chatMode, options, serviceTools, toolChoice, written, hasToolOutputs } = request;
+  const { chatMode, options, tools, hasToolOutputs } = request;
   const { agent, model } = answerer;
-  await requireReadableTools(deps, caller, { enabled: serviceTools, written: written.tools }, agent);
-  requireForcedTool(toolChoice, agentInMode(deps.tools, chatMode, agent));
+  await requireNamedParts(deps, caller, tools, agent);
+  requireForcedTool(tools.choice, agentInMode(deps.tools, chatMode, agent));
   const routing = routingFor(deps, model.id, options);
-  await requireFreeNames(deps, caller, written.functions, agent, serviceTools);
-  const turn = { override: options.override, chatMode, hasToolOutputs, isForcing: isForcing(toolChoice.choice) };
+  await requireFreeNames(deps, caller, tools, agent);
+  const turn = { override: options.override, chatMode, hasToolOutputs, isForcing: isForcing(tools.choice.choice) };
   const flow = await chooseFlow(deps, caller, agent, turn);
   const warnings = runWarnings(agent, deps.tools, {
     isFlow: flow !== undefined,
-    hasTools: Array.isArray(written.tools) && written.tools.length > 0,
+    hasTools: tools.written.length > 0,
     mayReadSkills: mayReadSkills(request, flow),
-    missingGrants: await missingGrants(deps, caller, serviceTools, agent),
+    missingGrants: await missingGrants(deps, caller, tools.serviceTools, agent),
   });
   return { ...answerer, flow, routing, warnings };
 }
@@ -118,12 +109,12 @@ export async function agentNamed(deps: Deps, caller: Caller, id: string): Promis
   }
 }
 
-/** The agent or the model that a request names. @throws DomainError MODEL_NOT_FOUND. */
-export async function answererNamed(deps: Deps, caller: Caller, name: string): Promise<Pick<Answerer, 'agent' | 'model'>> {
+/** The agent or the model that a request names, without a chat. @throws DomainError MODEL_NOT_FOUND. */
+export async function answererNamed(deps: Deps, caller: Caller, name: string): Promise<Answerer> {
   const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
   const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
   if (model === undefined) throw missingModel(name);
-  return { agent, model };
+  return { agent, model, userInputs: {} };
 }
 
 /** What a run is about, besides its messages. */
@@ -147,8 +138,8 @@ export function planRun(
   { agent, flow, userInputs, routing }: Pick<AdmittedAnswerer, 'agent' | 'flow' | 'userInputs' | 'routing'>,
   { question, date, instructions, lastInstructions, inputTokensMax }: RunSubject,
 ): StoredRequest {
-  const { chatMode, options, parameters, responseFormat, parallelToolCalls, toolChoice } = request;
-  const { choice, forcedTool } = toolChoice;
+  const { chatMode, options, parameters, responseFormat, parallelToolCalls, tools } = request;
+  const { choice, forcedTool } = tools.choice;
   const onlyPlans = chatMode === 'plan';
   const skills = agent === undefined ? '' : skillInstructions(agent, mayReadSkills(request, flow));
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
@@ -182,8 +173,8 @@ const planning =
   'Do not carry anything out now. Answer with a plan: what you would do, in which order, and what you would need to know first.';
 
 /** Whether the model may call `use_skill`. */
-function mayReadSkills({ toolChoice, chatMode }: RunRequest, flow: ChosenFlow | undefined): boolean {
-  return chatMode !== 'chat' && flow === undefined && toolChoice.allowed === undefined && toolChoice.choice !== 'none';
+function mayReadSkills({ tools: { choice }, chatMode }: RunRequest, flow: ChosenFlow | undefined): boolean {
+  return chatMode !== 'chat' && flow === undefined && choice.allowed === undefined && choice.choice !== 'none';
 }
 
 /** The tools of a request with those of its agent, as far as the mode and the request allow them. */
@@ -192,11 +183,14 @@ function offeredTools(
   request: RunRequest,
   agent: RunnableAgent | undefined,
 ): Pick<StoredRequest, 'tools' | 'serviceTools' | 'offersAgentTools' | 'offersSkills' | 'onlyTools'> {
-  const { chatMode, functions, toolChoice } = request;
-  const { allowed } = toolChoice;
+  const { chatMode, tools } = request;
+  const {
+    functions,
+    choice: { allowed },
+  } = tools;
   const offered = agentInMode(registry, chatMode, agent);
   const standing = allowed === undefined ? (offered?.enabledTools ?? []) : [];
-  const serviceTools = withStandingTools(toolsInMode(registry, chatMode, request.serviceTools), standing);
+  const serviceTools = withStandingTools(toolsInMode(registry, chatMode, tools.serviceTools), standing);
   const only = allowed === undefined ? {} : { onlyTools: allowed.functions };
   if (chatMode === 'plan') {
     return { tools: [], ...(mayReadSkills(request, undefined) ? offeredSkills(offered) : {}), serviceTools, ...only };

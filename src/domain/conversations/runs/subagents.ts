@@ -4,45 +4,11 @@ import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { isObject } from '../../../lib/json/json.ts';
 import { agentForRun } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { askableFor, memberOf } from './agent-rights.ts';
 
 type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;
-
-/**
- * Checks the agents that a request gives to the tool `subagent`, before anything is begun. A run works with the rights of a plain member, so an
- * agent that only an administrator may use is refused too.
- *
- * @param tools  of the request, as it was given; their forms are checked before.
- * @throws DomainError NOT_FOUND, thrown or rejected, that names the member.
- *
- * Cost: no promise and no statement while the agents are cached.
- */
-export function requireAskable(deps: Deps, caller: Caller, tools: unknown): undefined | Promise<undefined> {
-  const checks = namedAgents(tools).flatMap(({ id, param }) => {
-    const found = findFor(deps, memberOf(caller), id);
-    const check = (agent: RunnableAgent | undefined) => {
-      if (agent === undefined) throw new DomainError('NOT_FOUND', `${param} names no AI that you may use`, { param });
-      return undefined;
-    };
-    if (found instanceof Promise) return [found.then(check)];
-    check(found);
-    return [];
-  });
-  return checks.length === 0 ? undefined : Promise.all(checks).then(() => undefined);
-}
-
-function namedAgents(tools: unknown): readonly { readonly id: string; readonly param: string }[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index) => {
-    if (!isObject(tool) || tool.type !== 'subagent' || !Array.isArray(tool.agents)) return [];
-    return tool.agents.flatMap((id: unknown, at) =>
-      typeof id === 'string' ? [{ id, param: `tools[${index}].agents[${at}]` }] : [],
-    );
-  });
-}
 
 /** The names of the functions by which some tools `subagent` ask agents that the caller may use; a plain value while the agents are cached. */
 export function askFunctionNames(

@@ -1,4 +1,4 @@
-import { toolInFormat } from '../../../domain/agents/tools/request-tools.ts';
+import { toolInFormat } from '../../../domain/agents/tools/read.ts';
 import { camelCase } from '../../../http/input/names.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
