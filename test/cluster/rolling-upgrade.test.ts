@@ -170,7 +170,8 @@ function rollingUpgrade(): void {
 
   /** Whether this version has migrations that the last release does not know. */
   function hasNews(): boolean {
-    return readMigrations().length > readMigrations(join(release.folder, 'prisma', 'migrations')).length;
+    const newest = (folder?: string) => Number.parseInt(readMigrations(folder).at(-1)?.name ?? '', 10);
+    return newest() > newest(join(release.folder, 'prisma', 'migrations'));
   }
 }
 

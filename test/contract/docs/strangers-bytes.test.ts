@@ -21,6 +21,7 @@ const others: ReadonlySet<string> = new Set([
     '@prisma/client',
     '@electric-sql/pglite',
     '@electric-sql/pglite-pgvector',
+    '@electric-sql/pglite-prepopulatedfs',
     'pg',
     'pg-boss',
     '@redis/client',
@@ -50,7 +51,7 @@ const others: ReadonlySet<string> = new Set([
     'node:zlib http/reply/static.ts',
     'node:zlib entities/people/api-key.ts',
   ],
-  ...['node:zlib storage/ground/embedded/template.ts', 'modern-tar storage/ground/embedded/template.ts'],
+  ...['node:zlib storage/ground/embedded/new-database.ts', 'modern-tar storage/ground/embedded/new-database.ts'],
   // GraphQL documents have a row of their own; the other table has the files that take in bodies.
   ...['graphql', '@graphql-tools/utils', 'undici'],
   // They speak to servers of the operator: the store of files, and the collector of traces.

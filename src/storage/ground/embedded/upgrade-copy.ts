@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newestMigration } from '../migrations/migrations-folder.ts';
 import { freeBytesOf } from '../opening/folders.ts';
 import { notedMigration } from './data-folder.ts';
-import { flushTree } from './template.ts';
+import { flushTree } from './new-database.ts';
 
 /** What a start did before its migrations: kept a copy of the files of the database, or had no room for one. */
 export type UpgradeCopy =

@@ -3,8 +3,8 @@ import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { createBallast } from './ballast.ts';
 import { DurableFiles } from './durable-files.ts';
+import { prepareDatabaseFolder } from './new-database.ts';
 import { compileProgram } from './program.ts';
-import { prepareDatabaseFolder } from './template.ts';
 import { Upkeep } from './upkeep.ts';
 import { WireServer } from './wire-server.ts';
 import { WriteGuard } from './write-guard.ts';
@@ -25,7 +25,7 @@ const { databaseFolder, ballastPath, socketPath, transactionIdleMsMax, freeMinBy
 const lookEveryMs = 1_000;
 
 const program = compileProgram();
-await prepareDatabaseFolder(databaseFolder, async (folder) => (await PGlite.create(folder)).close());
+const isNew = await prepareDatabaseFolder(databaseFolder);
 const ballast = createBallast(ballastPath, ballastBytes);
 const guard = new WriteGuard({
   ...{ folder: databaseFolder, freeMinBytes, ballastBytes, ballast },
@@ -42,6 +42,7 @@ const db = await PGlite.create({
   extensions: { vector },
   startParams: startParams(),
 });
+if (isNew) await dropTemplates();
 const upkeep = new Upkeep({ db, log: files, guard });
 const server = new WireServer(db, { transactionIdleMsMax, log: files, upkeep });
 await server.listen(socketPath);
@@ -63,8 +64,20 @@ parentPort?.once('message', async () => {
  */
 function startParams(): string[] {
   const own = PGlite.defaultStartParams.filter((param) => param !== '-F');
-  const settings = ['wal_sync_method=fsync', 'min_wal_size=32MB', 'max_wal_size=128MB', 'parley.single_process=on'];
+  const settings = [
+    'wal_sync_method=fsync',
+    'min_wal_size=32MB',
+    'max_wal_size=128MB',
+    'parley.single_process=on',
+    'timezone=UTC',
+  ];
   return [...own, ...settings.flatMap((setting) => ['-c', setting])];
+}
+
+/** Parley makes no further database in this server. Without the templates of databases its folder has a third fewer files, which backups copy. */
+async function dropTemplates(): Promise<void> {
+  await db.exec("UPDATE pg_database SET datistemplate = false WHERE datname IN ('template0', 'template1')");
+  for (const name of ['template0', 'template1']) await db.exec(`DROP DATABASE ${name}`);
 }
 
 function tell(message: WorkerMessage): void {

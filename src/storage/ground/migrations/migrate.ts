@@ -32,16 +32,25 @@ export async function migrate(pool: Pool, folder: string = migrationsFolder): Pr
   return applied;
 }
 
-/** What `migrate` would apply. @throws StartRefusal as `migrate` does. */
+/**
+ * What `migrate` would apply. A new database begins with the first migration of the folder. That one stands for those of its subfolder `earlier`, so
+ * a database that began with them goes on with them instead, however many of them it has.
+ *
+ * @throws StartRefusal as `migrate` does.
+ */
 export async function pendingMigrations(pool: Pool, folder: string = migrationsFolder): Promise<readonly Migration[]> {
-  return pendingOf(readMigrations(folder), await appliedIn(pool));
+  const migrations = readMigrations(folder);
+  const applied = await appliedIn(pool);
+  const [start, ...later] = migrations;
+  if (applied.size === 0 || start === undefined || applied.has(start.name)) return pendingOf(migrations, applied);
+  return pendingOf([...readMigrations(join(folder, 'earlier')), ...later], applied);
 }
 
-/** All migrations of a folder, oldest first. */
+/** The migrations of a folder, oldest first. */
 export function readMigrations(folder: string = migrationsFolder): readonly Migration[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => {
+  return readdirSync(folder)
+    .filter((name) => /^\d+_/.test(name))
+    .map((name) => {
       const sql = readFileSync(join(folder, name, 'migration.sql'), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     })

@@ -1,7 +1,10 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+/** The migrations for which the first one of `migrationsFolder` stands. */
+export const earlierMigrationsFolder = join(migrationsFolder, 'earlier');
 
 /** The name of the newest migration of this program, without reading any. */
 export function newestMigration(): string {

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ApiAuth, ApiFunction } from '../../../../src/engine/tools/api-function/api-function.ts';
 import { secretKeysIn } from '../../../../src/entities/agents/part.ts';
-import { migrate, readMigrations } from '../../../../src/storage/ground/migrations/migrate.ts';
+import { migrate } from '../../../../src/storage/ground/migrations/migrate.ts';
 import type { ApiServer } from '../../../support/egress/api-server.ts';
 import { canary, withSharedAgents } from '../../../support/runs/shared-agents.ts';
+import { noteEarlierMigrations } from '../../../support/storage/schema.ts';
 
 const at = await withSharedAgents({});
 
@@ -88,7 +89,8 @@ it('a database of an older version binds what it stores to the tools that name i
   const odd = { url: at.home.url, headers: { 'X-Api-Key': '{{secret:ODD_HEADERS_X_API_KEY}}' }, note: '\u0000' };
   await pool.query("update agent_tools set data = $1 where name = 'odd'", [JSON.stringify(odd)]);
   await pool.query('alter table agent_secrets drop column origins, drop column "givenByUserId"');
-  const name = readMigrations().find((migration) => migration.name.endsWith('_secret_origins'))?.name;
+  const name = '15_secret_origins';
+  await noteEarlierMigrations(pool);
   await pool.query('delete from parley_migrations where name = $1', [name]);
   expect(await migrate(pool)).toEqual([name]);
   const origins = Object.fromEntries((await agent.secrets()).map((secret) => [secret.key, secret.origins]));

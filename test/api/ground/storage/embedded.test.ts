@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../../src/settings.ts';
 import { startEmbedded } from '../../../../src/storage/ground/embedded/embedded.ts';
 import { lockFolder } from '../../../../src/storage/ground/embedded/lock.ts';
-import { prepareDatabaseFolder, templatePath } from '../../../../src/storage/ground/embedded/template.ts';
+import { prepareDatabaseFolder } from '../../../../src/storage/ground/embedded/new-database.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { newFolder } from '../../../support/storage/databases.ts';
 
@@ -16,20 +16,16 @@ describe('the embedded database', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('has a template of the installed version (make it with: npm run db:template)', () => {
-    expect(existsSync(templatePath)).toBe(true);
-  });
-
   it('starts anew when its first start was interrupted', async () => {
     mkdirSync(`${folder}/database.unfinished`);
     writeFileSync(`${folder}/database.unfinished/PG_VERSION`, 'half');
     const server = await startEmbedded(folder, loadSettings({}), () => {});
     const client = new Client(server.connection);
     await client.connect();
-    const { rows } = await client.query("SELECT to_regclass('public.parley_migrations') IS NOT NULL AS is_prepared");
+    const { rows } = await client.query('SELECT datname FROM pg_database');
     await client.end();
     await server.close();
-    expect(rows).toEqual([{ is_prepared: true }]);
+    expect(rows).toEqual([{ datname: 'postgres' }]);
     expect(readdirSync(folder)).not.toContain('database.unfinished');
   });
 
@@ -52,9 +48,7 @@ describe('the embedded database', () => {
   it('keeps the folder it finds', async () => {
     mkdirSync(`${folder}/database`);
     writeFileSync(`${folder}/database/mine`, '');
-    await prepareDatabaseFolder(`${folder}/database`, async () => {
-      throw new Error('nothing to make');
-    });
+    expect(await prepareDatabaseFolder(`${folder}/database`)).toBe(false);
     expect(readdirSync(`${folder}/database`)).toEqual(['mine']);
   });
 

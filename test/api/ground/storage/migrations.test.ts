@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -6,9 +7,48 @@ import { schemaChanges } from '../../../../scripts/support/schema-engine.ts';
 import { loadSettings } from '../../../../src/settings.ts';
 import type { Database } from '../../../../src/storage/ground/database.ts';
 import { migrate, readMigrations } from '../../../../src/storage/ground/migrations/migrate.ts';
+import { earlierMigrationsFolder, migrationsFolder } from '../../../../src/storage/ground/migrations/migrations-folder.ts';
 import { openDatabase } from '../../../../src/storage/ground/opening/open.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { emptyPlace, type Place, testServerUrl } from '../../../support/storage/databases.ts';
+import { describeSchema, noteEarlierMigrations } from '../../../support/storage/schema.ts';
+
+describe('a database of an earlier version', () => {
+  let place: Place;
+  let db: Database;
+  let schema: readonly string[];
+  beforeAll(async () => {
+    place = await emptyPlace();
+    db = await openDatabase(loadSettings(place.env), { onError: () => {} });
+    schema = await describeSchema(db.pool);
+  });
+  afterAll(async () => {
+    await db.close();
+    await place.remove();
+  });
+
+  const earlier = readMigrations(earlierMigrationsFolder);
+  // 18 is the newest migration of version 0.1.0.
+  it.each([
+    ['those of version 0.1.0', earlier.findIndex(({ name }) => name.startsWith('18_'))],
+    ['a part of them', randomInt(earlier.length)],
+  ])('that has %s (up to number %i) gets the same schema as a new one', { timeout: 60_000 }, async (_which, newest) => {
+    await db.pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const folder = mkdtempSync(join(tmpdir(), 'parley-migrations-'));
+    for (const { name } of earlier.slice(0, newest + 1)) symlinkSync(join(earlierMigrationsFolder, name), join(folder, name));
+    await migrate(db.pool, folder);
+    rmSync(folder, { recursive: true });
+    const missing = earlier.slice(newest + 1).map(({ name }) => name);
+    expect(await migrate(db.pool)).toEqual([
+      ...missing,
+      ...readMigrations()
+        .slice(1)
+        .map(({ name }) => name),
+    ]);
+    expect(await describeSchema(db.pool)).toEqual(schema);
+    expect(await migrate(db.pool)).toEqual([]);
+  });
+});
 
 describe('migrations', () => {
   let place: Place;
@@ -33,8 +73,10 @@ describe('migrations', () => {
   });
 
   it('have a number each', () => {
-    const numbers = readMigrations().map(({ name }) => Number.parseInt(name, 10));
-    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    for (const each of [migrationsFolder, earlierMigrationsFolder]) {
+      const numbers = readMigrations(each).map(({ name }) => Number.parseInt(name, 10));
+      expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    }
   });
 
   it('are applied once, also by processes that start together', async () => {
@@ -117,8 +159,8 @@ describe('migrations', () => {
   });
 
   it('refuse to go on when an applied one was edited', async () => {
-    addMigration('1_init', '-- something else');
-    await expect(migrate(db.pool, folder)).rejects.toThrow('edited: 1_init');
+    addMigration('160_start', '-- something else');
+    await expect(migrate(db.pool, folder)).rejects.toThrow('edited: 160_start');
   });
 
   it('refuse a database of a newer version', async () => {
@@ -129,6 +171,7 @@ describe('migrations', () => {
   });
 
   it('make each chat of an older version one branch, in its order', async () => {
+    await noteEarlierMigrations(db.pool);
     await undoBranches();
     // By ordinal, not in the order in which they were written; numbers of hidden messages count too, and some are missing.
     const rows = [

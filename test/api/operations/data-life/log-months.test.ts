@@ -3,6 +3,7 @@ import { sweepOldData } from '../../../../src/domain/operations/data-life/sweep.
 import { makeId } from '../../../../src/entities/ground/ids.ts';
 import type { UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
 import { readMigrations } from '../../../../src/storage/ground/migrations/migrate.ts';
+import { earlierMigrationsFolder } from '../../../../src/storage/ground/migrations/migrations-folder.ts';
 import { createLogMonths } from '../../../../src/storage/operations/data-life/log-months.ts';
 import { createLogSweeps } from '../../../../src/storage/operations/data-life/log-sweeps.ts';
 import type { Organization, Person } from '../../../support/make.ts';
@@ -176,7 +177,7 @@ describe('the migration to months', () => {
       expect((await client.query(insert(old))).rowCount).toBe(1);
       const fileOf = `select pg_relation_filenode($1::regclass)::int as node`;
       const { rows: before } = await client.query(fileOf, ['usage_entries']);
-      for (const { name, sql } of readMigrations()) if (/^8[56]_/.test(name)) await client.query(sql);
+      for (const { name, sql } of readMigrations(earlierMigrationsFolder)) if (/^8[56]_/.test(name)) await client.query(sql);
       expect((await client.query(fileOf, ['usage_entries_before'])).rows).toEqual(before);
       expect((await client.query(insert(old))).rowCount).toBe(0);
       expect((await client.query(insert(next))).rowCount).toBe(1);
