@@ -26,10 +26,9 @@ export default defineConfig(({ command }) => ({
   server: {
     port: 4001,
     proxy: Object.fromEntries(
-      ['/graphql', '/sign-in', '/sign-out', '/api', '/content', '/favicon.svg', '/pages', '/manual', '/docs'].map((path) => [
-        path,
-        process.env.PARLEY_URL ?? 'http://127.0.0.1:4000',
-      ]),
+      ['/graphql', '^/sign-in/', '/sign-out', '/readyz', '/api', '/content', '/favicon.svg', '/pages', '/manual', '/docs'].map(
+        (path) => [path, process.env.PARLEY_URL ?? 'http://127.0.0.1:4000'],
+      ),
     ),
   },
 }));

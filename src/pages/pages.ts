@@ -7,7 +7,6 @@ import { pageHeaders } from '../http/page/page.ts';
 import type { SearchEntry } from '../http/page/search-entry.ts';
 import { sendEmpty, sendJson } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
-import { showAbout } from './about.ts';
 import { createManual } from './manual/manual.ts';
 import { type ManualPage, readManual } from './manual/read.ts';
 import { searchIndex } from './search.ts';
@@ -27,11 +26,10 @@ const assets: Readonly<Record<string, readonly [file: string, type: string]>> = 
   '/pages/header.js': ['header.js', 'text/javascript; charset=utf-8'],
   '/pages/search.js': ['search.js', 'text/javascript; charset=utf-8'],
   '/pages/key.js': ['key.js', 'text/javascript; charset=utf-8'],
-  '/pages/sign-in.js': ['sign-in.js', 'text/javascript; charset=utf-8'],
-  '/pages/about.js': ['about.js', 'text/javascript; charset=utf-8'],
+  '/pages/unbuilt.js': ['unbuilt.js', 'text/javascript; charset=utf-8'],
 };
 
-/** What an API client gets at `/`. */
+/** What an API client gets at `/` and `/about`. */
 const links = {
   graphql: '/graphql',
   rest: '/api/v1',
@@ -45,14 +43,14 @@ const links = {
 };
 
 /**
- * Serves `/`, `/about`, the manual, and the files that pages load. Needs no key: what these pages tell is the same for every caller, and holds no
+ * Serves `/` and `/about` to API clients, the manual, and the files that pages load. Needs no key: what these pages tell is the same for every caller, and holds no
  * setting and no count. Files are read when they are first asked for.
  *
  * @param operations  what the search finds beside the manual.
  */
 export function createPages(version: string, operations: () => readonly SearchEntry[]): Router {
   const router = Router({ strict: true, caseSensitive: true });
-  router.use(createRoot(version)).get('/about', showAbout(version));
+  router.use(createIndex(version));
   for (const [path, [file, type]] of Object.entries(assets)) {
     const content = new StaticContent(['content-type', type, ...pageHeaders], () =>
       readFile(join(import.meta.dirname, 'assets', file)),
@@ -68,12 +66,12 @@ export function createPages(version: string, operations: () => readonly SearchEn
   return router.get('/pages/search.json', (req, res) => index.send(req, res)).use(createManual(readPages));
 }
 
-/** `/` for API clients: an index in JSON. A browser is left to the console (console.ts), which comes behind. */
-function createRoot(version: string): Router {
+/** `/` and `/about` for API clients: an index in JSON. A browser is left to the console (console.ts), which comes behind. */
+function createIndex(version: string): Router {
   const router = Router({ strict: true, caseSensitive: true });
   const index = JSON.stringify({ name: 'Parley', version, description, links });
   router
-    .route('/')
+    .route(['/', '/about'])
     .get((req, res, next) => {
       if (req.headers.accept?.includes('text/html') === true) return next('route');
       sendJson(res, 200, index, requestIdOf(req), ['vary', 'accept']);

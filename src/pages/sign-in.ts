@@ -1,17 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { DomainError } from '../entities/ground/errors.ts';
 import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
 import { type Addressing, requireOwnPage, sessionCookies, sessionSecretOf } from '../http/authenticate/session-cookie.ts';
 import { readJsonBody } from '../http/body/json.ts';
 import { requestIdOf } from '../http/context.ts';
-import { htmlType, pageHeaders, renderPage } from '../http/page/page.ts';
 import { sendJson } from '../http/reply/reply.ts';
-import { StaticContent } from '../http/reply/static.ts';
 import { isObject } from '../lib/json/json.ts';
-import { escapeHtml } from '../lib/text/html.ts';
 
 /** What the pages ask the domain for. `sessionSecret`: of the session that the browser has already. */
 export interface SignInSteps {
@@ -49,17 +44,10 @@ const bodyBytesMax = 4_096;
 const bodyIdleMs = 10_000;
 
 /**
- * Where people sign in: the page `/sign-in`, and what it calls. Each call has a JSON body and comes from a page of this service; its reply sets the
+ * What the page `/sign-in` of the console calls. Each call has a JSON body and comes from a page of this service; its reply sets the
  * cookie of the session, and shows no secret. An address with too many refusals waits, as with keys.
  */
 export function createSignIn(steps: SignInSteps, addressing: Addressing, failed: FailedKeys): Router {
-  const page = new StaticContent(['content-type', htmlType, ...pageHeaders], async () =>
-    renderPage({
-      title: 'Sign in to Parley',
-      main: mainPart(await readFile(join(import.meta.dirname, 'sign-in', 'main.html'), 'utf8'), steps),
-      script: '/pages/sign-in.js',
-    }),
-  );
   const secretIn = (req: Request) => sessionSecretOf(req, addressing);
   /** Only from a page of this service; failures of an address are counted. */
   async function guarded<T>(req: Request, work: () => Promise<T>): Promise<T> {
@@ -77,9 +65,13 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
       reply(req, res, { isSignedIn: true }, sessionCookies(req, addressing, secret));
     };
   return Router({ strict: true, caseSensitive: true })
-    .get('/sign-in', (req, res) => page.send(req, res))
     .get('/sign-in/session', async (req, res) =>
-      reply(req, res, { isSignedIn: await steps.isSignedIn(secretIn(req)), passkeyHost: steps.passkeyHost() ?? null }),
+      reply(req, res, {
+        isSignedIn: await steps.isSignedIn(secretIn(req)),
+        passkeyHost: steps.passkeyHost() ?? null,
+        providers: steps.providers,
+        hasOwnWays: steps.hasOwnWays,
+      }),
     )
     .post(
       '/sign-in/link',
@@ -123,24 +115,6 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
       const { logoutUrl } = await steps.signOut(req, secretIn(req));
       reply(req, res, { isSignedIn: false, logoutUrl }, sessionCookies(req, addressing, ''));
     });
-}
-
-/** The page with the ways that this service has. */
-function mainPart(html: string, { providers, hasOwnWays }: SignInSteps): string {
-  const [head = '', rest = ''] = html.split('<!-- own ways -->\n');
-  const [own = '', tail = ''] = rest.split('<!-- end of own ways -->\n');
-  const shown = hasOwnWays ? `${head}${own}${tail}` : `${head}${tail}`;
-  return shown.replace('<!-- providers -->\n', () => buttonsOf(providers, hasOwnWays));
-}
-
-/** Links, so that they work without a script; the script adds where the visitor wants to be then. */
-function buttonsOf(providers: SignInSteps['providers'], hasOwnWays: boolean): string {
-  if (providers.length === 0) return '';
-  const buttons = providers.map(
-    ({ name, label }) => `<a class="primary provider" href="/sign-in/oidc/${name}">Sign in with ${escapeHtml(label)}</a>`,
-  );
-  const or = hasOwnWays ? '<p class="alternative">or</p>\n' : '';
-  return `<p class="actions" id="providers">${buttons.join('\n')}</p>\n${or}`;
 }
 
 async function bodyOf(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser/browser.ts';
 import { lowContrast } from '../support/browser/low-contrast.ts';
@@ -78,5 +80,26 @@ describe.skipIf(!hasBrowser())('/about in Chromium', () => {
       reached.push(await visible(page, ':focus'));
     }
     expect(reached).toEqual(['GraphiQL', 'REST reference', 'Manual', 'openapi.json', 'Copy', 'Copy', 'Copy']);
+  });
+});
+
+describe.skipIf(!hasBrowser())('the first request on the page', () => {
+  const example = async (name: string) => {
+    const { page } = await openPage(`${service.url}/about`);
+    const handle = await page.waitForSelector(`#${name}`);
+    return (await handle?.evaluate((element) => element.textContent)) ?? '';
+  };
+  const run = async (program: string, args: string[]) => {
+    const env = { ...process.env, PARLEY_KEY: service.adminKey };
+    return (await promisify(execFile)(program, args, { env })).stdout;
+  };
+
+  it('runs with curl', async () => {
+    const curl = (await example('curl')).replace('<your key>', service.adminKey);
+    const reply = JSON.parse(await run('bash', ['-ec', curl]));
+    expect(reply.choices[0].message.content).toMatch(/\w/);
+  });
+  it('runs with the openai package for JavaScript', async () => {
+    expect(await run(process.execPath, ['--input-type=module', '-e', await example('javascript')])).toMatch(/\w/);
   });
 });

@@ -83,6 +83,18 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
     expect(problems).toEqual([]);
   });
 
+  it('shows no field for a password where only providers sign in', async () => {
+    const ways = { isSignedIn: false, passkeyHost: null, hasOwnWays: false, providers: [{ name: 'one', label: 'One' }] };
+    const answers = { '/sign-in/session': { status: 200, body: JSON.stringify(ways) } };
+    const { page } = await openPage(`${service.url}/sign-in?next=/docs`, answers);
+    await isShown(page, '.provider');
+    expect(await page.$$eval('.provider', (links) => links.map((link) => link.getAttribute('href')))).toEqual([
+      '/sign-in/oidc/one?next=%2Fdocs',
+    ]);
+    expect(await page.$$('input')).toHaveLength(1);
+    expect(await page.$('#password')).toBeNull();
+  });
+
   it.each([
     ['//evil.example/x', '/'],
     ['/\\evil.example/x', '/'],

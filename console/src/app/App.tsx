@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Provider } from 'urql';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { client } from '../graphql/client.ts';
@@ -25,21 +25,48 @@ const Installation = lazy(() =>
   import('../screens/installation/Installation.tsx').then(({ Installation: screen }) => ({ default: screen })),
 );
 
+// Public pages need no session.
+const SignIn = lazy(() => import('../screens/sign-in/SignIn.tsx').then(({ SignIn: screen }) => ({ default: screen })));
+const About = lazy(() => import('../screens/about/About.tsx').then(({ About: screen }) => ({ default: screen })));
+
 export function App() {
   return (
     <I18nProvider i18n={i18n}>
       <Provider value={client}>
         <ToastProvider>
           <ConfirmProvider>
-            <SessionGate>
-              <Shell>
-                <Screens />
-              </Shell>
-            </SessionGate>
+            <Switch>
+              <Route path="/sign-in">
+                <Public>
+                  <SignIn />
+                </Public>
+              </Route>
+              <Route path="/about">
+                <Public>
+                  <About />
+                </Public>
+              </Route>
+              <Route>
+                <SessionGate>
+                  <Shell>
+                    <Screens />
+                  </Shell>
+                </SessionGate>
+              </Route>
+            </Switch>
           </ConfirmProvider>
         </ToastProvider>
       </Provider>
     </I18nProvider>
+  );
+}
+
+function Public({ children }: { readonly children: ReactNode }) {
+  const [path] = useLocation();
+  return (
+    <Boundary resetKey={path}>
+      <Suspense fallback={null}>{children}</Suspense>
+    </Boundary>
   );
 }
 

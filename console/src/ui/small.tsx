@@ -91,7 +91,7 @@ export function CopyButton({
 }
 
 /** Pages of an origin that is not secure have no clipboard of their own: there a field is selected and copied. */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const field = document.createElement('textarea');
   field.value = text;

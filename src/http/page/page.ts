@@ -40,6 +40,9 @@ export interface Page {
   readonly script?: string;
 }
 
+/** What the keyboard reaches first. */
+export const skipLink = '<a class="skip" href="#main">Skip to the content</a>';
+
 /** The complete HTML of a page. */
 export function renderPage({ title, main, aside, isWide = false, part, script }: Page): string {
   const column = `<main id="main" tabindex="-1"${isWide ? ' class="wide"' : ''}>\n${main}\n</main>`;
@@ -54,7 +57,7 @@ ${siteHead}
 <link rel="stylesheet" href="/pages/style.css">${aside === undefined ? '' : '\n<link rel="stylesheet" href="/pages/manual.css">'}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+${skipLink}
 ${siteHeader(part)}
 ${aside === undefined ? column : `<div class="beside">\n${aside}\n${column}\n</div>`}
 ${script === undefined ? '' : `<script type="module" src="${script}"></script>\n`}</body>

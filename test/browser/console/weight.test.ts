@@ -40,7 +40,7 @@ describe('the weight of the console', () => {
     const [entry = ''] = Object.keys(chunks).filter((name) => chunks[name]?.isEntry === true);
     const first = scriptsOf(entry);
     const firstBytes = gzippedBytes(first);
-    const screens = Object.keys(chunks).filter((name) => /^src\/screens\/[a-z]+\/[A-Z]\w+\.tsx$/.test(name));
+    const screens = Object.keys(chunks).filter((name) => /^src\/screens\/[a-z-]+\/[A-Z]\w+\.tsx$/.test(name));
     const weights = screens.map((name) => [name, gzippedBytes(new Set([...first, ...scriptsOf(name)]))] as const);
     const lines = [['first load', firstBytes] as const, ...weights].map(
       ([name, bytes]) => `${name} ${(bytes / 1024).toFixed(1)} KB`,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, onTestFinished, TestRunner } from 'vitest';
 import { launchBrowser } from './browser.ts';
+import { builtConsole } from './console.ts';
 
 export interface OpenPage {
   readonly page: Page;
@@ -41,6 +42,7 @@ export async function openPage(
   scheme: 'light' | 'dark' = 'light',
   width = 1280,
 ): Promise<OpenPage> {
+  await builtConsole();
   const { origin } = new URL(address);
   opening ??= launchBrowser();
   const place = idle.findLastIndex((each) => each.origin === origin);
@@ -75,6 +77,8 @@ export async function openPage(
   if (TestRunner.getCurrentTest() === undefined) afterAll(close);
   else onTestFinished(close);
   await page.goto(address);
+  // A page of the console is empty until its script has run.
+  await page.waitForFunction(() => document.querySelector('#app') === null || document.querySelector('#app main') !== null);
   return { page, problems, origins, close };
 }
 

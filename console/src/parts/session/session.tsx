@@ -127,8 +127,8 @@ function sessionOf(viewer: SessionQuery['viewer'], reload: () => Promise<void>):
   };
 }
 
-/** Ends the session in all tabs, and leads to the sign-in, or to the provider where the person signs out too. */
-export async function signOut(): Promise<void> {
+/** Ends the session in all tabs. @returns where the person signs out too, when a provider began the session. */
+export async function endSession(): Promise<string | undefined> {
   const reply = await fetch('/sign-out', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'graphql-require-preflight': 'true' },
@@ -136,5 +136,10 @@ export async function signOut(): Promise<void> {
   });
   const { logoutUrl } = (await reply.json().catch(() => ({}))) as { readonly logoutUrl?: string };
   new BroadcastChannel(channelName).postMessage('ended');
-  location.assign(logoutUrl ?? '/sign-in');
+  return logoutUrl;
+}
+
+/** Ends the session in all tabs, and leads to the sign-in, or to the provider where the person signs out too. */
+export async function signOut(): Promise<void> {
+  location.assign((await endSession()) ?? '/sign-in');
 }

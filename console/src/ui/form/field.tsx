@@ -2,6 +2,8 @@ import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, ty
 import styles from './field.module.css';
 
 interface FieldProps {
+  /** Of the control; default: one of its own. */
+  readonly id?: string;
   readonly label: string;
   readonly hint?: ReactNode;
   /** What is wrong with the value, in words. */
@@ -14,8 +16,9 @@ interface FieldProps {
 }
 
 /** A labelled control with its hint and its error. Spread `control` on the control. */
-export function Field({ label, hint, error, children }: FieldProps) {
-  const id = useId();
+export function Field({ id: chosenId, label, hint, error, children }: FieldProps) {
+  const ownId = useId();
+  const id = chosenId ?? ownId;
   const hasNote = hint !== undefined || error !== undefined;
   return (
     <div className={styles.field}>

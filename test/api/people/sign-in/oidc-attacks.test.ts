@@ -189,10 +189,12 @@ describe('a provider that cannot be used', () => {
 });
 
 describe('SIGN_IN=oidc', () => {
-  it('shows providers, and no field for a password', async () => {
-    const html = (await new WalkingBrowser(() => service.url).get('/sign-in')).body;
-    expect(html).toContain('href="/sign-in/oidc/one"');
-    expect(html).not.toContain('type="password" id="password"');
+  it('names providers to the page, and says that there are no passwords', async () => {
+    const ways = await (await fetch(`${service.url}/sign-in/session`)).json();
+    expect(ways).toMatchObject({
+      hasOwnWays: false,
+      providers: expect.arrayContaining([expect.objectContaining({ name: 'one' })]),
+    });
   });
 
   it.each<readonly [string, (page: WalkingBrowser) => Promise<{ readonly status: number; readonly message: string }>]>([

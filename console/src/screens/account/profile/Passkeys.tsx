@@ -1,8 +1,9 @@
-import { ParleyError } from '@parley/client';
+import type { ParleyError } from '@parley/client';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { readableError, run } from '../../../graphql/client.ts';
+import { readableError } from '../../../graphql/client.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { createPasskey } from '../../../parts/credentials/passkeys.ts';
 import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
@@ -12,13 +13,7 @@ import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
-import {
-  type AccountQuery,
-  AddPasskeyDocument,
-  BeginPasskeyDocument,
-  DeletePasskeyDocument,
-  RenamePasskeyDocument,
-} from './documents.ts';
+import { type AccountQuery, DeletePasskeyDocument, RenamePasskeyDocument } from './documents.ts';
 
 type Passkey = AccountQuery['viewer']['passkeys']['nodes'][number];
 
@@ -43,8 +38,7 @@ export function Passkeys({
     setBusy(true);
     setError(undefined);
     try {
-      const response = await madeByDevice((await run(BeginPasskeyDocument, {})).beginPasskey.options, t('No passkey was made.'));
-      await run(AddPasskeyDocument, { input: { name: t('Passkey {number}', { number: passkeys.length + 1 }), response } });
+      await createPasskey(t, t('Passkey {number}', { number: passkeys.length + 1 }));
       onChanged();
     } catch (thrown) {
       setError(readableError(thrown));
@@ -108,14 +102,6 @@ export function Passkeys({
       )}
     </Section>
   );
-}
-
-/** Lets the device make a passkey. @returns it as JSON. @throws ParleyError in words when it makes none. */
-async function madeByDevice(options: string, refusal: string): Promise<string> {
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(JSON.parse(options));
-  const made = await navigator.credentials.create({ publicKey }).catch(() => null);
-  if (!(made instanceof PublicKeyCredential)) throw new ParleyError(refusal);
-  return JSON.stringify(made.toJSON());
 }
 
 function RenameDialog({

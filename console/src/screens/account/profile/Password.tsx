@@ -1,5 +1,7 @@
 import { useState } from 'react';
 import { useMutate } from '../../../graphql/hooks.ts';
+import { SetPasswordDocument } from '../../../parts/credentials/documents.ts';
+import { passwordLengthMin } from '../../../parts/credentials/passkeys.ts';
 import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
@@ -8,9 +10,7 @@ import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
-import { type AccountQuery, SetPasswordDocument } from './documents.ts';
-
-const lengthMin = 12;
+import type { AccountQuery } from './documents.ts';
 
 /** Sets or changes the reader's password. */
 export function Password({
@@ -75,7 +75,7 @@ export function Password({
         </Field>
         <ErrorNote error={errorBeside(error, ['current', 'new'])} />
         <div>
-          <Button type="submit" isBusy={isBusy} disabled={[...wanted].length < lengthMin}>
+          <Button type="submit" isBusy={isBusy} disabled={[...wanted].length < passwordLengthMin}>
             {hasPassword ? t('Change the password') : t('Set a password')}
           </Button>
         </div>

@@ -4,14 +4,6 @@ import { document } from '../../../graphql/document.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** A passkey that a device has made. */
-export type AddPasskeyInput = {
-  /** What the user calls it: 1 to 200 characters. */
-  name: string;
-  /** The credential as JSON, as its `toJSON` gives it. */
-  response: string;
-};
-
 /** How far an export is. */
 export type DataExportStatus =
   /** It could not be written within two days. */
@@ -31,14 +23,6 @@ export type MemberRole =
   | 'AUDITOR'
   /** Uses the things that are shared with the organization or with the user. */
   | 'MEMBER';
-
-/** A new password. */
-export type SetPasswordInput = {
-  /** The password until now, where there is one. Not needed within an hour after a sign-in by a link. */
-  current?: string | null | undefined;
-  /** 12 to 200 characters. */
-  new: string;
-};
 
 /** How a person has signed in. */
 export type SignInMethod =
@@ -75,25 +59,6 @@ export type RenameUserMutationVariables = Exact<{
 
 export type RenameUserMutation = { updateUser: { id: string, name: string } };
 
-export type SetPasswordMutationVariables = Exact<{
-  input: SetPasswordInput;
-}>;
-
-
-export type SetPasswordMutation = { setPassword: { hasPassword: boolean } };
-
-export type BeginPasskeyMutationVariables = Exact<{ [key: string]: never; }>;
-
-
-export type BeginPasskeyMutation = { beginPasskey: { options: string } };
-
-export type AddPasskeyMutationVariables = Exact<{
-  input: AddPasskeyInput;
-}>;
-
-
-export type AddPasskeyMutation = { addPasskey: { id: string } };
-
 export type RenamePasskeyMutationVariables = Exact<{
   id: string;
   name: string;
@@ -129,9 +94,6 @@ export type ExportOwnMutation = { exportPersonData: { id: string, userId: string
 export const AccountDocument = document<AccountQuery, AccountQueryVariables>("query Account{viewer{role hasPassword session{id method createdAt}user{id name email identities(first:20){nodes{provider email lastUsedAt}}}passkeys(first:50){nodes{id name createdAt lastUsedAt isBackedUp}}sessions(first:100){nodes{id method isCurrent createdAt lastUsedAt network userAgent}}}}");
 export const OwnExportsDocument = document<OwnExportsQuery, OwnExportsQueryVariables>("query OwnExports{dataExports(first:50){nodes{...OwnExport}}} fragment OwnExport on DataExport{id userId status sizeBytes createdAt endedAt expiresAt url counts{table count}}");
 export const RenameUserDocument = document<RenameUserMutation, RenameUserMutationVariables>("mutation RenameUser($id:ID!$name:String!){updateUser(id:$id input:{name:$name}){id name}}");
-export const SetPasswordDocument = document<SetPasswordMutation, SetPasswordMutationVariables>("mutation SetPassword($input:SetPasswordInput!){setPassword(input:$input){hasPassword}}");
-export const BeginPasskeyDocument = document<BeginPasskeyMutation, BeginPasskeyMutationVariables>("mutation BeginPasskey{beginPasskey{options}}");
-export const AddPasskeyDocument = document<AddPasskeyMutation, AddPasskeyMutationVariables>("mutation AddPasskey($input:AddPasskeyInput!){addPasskey(input:$input){id}}");
 export const RenamePasskeyDocument = document<RenamePasskeyMutation, RenamePasskeyMutationVariables>("mutation RenamePasskey($id:ID!$name:String!){renamePasskey(id:$id input:{name:$name}){id name}}");
 export const DeletePasskeyDocument = document<DeletePasskeyMutation, DeletePasskeyMutationVariables>("mutation DeletePasskey($id:ID!){deletePasskey(id:$id){id}}");
 export const EndSessionDocument = document<EndSessionMutation, EndSessionMutationVariables>("mutation EndSession($id:ID!){endSession(id:$id){id}}");
