@@ -4,6 +4,7 @@ import type { Faults } from '../domain/ground/faults.ts';
 import type { PublicError } from '../entities/ground/errors.ts';
 import type { Caller } from '../entities/people/caller.ts';
 import type { StreamEncoderFactory, Variables, WireReply } from '../wire/ground/encoder.ts';
+import type { MemberShape } from '../wire/ground/shape.ts';
 
 /**
  * One REST operation as data: the declaration of a route. Declarations are parsed and checked against the schema at start: the server does
@@ -71,6 +72,8 @@ export interface DeclaredRoute {
   readonly blankNull?: Readonly<Record<string, string>>;
   /** Members that are a connection in the document and the list of its nodes in the reply, with what OpenAPI says of each. */
   readonly lists?: Readonly<Record<string, string>>;
+  /** Members that REST shows in another form than GraphQL: the document selects under their names what they are made of. */
+  readonly shapes?: Readonly<Record<string, MemberShape>>;
   /** The operation is one that the common format does not have: the id of its behavior (docs/responses.md). */
   readonly extension?: string;
   /** The encoder of the reply; default: what the document selects. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { body } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
-import { always, anyOf, component, graphqlInput, integer, integerRange, list, type Sent, text } from './ground/schema.ts';
+import { identifiers } from './ground/identifiers.ts';
+import { always, anyOf, component, integer, integerRange, list, oneOfTexts, type Sent, text } from './ground/schema.ts';
 
 /** Embeddings in the common format. */
 
@@ -8,7 +10,8 @@ export const embeddingInputsMax = 2_048;
 const inputRule = 'must be a text, an array of texts, an array of token numbers, or an array of such arrays';
 const tokens = z.array(z.int().min(0)).min(1).max(100_000);
 
-export const embeddingsInput = graphqlInput('EmbeddingsInput', {
+export const embeddingsBody = body('EmbeddingsInput', 'A request for embeddings.', {
+  model: text('The model of the setting EMBEDDING_MODEL: its id, or its bare name.'),
   input: anyOf(
     'A text, or at most 2,048 texts; also as numbers of tokens.',
     [
@@ -18,10 +21,10 @@ export const embeddingsInput = graphqlInput('EmbeddingsInput', {
       z.array(tokens).min(1).max(embeddingInputsMax),
     ],
     inputRule,
-  ),
-  encodingFormat: z.enum(['float', 'base64']).meta({ default: 'float' }),
-  dimensions: integerRange(1, 100_000),
-  user: z.string().max(512),
+  ).nullish(),
+  encodingFormat: oneOfTexts('float (default) or base64.', ['float', 'base64'], { default: 'float' }).nullish(),
+  dimensions: integerRange(1, 100_000, { description: 'How many numbers a vector has, where the model can choose.' }).nullish(),
+  user: identifiers.user.nullish(),
 });
 
 /** Vectors in the order of their inputs. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { type JsonSchema, orNull } from './ground/json-schema.ts';
 import { components } from './ground/schema.ts';
+import { shapePrefix } from './ground/shape.ts';
+import './audit.ts';
 import './chats.ts';
 import './completions/chunks.ts';
 import './completions/request.ts';
@@ -12,7 +14,7 @@ import './models.ts';
 import './vector-stores.ts';
 import './responses/events.ts';
 
-/** What the wire schemas say in OpenAPI: component schemas by name, and members of GraphQL types by schema coordinate. */
+/** What the wire schemas say in OpenAPI: component schemas by name, members of GraphQL types by schema coordinate, and members that REST shows in a form of its own. */
 export function wireDeclarations() {
   const { schemas: all } = z.toJSONSchema(components, {
     io: 'input',
@@ -22,10 +24,13 @@ export function wireDeclarations() {
         jsonSchema.discriminator = discriminatorOf(zodSchema);
     },
   });
-  const { true: members = [], false: schemas = [] } = Object.groupBy(Object.entries(membersOf(all)), ([name]) =>
-    String(name.includes('.')),
-  );
-  return { schemas: Object.fromEntries(schemas), members: Object.fromEntries(members) };
+  const kindOf = (name: string) => (name.startsWith(shapePrefix) ? 'shapes' : name.includes('.') ? 'members' : 'schemas');
+  const { schemas = [], members = [], shapes = [] } = Object.groupBy(Object.entries(membersOf(all)), ([name]) => kindOf(name));
+  return {
+    schemas: Object.fromEntries(schemas),
+    members: Object.fromEntries(members),
+    shapes: Object.fromEntries(shapes),
+  };
 }
 
 /** Which component has which `type`. */

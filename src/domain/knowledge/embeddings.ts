@@ -1,20 +1,16 @@
+import type { z } from 'zod';
 import { type EmbeddingInput, ModelError } from '../../engine/models/port.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { Caller } from '../../entities/people/caller.ts';
-import { type Embeddings, embeddingsInput } from '../../wire/embeddings.ts';
+import { type Embeddings, embeddingsBody } from '../../wire/embeddings.ts';
 import { readWire } from '../../wire/ground/read.ts';
+import type { Unread } from '../../wire/ground/schema.ts';
 import type { Deps } from '../deps.ts';
 import { chargeTo } from '../ground/charges.ts';
 import { Faults } from '../ground/faults.ts';
 
-export interface EmbeddingsInput {
-  /** The id or the bare name of EMBEDDING_MODEL. */
-  readonly model: string;
-  readonly input?: unknown;
-  readonly encodingFormat?: string | null | undefined;
-  readonly dimensions?: number | null | undefined;
-  readonly user?: string | null | undefined;
-}
+/** A request as either API gives it: types are checked, limits are not. */
+export type EmbeddingsInput = Unread<z.output<typeof embeddingsBody>> & { readonly model: string };
 
 /** Fewer bytes than most texts have for a token. */
 const bytesPerToken = 3;
@@ -40,8 +36,8 @@ export async function createEmbeddings(
   }
   const faults = new Faults();
   if ((given.input ?? null) === null) faults.add('input', 'input is required', 'MISSING_REQUIRED_PARAMETER');
-  const { model: name, ...members } = given;
-  const read = readWire(embeddingsInput, members, '', faults);
+  const { model: name } = given;
+  const read = readWire(embeddingsBody, given, '', faults);
   faults.throwIfAny();
   if (name !== model.id && name !== model.name) {
     const message = `There is no embedding model "${name.slice(0, 100)}": this service has ${model.id}`;

@@ -1,9 +1,9 @@
 import { GraphQLError } from 'graphql';
-import { createEmbeddings } from '../../domain/knowledge/embeddings.ts';
-import type { Embeddings } from '../../wire/embeddings.ts';
+import { createEmbeddings, type EmbeddingsInput } from '../../domain/knowledge/embeddings.ts';
+import { type Embeddings, embeddingsBody } from '../../wire/embeddings.ts';
+import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput, itself } from '../ground/builder/flat-inputs.ts';
-import { identifiers } from '../ground/types/identifiers.ts';
 
 builder.scalarType('Vector', {
   description: 'The numbers of a vector, in order: a JSON list of numbers.',
@@ -27,24 +27,6 @@ const EmbeddingsType = builder.objectRef<Embeddings>('Embeddings').implement({
   }),
 });
 
-const modelDescription = 'The model of the setting EMBEDDING_MODEL: its id, or its bare name.';
-const dimensionsDescription = 'How many numbers a vector has, where the model can choose.';
-
-const RestInput = builder.inputType('RestEmbeddingsInput', {
-  description: 'A request for embeddings.',
-  fields: (t) => ({
-    model: t.string({ required: true, description: modelDescription }),
-    input: t.field({
-      type: 'JSON',
-      required: false,
-      description: 'A text, or at most 2,048 texts; also as numbers of tokens. JSON: a text or a list of several kinds.',
-    }),
-    encodingFormat: t.string({ required: false, description: 'float (default) or base64.' }),
-    dimensions: t.int({ required: false, description: dimensionsDescription }),
-    user: t.string({ required: false, description: identifiers.user }),
-  }),
-});
-
 const ContentInput = flatInput<unknown>(
   builder.inputType('EmbeddingsContentInput', {
     description: 'What vectors are made of: at most 2,048 texts, as such or as tokens.',
@@ -61,17 +43,17 @@ const ContentInput = flatInput<unknown>(
   { choices: { texts: itself, tokens: itself } },
 );
 
-const Input = flatInput(
+const Input = flatInput<EmbeddingsInput>(
   builder.inputType('EmbeddingsInput', {
     description: 'A request for embeddings.',
     fields: (t) => ({
-      model: t.string({ description: modelDescription }),
+      model: t.string({ description: describe(embeddingsBody, 'model') }),
       content: t.field({ type: ContentInput, description: 'What vectors are made of.' }),
-      dimensions: t.int({ required: false, description: dimensionsDescription }),
-      user: t.string({ required: false, description: identifiers.user }),
+      dimensions: t.int({ required: false, description: describe(embeddingsBody, 'dimensions') }),
+      user: t.string({ required: false, description: describe(embeddingsBody, 'user') }),
     }),
   }),
-  { rest: RestInput, members: { content: 'input' } },
+  { body: embeddingsBody, members: { content: 'input' } },
 );
 
 builder.mutationField('createEmbeddings', (t) =>

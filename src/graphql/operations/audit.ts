@@ -3,7 +3,6 @@ import { type AuditChange, type AuditValue, auditKinds, auditOutcomes } from '..
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { nodeOf, registerNode, seenNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { ApiKeyRef, AuditEntryRef, OrganizationRef, UserRef } from '../ground/refs.ts';
 import { enumOf } from '../ground/types/enums.ts';
@@ -26,20 +25,16 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
   description: 'A member that was given with a change.',
   fields: (t) => ({
     member: t.exposeString('member', { description: 'Its name; within objects its path: `options.temperature`.' }),
-    value: t.field({
-      extensions: restOnly,
-      type: 'JSON',
-      nullable: true,
-      description:
-        'What it was set to; null for null, and for what is never recorded: secrets, instructions, whatever people write.',
-      resolve: ({ value }) => value ?? null,
-    }),
     values: t.field({
       type: t.listRef('PlainValue', { nullable: true }),
       nullable: true,
       description:
         'What it was set to: one value, or those of a list. Null for null, and for what is never recorded: secrets, instructions, whatever people write.',
       resolve: ({ value }) => asList(value),
+    }),
+    isList: t.boolean({
+      description: 'Whether it is a list; else `values` has one value.',
+      resolve: ({ value }) => Array.isArray(value),
     }),
     before: t.field({
       type: t.listRef('PlainValue', { nullable: true }),

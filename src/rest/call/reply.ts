@@ -60,8 +60,8 @@ function wrapped(row: DeclaredRoute, value: unknown): unknown {
   return pageInfo === undefined ? { data, total: connection.totalCount } : { data, total: connection.totalCount, nextCursor };
 }
 
-function hasOwnMembers({ omitNull, blankNull, lists }: DeclaredRoute): boolean {
-  return omitNull !== undefined || blankNull !== undefined || lists !== undefined;
+function hasOwnMembers({ omitNull, blankNull, lists, shapes }: DeclaredRoute): boolean {
+  return (omitNull ?? blankNull ?? lists ?? shapes) !== undefined;
 }
 
 /** The members of a reply as its route shows them, wherever they stand in it. */
@@ -70,7 +70,10 @@ function membersOf(row: DeclaredRoute, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   const shown: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    if (member === null) {
+    const shape = row.shapes?.[name];
+    if (shape !== undefined) {
+      shown[name] = shape.show(member as never);
+    } else if (member === null) {
       if (row.omitNull?.includes(name) !== true) shown[name] = row.blankNull?.[name] === undefined ? null : '';
     } else {
       shown[name] = membersOf(row, row.lists?.[name] === undefined ? member : (member as ConnectionValue).nodes);

@@ -80,6 +80,8 @@ export function checkReply(row: DeclaredRoute, main: RowDocument): void {
     if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
   for (const name of Object.keys(row.blankNull ?? {}))
     if (!everywhere.has(name)) throw new Error(`${name} is empty when null, and not selected`);
+  for (const name of Object.keys(row.shapes ?? {}))
+    if (!everywhere.has(name)) throw new Error(`${name} has a shape, and is not selected`);
   for (const name of Object.keys(row.lists ?? {})) {
     const connections = nodesNamed(main.rootNode.selectionSet, name);
     if (connections.length === 0 || connections.some((node) => !selectedKeys(node.selectionSet).has('nodes')))

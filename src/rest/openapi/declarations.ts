@@ -22,6 +22,8 @@ export interface Declarations {
    * values, defaults and `x-` keys of anything else.
    */
   readonly members: Readonly<Record<string, JsonSchema>>;
+  /** The members of replies that REST shows in a form of its own (`wire/ground/shape.ts`). */
+  readonly shapes?: Readonly<Record<string, JsonSchema>>;
 }
 
 const referencePrefix = '#/components/schemas/';

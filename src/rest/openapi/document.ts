@@ -276,6 +276,7 @@ function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
     omitNull: new Set(row.omitNull ?? []),
     blankNull: row.blankNull ?? {},
     lists: row.lists ?? {},
+    shapes: row.shapes ?? {},
     names: row.schemas ?? {},
     fragments: new Map(
       main.document.definitions.flatMap((node) =>

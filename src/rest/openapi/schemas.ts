@@ -23,6 +23,7 @@ import {
 import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../../http/input/names.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { type JsonSchema, orNull } from '../../wire/ground/json-schema.ts';
+import { type MemberShape, untitled } from '../../wire/ground/shape.ts';
 import { replyFieldsOf } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
@@ -34,6 +35,7 @@ export interface SelectionContext {
   /** Empty texts when null, and connections that become lists: with the description of each. */
   readonly blankNull: Readonly<Record<string, string>>;
   readonly lists: Readonly<Record<string, string>>;
+  readonly shapes: Readonly<Record<string, MemberShape>>;
   /** The components of this selection, by type, where they are not named after the type. */
   readonly names: Readonly<Record<string, string>>;
 }
@@ -63,8 +65,7 @@ export class SchemaPrinter {
     for (const name of referredNames(schema)) {
       const declared = this.#declarations.schemas[name];
       if (declared === undefined || Object.hasOwn(this.components, name)) continue;
-      // Readers and generators show it where there is a choice.
-      this.components[name] = { title: name, ...declared };
+      this.components[name] = titled(name, declared);
       this.#use(declared);
     }
   }
@@ -108,6 +109,12 @@ export class SchemaPrinter {
         properties[key] = { type: 'string', const: type.name };
         continue;
       }
+      const shape = context.shapes[key];
+      if (shape !== undefined) {
+        properties[key] = this.#shape(shape);
+        required.push(key);
+        continue;
+      }
       const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
       const shown = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
       const isNullable = !isNonNullType(field.type) && !isOmitted && context.blankNull[key] === undefined;
@@ -119,6 +126,13 @@ export class SchemaPrinter {
       context.names[type.name] ?? restName(type),
       described({ type: 'object', properties, required }, descriptionOnRest(type)),
     );
+  }
+
+  #shape({ schema }: MemberShape): JsonSchema {
+    const declared = this.#declarations.shapes?.[schema];
+    if (declared === undefined) throw new Error(`no ${schema} is declared: wire/openapi.ts must import its file`);
+    this.#use(declared);
+    return declared;
   }
 
   /** A connection that the route shows as a list is that of its nodes. */
@@ -217,6 +231,13 @@ export class SchemaPrinter {
       if (this.components[candidate] === undefined) return candidate;
     }
   }
+}
+
+/** Readers and generators show the title where there is a choice. */
+function titled(name: string, { [untitled]: isUntitled, ...declared }: JsonSchema): JsonSchema {
+  if (isUntitled !== true) return { title: name, ...declared };
+  const { description, ...shown } = declared;
+  return { ...shown, description };
 }
 
 /** What a selection reads of one of its members. */

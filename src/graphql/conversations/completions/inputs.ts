@@ -1,7 +1,7 @@
+import { identifiers } from '../../../wire/ground/identifiers.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput, held, itself, tagged } from '../../ground/builder/flat-inputs.ts';
-import { identifiers } from '../../ground/types/identifiers.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
 import { ImageDetailType } from '../runs/items/parts.ts';
@@ -181,9 +181,9 @@ export const CompletionInputType = flatInput(
       verbosity: t.field({ type: VerbosityType, required: false, description: 'How much is said, for models that take it.' }),
       serviceTier: t.field({ type: ServiceTierType, required: false, description: 'The class of service. Default AUTO.' }),
       secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
-      user: t.string({ required: false, description: identifiers.user }),
-      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
-      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
+      user: t.string({ required: false, description: identifiers.user.description ?? '' }),
+      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier.description ?? '' }),
+      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey.description ?? '' }),
     }),
   }),
   {

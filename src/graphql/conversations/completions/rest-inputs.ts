@@ -1,7 +1,7 @@
+import { identifiers } from '../../../wire/ground/identifiers.ts';
 import { unservedInCompletions } from '../../../wire/ground/unserved-members.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { identifiers } from '../../ground/types/identifiers.ts';
 import { ChatOptionsInput, wireInput } from '../../ground/types/json-inputs.ts';
 import { unservedFields } from '../../ground/types/unserved-fields.ts';
 import { restSecrets } from '../chats/prompts.ts';
@@ -149,8 +149,8 @@ export const RestCompletionInput = builder.inputType('RestCompletionInput', {
     }),
     secrets: t.field(restSecrets),
     ...unservedFields(t, unservedInCompletions),
-    user: t.string({ required: false, description: identifiers.user }),
-    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
-    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
+    user: t.string({ required: false, description: identifiers.user.description ?? '' }),
+    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier.description ?? '' }),
+    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey.description ?? '' }),
   }),
 });

@@ -1,9 +1,9 @@
 import { toolInFormat } from '../../../domain/agents/tools/read.ts';
 import { camelCase } from '../../../http/input/names.ts';
+import { identifiers } from '../../../wire/ground/identifiers.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, type Conversion, flatInput } from '../../ground/builder/flat-inputs.ts';
-import { identifiers } from '../../ground/types/identifiers.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
 import { RunInput } from '../runs/items/inputs.ts';
@@ -92,9 +92,9 @@ export const ResponseInputType = flatInput(
         required: false,
         description: 'The class of service. Default AUTO.',
       }),
-      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
-      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
-      user: t.string({ required: false, description: identifiers.user }),
+      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier.description ?? '' }),
+      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey.description ?? '' }),
+      user: t.string({ required: false, description: identifiers.user.description ?? '' }),
       chatMode: t.field({ type: ChatModeType, required: false, description: 'Which tools it may call. Default EXECUTE.' }),
       threadMode: t.field({
         type: ResponseThreadModeType,

@@ -1,6 +1,6 @@
+import { identifiers } from '../../../wire/ground/identifiers.ts';
 import { unservedInResponses } from '../../../wire/ground/unserved-members.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { identifiers } from '../../ground/types/identifiers.ts';
 import { ChatOptionsInput, wireInput } from '../../ground/types/json-inputs.ts';
 import { unservedFields } from '../../ground/types/unserved-fields.ts';
 import { restSecrets } from '../chats/prompts.ts';
@@ -115,9 +115,9 @@ export const RestResponseInput = builder.inputType('RestResponseInput', {
         'How much likelier tokens are, from -100 to 100, by their ids; for providers that take it. JSON: an object of numbers.',
     }),
     ...unservedFields(t, unservedInResponses),
-    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
-    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
-    user: t.string({ required: false, description: identifiers.user }),
+    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier.description ?? '' }),
+    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey.description ?? '' }),
+    user: t.string({ required: false, description: identifiers.user.description ?? '' }),
     chatMode: t.field({
       type: ChatModeType,
       required: false,

@@ -12,10 +12,12 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
+import type { z } from 'zod';
 import { Faults } from '../../../domain/ground/faults.ts';
 import { compileReader } from '../../../http/input/reader.ts';
 import { type FlatTypes, flatType, restName } from '../../../lib/flat-inputs.ts';
 import { hasMembers, isObject } from '../../../lib/json/json.ts';
+import { BodyTypes } from './body-types.ts';
 import type { GraphContext } from './context.ts';
 
 /** A place in an input: `['enabledTools', 0, 'vectorStoreIds']`. */
@@ -47,6 +49,8 @@ export interface FlatForm<Shape> {
    * shown without it: `RestAgentOptionsInput` is the flat form of `AgentOptionsInput`. Without one it is the type itself with the names of `members`.
    */
   readonly rest?: InputRef<Shape>;
+  /** The body that REST reads and OpenAPI shows (`wire/ground/body.ts`): the domain's shape. */
+  readonly body?: z.ZodObject;
   /** REST has the input inside a member of the type JSON, so no type of REST says what its members become there. */
   readonly isInJson?: true;
   /** Of an input `@oneOf`: how the value of each member becomes flat. */
@@ -127,12 +131,14 @@ interface NamedValue {
  */
 export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
   const flatTypes = new Map<string, GraphQLInputObjectType>();
+  const bodyTypes = new BodyTypes(built);
   const faults: string[] = [];
   for (const type of Object.values(built.getTypeMap()).filter(isInputObjectType)) {
     const form = formSaid(type);
     if (form === undefined) continue;
     const { name } = type;
-    const rest = form.restName === undefined ? undefined : built.getType(form.restName);
+    const declared = form.restName === undefined ? undefined : built.getType(form.restName);
+    const rest = form.body === undefined ? declared : bodyTypes.type(form.body);
     if (rest !== undefined && !isInputObjectType(rest)) throw new Error(`${rest.name} is no input type`);
     const named = type.isOneOf ? form.choices : form.members;
     const members = type.getFields();
@@ -144,6 +150,7 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
     type.extensions = { ...type.extensions, flatType: flat };
   }
   if (faults.length > 0) throw new Error(`flat forms of inputs do not hold\n  ${faults.join('\n  ')}`);
+  for (const type of bodyTypes.types()) flatTypes.set(type.name, type);
   const schema = withoutUnused(built);
   const inputs = Object.values(built.getTypeMap()).filter(isInputObjectType);
   for (const type of inputs) if (restName(type) !== type.name) flatTypes.set(restName(type), type);

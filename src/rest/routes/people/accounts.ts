@@ -1,3 +1,4 @@
+import { auditChanges } from '../../../wire/audit.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const tag = 'Administration';
@@ -275,7 +276,7 @@ const auditLog: DeclaredRoute = {
   tag,
   document: `query ($orgId: ID, $actorUserId: ID, $targetId: ID, $action: String, $kind: AuditKind, $from: DateTime, $to: DateTime, $limit: Int = 100, $cursor: String) {
     auditLog(filter: { orgId: $orgId, actorUserId: $actorUserId, targetId: $targetId, action: $action, kind: $kind, from: $from, to: $to }, first: $limit, after: $cursor) {
-      nodes { id createdAt orgId actorUserId actorEmail actorKeyId action kind outcome count targetKind targetId targetIds changes { member value } requestId address }
+      nodes { id createdAt orgId actorUserId actorEmail actorKeyId action kind outcome count targetKind targetId targetIds changes { member values isList } requestId address }
       ${pageInfo}
     }
   }`,
@@ -291,6 +292,7 @@ const auditLog: DeclaredRoute = {
   },
   wrap: 'data',
   page: 'cursor',
+  shapes: { changes: auditChanges },
 };
 
 export const administrationRoutes: readonly DeclaredRoute[] = [

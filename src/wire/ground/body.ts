@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { describeMembers } from './schema.ts';
+
+/** How a body is read, beyond its members. */
+export interface BodyRules {
+  /** Members that the body does not have are refused; these, which replies have, are passed over. */
+  readonly takenMembers?: readonly string[];
+  /** Members are taken in snake_case too where a route writes camelCase. */
+  readonly takesEitherSpelling?: true;
+  /** Members that the body does not have are ignored, also within one that refuses them. */
+  readonly ignoresUnknown?: true;
+  /** Of a body that refuses members: whether it takes all of this value. */
+  readonly isOpen?: (value: Readonly<Record<string, unknown>>) => boolean;
+  /** Its declaration says everything to OpenAPI. `taken`: a wire schema reads it, and its members reach that schema as they came. */
+  readonly asJson?: 'taken' | 'checked';
+}
+
+export interface BodyForm extends BodyRules {
+  readonly id: string;
+  readonly description: string;
+}
+
+/** The bodies of requests, with what they are called in OpenAPI. */
+export const bodies = z.registry<BodyForm>();
+/** Members whose type the schema does not show: the GraphQL type by which they are read. */
+export const memberTypes = z.registry<{ readonly type: string }>();
+
+/**
+ * The body of a request, or a part of one, as the domain takes it: names in camelCase, types, limits and descriptions. A member that may be absent
+ * or null is `.nullish()`. Types are checked when the body is read; limits of texts and numbers are the domain's to check, by the same schema
+ * (`readWire`). A union, a record or any other schema that is no body, text, number, flag or list of these is JSON to the reader.
+ */
+export function body<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape, rules: BodyRules = {}) {
+  const schema = z.object(shape);
+  bodies.add(schema, { id, description, ...rules });
+  const leaves = Object.entries(shape).flatMap(([name, member]) => {
+    const inner = unwrapped(member as z.ZodType);
+    return saysType(inner) ? [] : [[name, inner] as const];
+  });
+  describeMembers(id, Object.fromEntries(leaves));
+  return schema;
+}
+
+/** A member that is read as this type of the graph: `ID`, `DateTime`, `JSON`, an enum, an input that both APIs have. */
+export function readAs<Schema extends z.ZodType>(type: string, schema: Schema): Schema {
+  memberTypes.add(schema, { type });
+  return schema;
+}
+
+export function idText(description: string) {
+  return readAs('ID', z.string().meta({ description }));
+}
+
+/** What a body says of a member, for an input of GraphQL that has it too. */
+export function describe<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>, name: keyof Shape & string): string {
+  const member = shape[name] as z.ZodType;
+  const description = member.description ?? unwrapped(member).description;
+  if (description === undefined) throw new Error(`${name} has no description`);
+  return description;
+}
+
+/** Without `nullish` and the like. */
+export function unwrapped(schema: z.ZodType): z.ZodType {
+  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+  return isWrapper ? unwrapped(schema.unwrap() as z.ZodType) : schema;
+}
+
+/** Whether OpenAPI shows a member by the type that reads it alone. */
+function saysType(schema: z.ZodType): boolean {
+  if (schema instanceof z.ZodArray) return saysType(unwrapped(schema.element as z.ZodType));
+  const type = memberTypes.get(schema)?.type;
+  return bodies.has(schema) || (type !== undefined && type !== 'ID' && type !== 'JSON');
+}
