@@ -32,7 +32,9 @@ export interface RequestTools {
 
 /** A thing that a tool names. `at`: the tool's place in the request; `param`: the member's. */
 export type NamedPart = { readonly tool: EnabledTool; readonly at: string } & (
-  | { readonly kind: 'agent' | 'server' | 'image'; readonly id: string; readonly param: string }
+  | { readonly kind: 'agent' | 'image'; readonly id: string; readonly param: string }
+  /** Without `param`, the run finds out whether there is such a server. */
+  | { readonly kind: 'server'; readonly id: string; readonly param: string | undefined }
   | { readonly kind: 'search'; readonly stores: NamedSources; readonly sources: NamedSources }
 );
 
@@ -169,8 +171,9 @@ function namedParts(tool: EnabledTool, written: WireObject, at: string): readonl
       return textsIn(options.agents).map((id, index) => ({ tool, at, kind: 'agent', id, param: `${at}.agents[${index}]` }));
     case 'mcp_server': {
       const id = serverNameIn(options);
-      const member = ['server', 'server_id', 'id', 'name', 'server_label'].find((one) => options[one] === id) ?? 'server';
-      return [{ tool, at, kind: 'server', id, param: place(member) }];
+      const member = ['server', 'server_id', 'id', 'name', 'server_label'].find((one) => written[one] === id);
+      const param = id === '' || member === undefined ? undefined : `${at}.${member}`;
+      return [{ tool, at, kind: 'server', id, param }];
     }
     case 'image_generation': {
       const { input_image: id } = options;

@@ -49,10 +49,11 @@ async function requireEachPart(
   }
 }
 
-type NamedThing = Extract<NamedPart, { readonly id: string }>;
+type NamedAgent = Extract<NamedPart, { readonly kind: 'agent' | 'image' }>;
+type NamedServer = Extract<NamedPart, { readonly kind: 'server' }>;
 
 /** A run works with the rights of a plain member, so an agent that only an administrator may use is refused too. */
-async function requireAskable(deps: Deps, caller: Caller, { id, param }: NamedThing): Promise<void> {
+async function requireAskable(deps: Deps, caller: Caller, { id, param }: NamedAgent): Promise<void> {
   if ((await findFor(deps, memberOf(caller), id)) !== undefined) return;
   throw new DomainError('NOT_FOUND', `${param} names no AI that you may use`, { param });
 }
@@ -61,12 +62,12 @@ async function requireAskable(deps: Deps, caller: Caller, { id, param }: NamedTh
 async function requireServer(
   { storage, mcp }: Deps,
   caller: Caller,
-  { id, param, at }: NamedThing,
+  { id, param, at }: NamedServer,
   mayRun: boolean,
 ): Promise<void> {
   if (mcp.findOperators(id, caller) !== undefined) return;
   if (mayRun) requireScopeFor(caller, 'CONNECTIONS:READ', `${at}.server`);
-  if (id === '' || !caller.scopes.has('CONNECTIONS:READ')) return;
+  if (param === undefined || !caller.scopes.has('CONNECTIONS:READ')) return;
   const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
   const { connections } = storage;
   const connection = isId('mcpServer', id) ? await connections.find(id, owner) : await connections.findMcpServer(id, owner);
