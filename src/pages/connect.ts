@@ -3,6 +3,7 @@ import { type Request, type Response, Router } from 'express';
 import { DomainError } from '../entities/ground/errors.ts';
 import { formHeaders, htmlType, renderPage, sendPage } from '../http/page/page.ts';
 import { escapeHtml } from '../lib/text/html.ts';
+import { type ConsolePage, consoleFormHeaders } from './console.ts';
 
 /** What the pages ask the domain for. */
 export interface ConnectSteps {
@@ -41,14 +42,20 @@ const names: Readonly<Record<string, string>> = {
   REPO_HOST: 'GitHub',
 };
 
+/** What a step came to. The console shows it (`console/src/screens/connect`), and without it a plain page. */
+type Outcome =
+  | ({ readonly kind: 'CONFIRM'; readonly service: string } & Awaited<ReturnType<ConnectSteps['receive']>>)
+  | { readonly kind: 'CONNECTED'; readonly name: string; readonly returnTo: string | null }
+  | { readonly kind: 'REFUSED'; readonly message: string };
+
 /**
  * The pages that a person sees who connects an account: the answer of the other service arrives here, and nothing is stored before the person has
  * confirmed it. Whoever made the link that brought them may be somebody else.
  */
-export function createConnectPages(steps: ConnectSteps): Router {
+export function createConnectPages(steps: ConnectSteps, page: ConsolePage): Router {
   const router = Router({ strict: true, caseSensitive: true });
   router.get('/oauth/callback', (req, res) =>
-    shown(req, res, async () => {
+    show(req, res, page, async () => {
       const { searchParams: query } = new URL(req.url, 'http://localhost');
       const installationId = /^\d{1,15}$/.exec(query.get('installation_id') ?? '')?.[0];
       const answer = {
@@ -57,54 +64,59 @@ export function createConnectPages(steps: ConnectSteps): Router {
         error: query.get('error') ?? '',
         installationId: installationId === undefined ? undefined : Number(installationId),
       };
-      const given = await steps.receive(answer, req, AbortSignal.timeout(timeoutMs));
-      const { word, account, provider, person, organization, tenant } = given;
-      return {
-        title: 'Connect this account?',
-        main: `<h1>Connect this account?</h1>
-<p>The account <strong>${escapeHtml(account)}</strong> of ${names[provider] ?? escapeHtml(provider)} will be read for <strong>${escapeHtml(person.name)}</strong>
+      const confirmation = await steps.receive(answer, req, AbortSignal.timeout(timeoutMs));
+      return { kind: 'CONFIRM', service: names[confirmation.provider] ?? confirmation.provider, ...confirmation };
+    }),
+  );
+  router.post('/oauth/callback', (req, res) =>
+    show(req, res, page, async () => {
+      const form = new URLSearchParams(await formOf(req));
+      const { returnTo, connection } = await steps.confirm(form.get('word') ?? '', req);
+      return { kind: 'CONNECTED', name: connection.name, returnTo };
+    }),
+  );
+  return router;
+}
+
+/** Shows what a step came to, or in words why it failed. */
+async function show(req: Request, res: Response, page: ConsolePage, step: () => Promise<Outcome>): Promise<void> {
+  const outcome = await step().catch((error: unknown): Outcome => {
+    if (!(error instanceof DomainError)) throw error;
+    return { kind: 'REFUSED', message: error.message };
+  });
+  const isOnward = outcome.kind === 'CONNECTED' && outcome.returnTo !== null;
+  const refresh = isOnward ? ['refresh', `0; url=${outcome.returnTo}`] : [];
+  const status = outcome.kind === 'REFUSED' ? 400 : 200;
+  const html = (req.headers.accept ?? '').includes('text/html') ? await page.publicPage(outcome) : undefined;
+  if (html !== undefined) sendPage(req, res, htmlType, html, { status, headers: [...consoleFormHeaders, ...refresh] });
+  else sendPage(req, res, htmlType, plainPage(outcome), { status, headers: [...formHeaders, ...refresh] });
+}
+
+/** The page without the console: until it is built, and where the APIs alone are installed. */
+function plainPage(outcome: Outcome): string {
+  if (outcome.kind === 'REFUSED') {
+    return renderPage({ title: 'Not connected', main: `<h1>Not connected</h1>\n<p>${escapeHtml(outcome.message)}</p>` });
+  }
+  if (outcome.kind === 'CONNECTED') {
+    const { name, returnTo } = outcome;
+    const onward =
+      returnTo === null
+        ? 'You can close this page.'
+        : `<a href="${escapeHtml(returnTo)}">Go on to ${escapeHtml(new URL(returnTo).host)}</a>`;
+    return renderPage({ title: 'Connected', main: `<h1>Connected</h1>\n<p>${escapeHtml(name)} is connected. ${onward}</p>` });
+  }
+  const { word, account, service, person, organization, tenant } = outcome;
+  return renderPage({
+    title: 'Connect this account?',
+    main: `<h1>Connect this account?</h1>
+<p>The account <strong>${escapeHtml(account)}</strong> of ${escapeHtml(service)} will be read for <strong>${escapeHtml(person.name)}</strong>
 (<strong>${escapeHtml(person.email)}</strong>) in the organization <strong>${escapeHtml(organization)}</strong> of the tenant <strong>${escapeHtml(tenant)}</strong>. What is read can be found by everyone who may use the agents it is given to.</p>
 <p>If you did not ask for this yourself, close this page: nothing is connected.</p>
 <form method="post" action="/oauth/callback">
 <input type="hidden" name="word" value="${escapeHtml(word)}">
 <button type="submit">Connect ${escapeHtml(account)}</button>
 </form>`,
-      };
-    }),
-  );
-  router.post('/oauth/callback', (req, res) =>
-    shown(req, res, async () => {
-      const form = new URLSearchParams(await formOf(req));
-      const { returnTo, connection } = await steps.confirm(form.get('word') ?? '', req);
-      const onward =
-        returnTo === null
-          ? 'You can close this page.'
-          : `<a href="${escapeHtml(returnTo)}">Go on to ${escapeHtml(new URL(returnTo).host)}</a>`;
-      return {
-        title: 'Connected',
-        main: `<h1>Connected</h1>\n<p>${escapeHtml(connection.name)} is connected. ${onward}</p>`,
-        onward: returnTo,
-      };
-    }),
-  );
-  return router;
-}
-
-/** Shows what a step makes, or in words why it did not. */
-async function shown(
-  req: Request,
-  res: Response,
-  step: () => Promise<{ readonly title: string; readonly main: string; readonly onward?: string | null }>,
-): Promise<void> {
-  try {
-    const { onward, ...page } = await step();
-    const refresh = typeof onward === 'string' ? ['refresh', `0; url=${onward}`] : [];
-    sendPage(req, res, htmlType, renderPage(page), { headers: [...formHeaders, ...refresh] });
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    const main = `<h1>Not connected</h1>\n<p>${escapeHtml(error.message)}</p>`;
-    sendPage(req, res, htmlType, renderPage({ title: 'Not connected', main }), { status: 400, headers: formHeaders });
-  }
+  });
 }
 
 async function formOf(req: IncomingMessage): Promise<string> {

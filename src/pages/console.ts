@@ -2,10 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { requestIdOf } from '../http/context.ts';
 import { siteHead, siteHeader } from '../http/page/header.ts';
-import { htmlType, skipLink } from '../http/page/page.ts';
-import { sendBody } from '../http/reply/reply.ts';
+import { htmlType, sendPage, skipLink } from '../http/page/page.ts';
 import { StaticContent } from '../http/reply/static.ts';
 import { escapeHtml } from '../lib/text/html.ts';
 
@@ -49,7 +47,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const headers = [
+const securityHeaders = [
   'content-security-policy',
   policy,
   'x-content-type-options',
@@ -57,6 +55,12 @@ const headers = [
   'referrer-policy',
   'no-referrer',
 ] as const;
+const headers = [...securityHeaders, 'cache-control', 'no-store'];
+
+/** Of a page of the console with a form that is sent to this service. */
+export const consoleFormHeaders = headers.map((value) =>
+  value === policy ? policy.replace("form-action 'none'", "form-action 'self'") : value,
+);
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -75,50 +79,68 @@ export interface ConsoleOptions {
   readonly folder?: string;
 }
 
+/** The page of the console as it was built. */
+export class ConsolePage {
+  readonly folder: string;
+  readonly #values: readonly (readonly [name: string, text: string])[];
+
+  constructor({ version, heartbeatMs, folder = join(import.meta.dirname, '../../console/dist') }: ConsoleOptions) {
+    this.folder = folder;
+    this.#values = [
+      ['{{version}}', escapeHtml(version)],
+      ['{{heartbeatMs}}', String(heartbeatMs)],
+    ];
+  }
+
+  /** HTML of a screen; undefined until the console is built. */
+  async screen(): Promise<string | undefined> {
+    const html = await readFile(join(this.folder, 'index.html'), 'utf8').catch(() => undefined);
+    return this.#values.reduce((page, [name, text]) => page?.replace(name, () => text), html);
+  }
+
+  /**
+   * HTML of a public page: it has the header of the manual and the references.
+   *
+   * @param outcome  what the service did before it sends the page; the page reads it in the meta element `parley-outcome`.
+   */
+  async publicPage(outcome?: object): Promise<string | undefined> {
+    const meta = outcome === undefined ? '' : `\n<meta name="parley-outcome" content="${escapeHtml(JSON.stringify(outcome))}">`;
+    return (await this.screen())
+      ?.replace('<!-- head -->', () => siteHead + meta)
+      .replace('<!-- header -->', () => `${skipLink}\n${siteHeader()}`);
+  }
+}
+
 /**
  * Serves the web console: its page at `/` and at every address of a screen, to who asks for HTML, and its files under `/console/`. The page is never
- * kept by browsers; the files, whose names change with their content, are kept for ever. Until the console is built, a page says so. The public
- * pages, which need no session, have the header of the manual and the references.
+ * kept by browsers; the files, whose names change with their content, are kept for ever. Until the console is built, a page says so.
  */
-export function createConsole({
-  version,
-  heartbeatMs,
-  folder = join(import.meta.dirname, '../../console/dist'),
-}: ConsoleOptions): Router {
+export function createConsole(page: ConsolePage): Router {
   const assets = new Map<string, StaticContent>();
-  const sendConsole = async (req: Request, res: Response, change: (html: string) => string) => {
-    const html = await readFile(join(folder, 'index.html'), 'utf8').catch(() => undefined);
-    if (html === undefined) return sendPage(req, res, 503, unbuiltPage(), ['retry-after', '5']);
-    const page = html.replace('{{version}}', escapeHtml(version)).replace('{{heartbeatMs}}', String(heartbeatMs));
-    sendPage(req, res, 200, change(page));
+  const sendConsole = (req: Request, res: Response, html: string | undefined) => {
+    if (html === undefined)
+      sendPage(req, res, htmlType, unbuiltPage(), { status: 503, headers: [...headers, 'retry-after', '5'] });
+    else sendPage(req, res, htmlType, html, { headers });
   };
   const screen: RequestHandler = async (req, res, next) => {
     if (!(req.headers.accept ?? '').includes('text/html')) return next();
-    await sendConsole(req, res, (html) => html);
+    sendConsole(req, res, await page.screen());
   };
   const router = Router({ strict: true, caseSensitive: true });
   router.get('/', screen);
   for (const name of screens) router.get([`/${name}`, `/${name}/*rest`], screen);
-  router.get(publicPaths, (req, res) => sendConsole(req, res, addHeader));
+  router.get(publicPaths, async (req, res) => sendConsole(req, res, await page.publicPage()));
   router.get('/console/assets/:name', async (req, res, next) => {
     const name = basename(req.params.name);
-    const file = join(folder, 'assets', name);
+    const file = join(page.folder, 'assets', name);
     const type = types[extname(name)];
     if (type === undefined || !existsSync(file) || !(await stat(file)).isFile()) return next();
-    const content = assets.get(name) ?? new StaticContent(['content-type', type, ...headers], () => readFile(file), 'for ever');
+    const content =
+      assets.get(name) ?? new StaticContent(['content-type', type, ...securityHeaders], () => readFile(file), 'for ever');
     assets.set(name, content);
     await content.send(req, res);
   });
   return router;
-}
-
-function sendPage(req: Request, res: Response, status: number, html: string, more: readonly string[] = []): void {
-  const own = ['content-type', htmlType, 'cache-control', 'no-store', 'vary', 'accept', 'x-request-id', requestIdOf(req)];
-  sendBody(res, status, [...own, ...headers, ...more], html);
-}
-
-function addHeader(html: string): string {
-  return html.replace('<!-- head -->', siteHead).replace('<!-- header -->', `${skipLink}\n${siteHeader()}`);
 }
 
 /** Its script loads the page again once the console is built; an address with a fragment, such as a link that signs in, stays as it is. */

@@ -36,8 +36,8 @@ import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
-import { createConnectPages } from '../pages/connect.ts';
-import { createConsole } from '../pages/console.ts';
+import { type ConnectSteps, createConnectPages } from '../pages/connect.ts';
+import { ConsolePage, createConsole } from '../pages/console.ts';
 import { createPages } from '../pages/pages.ts';
 import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
 import { createOidcPages, type OidcSteps } from '../pages/sign-in-oidc.ts';
@@ -109,6 +109,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
   const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
   const log = createAccessLog(deps.logger, deps.tracing);
   const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version });
+  const consolePage = new ConsolePage({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS });
   const handlers = [
     createGraphiqlPage(),
     Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
@@ -119,11 +120,8 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
     createPages(packageJson.version, () => [...restSearchEntries(routes), ...graphqlSearchEntries(graphqlSchema)]),
-    createConsole({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS }),
-    createConnectPages({
-      receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
-      confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
-    }),
+    createConsole(consolePage),
+    createConnectPages(connectSteps(deps), consolePage),
     createSignIn(signInSteps(deps), addressingOf(deps), admissions.failedKeys),
     createOidcPages(oidcSteps(deps), addressingOf(deps), admissions.failedKeys),
   ];
@@ -149,6 +147,13 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
       connections.breakOff();
       sockets.cutOff();
     },
+  };
+}
+
+function connectSteps(deps: Deps): ConnectSteps {
+  return {
+    receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
+    confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
   };
 }
 

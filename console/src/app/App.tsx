@@ -27,6 +27,7 @@ const Installation = lazy(() =>
 
 // Public pages need no session.
 const SignIn = lazy(() => import('../screens/sign-in/SignIn.tsx').then(({ SignIn: screen }) => ({ default: screen })));
+const Connect = lazy(() => import('../screens/connect/Connect.tsx').then(({ Connect: screen }) => ({ default: screen })));
 const About = lazy(() => import('../screens/about/About.tsx').then(({ About: screen }) => ({ default: screen })));
 
 export function App() {
@@ -39,6 +40,11 @@ export function App() {
               <Route path="/sign-in">
                 <Public>
                   <SignIn />
+                </Public>
+              </Route>
+              <Route path="/oauth/callback">
+                <Public>
+                  <Connect />
                 </Public>
               </Route>
               <Route path="/about">

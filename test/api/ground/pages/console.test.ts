@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
-import { createConsole } from '../../../../src/pages/console.ts';
+import { ConsolePage, createConsole } from '../../../../src/pages/console.ts';
 
 /** Serves the console from a folder of its own, which is empty: what the build does to it is seen at once. */
 async function serveConsole(): Promise<{ readonly folder: string; readonly ask: (path: string) => Promise<Response> }> {
   const folder = mkdtempSync(join(tmpdir(), 'console-'));
-  const app = express().use(createConsole({ version: '1.2.3', heartbeatMs: 15_000, folder }));
+  const app = express().use(createConsole(new ConsolePage({ version: '1.2.3', heartbeatMs: 15_000, folder })));
   const server = await new Promise<ReturnType<typeof app.listen>>((resolve) => {
     const listening = app.listen(0, '127.0.0.1', () => resolve(listening));
   });
