@@ -31,12 +31,17 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, req: IncomingMess
   return { requestId: requestIdOf(req), address: addressOf(req, settings.TRUSTED_PROXY_HOPS) };
 }
 
+/** What only REST says of a call, by name: the chat that a message must be in, or that a list is read whole. */
+export type CallTerms = Readonly<Record<string, string | true | undefined>>;
+
 /** What the resolver of a subscription gets of a call, whichever transport it came by. */
 export interface SourceContext extends CallOrigin {
   readonly deps: Deps;
   readonly caller: Caller;
   readonly signal: AbortSignal;
   readonly notes: Map<string, string>;
+  /** Over REST only: whether the reply is an event stream. */
+  readonly isStreamed?: boolean | undefined;
   /** Of a WebSocket: its responses that are not stored. */
   readonly memory?: ConnectionMemory;
   header(name: string): string | undefined;
@@ -52,6 +57,10 @@ export class CallContext {
   readonly requestId: string;
   /** Over REST a look-up that finds nothing is an error, which becomes 404; over GraphQL it is null. */
   missIsError = false;
+  /** Whether the reply is an event stream; undefined while nobody has said. */
+  isStreamed: boolean | undefined;
+  /** Over REST only. */
+  terms: CallTerms | undefined;
   readonly #res: ServerResponse;
   #controller: AbortController | undefined;
   #notes: Map<string, string> | undefined;

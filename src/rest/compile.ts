@@ -22,7 +22,7 @@ import { checkDocument, compileDocument, type OperationScopes, type RowDocument,
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
 import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
 import { memberNames } from './input/member-names.ts';
-import { compileParameter, type ParameterReader, replyParameterType } from './input/parameters.ts';
+import { compileParameter, freeParameterType, type ParameterReader } from './input/parameters.ts';
 import { replyMembersOf } from './input/reply-members.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
 import { pathsOf } from './paths.ts';
@@ -175,7 +175,7 @@ function compileSubscription(
 function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): VariableReaders {
   const parameter = (name: string): Parameter => {
     const variable = main.variables.get(name);
-    const type = variable?.type ?? replyParameterType(row, name);
+    const type = variable?.type ?? freeParameterType(row, name);
     if (type === undefined) throw new Error(`no variable ${name}`);
     return { name, read: compileParameter(name, type), isRequired: variable?.isRequired === true };
   };

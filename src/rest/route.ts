@@ -33,6 +33,11 @@ export interface DeclaredRoute {
   readonly document: string;
   /** Query parameters taken, by variable name, with what each means. `limit` and `cursor` of a list are named here too. */
   readonly query?: Readonly<Record<string, string>>;
+  /**
+   * What only REST says of a call: resolvers find it in `terms` of their context. A name of the path or of the query that the document does not have,
+   * with its type; or `true`, which every call of the route says.
+   */
+  readonly terms?: Readonly<Record<string, 'ID' | 'String' | true>>;
   /** The variable that the whole JSON body becomes. Members unknown to its input type are ignored. */
   readonly body?: string;
   /** `snake`: members of the body are read in snake_case (camelCase is taken too). Default: camelCase. */

@@ -7,7 +7,7 @@ import {
 } from '../../domain/agents/grants.ts';
 import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { connectionOf, pageArgs, wholeArg, wholeRequest } from '../ground/pagination.ts';
+import { connectionOf, pageArgs, wholeRequest } from '../ground/pagination.ts';
 import { AgentRef } from '../ground/refs.ts';
 import { enumOf, ofFormat } from '../ground/types/enums.ts';
 import { agentOf } from './agent-edge.ts';
@@ -72,7 +72,7 @@ builder.queryFields((t) => ({
     authScopes: { key: 'CHATS:READ' },
     type: AgentGrantsConnection,
     description: 'The agents to which the caller grants something, with what it grants, by their ids; at most 500.',
-    args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
+    args: pageArgs(t.arg),
     resolve: (_root, args, context) =>
       listAgentGrants(context.deps, context.caller, wholeRequest(context, args, grantedAgentsMax, ['text'])),
   }),

@@ -3,7 +3,6 @@ import { DomainError, outOfRange } from '../../entities/ground/errors.ts';
 import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../../entities/ground/page.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
-import { restOnly } from './builder/one-api.ts';
 import type { TypeAccess } from './builder/type-access.ts';
 import { enumOf, ofFormat } from './types/enums.ts';
 
@@ -197,11 +196,6 @@ export function pageArgs(arg: ArgBuilder) {
   };
 }
 
-/** For a list that its REST operation answers whole: `wholeRequest` reads it beside the arguments of a page. */
-export function wholeArg(arg: ArgBuilder) {
-  return { whole: arg.boolean({ required: false, extensions: restOnly, description: 'All items instead of a page.' }) };
-}
-
 /** The arguments of a list that is read forwards only. */
 export function forwardArgs(arg: ArgBuilder) {
   const { first, after } = pageArgs(arg);
@@ -258,14 +252,9 @@ export function pageRequest(context: GraphContext, args: PageArgs, shape: KeySha
   return { limit, after, isBackward };
 }
 
-/** The same with `wholeArg`. @param most  items that the whole list may have. */
-export function wholeRequest(
-  context: GraphContext,
-  { whole, ...args }: PageArgs & { readonly whole?: boolean | null | undefined },
-  most: number,
-  shape?: KeyShape,
-): PageRequest {
-  return whole === true ? { limit: most, after: undefined } : pageRequest(context, args, shape);
+/** The same for a list that its REST route answers whole: it has the term `whole`. @param most  items that the whole list may have. */
+export function wholeRequest(context: GraphContext, args: PageArgs, most: number, shape?: KeyShape): PageRequest {
+  return context.terms?.whole === true ? { limit: most, after: undefined } : pageRequest(context, args, shape);
 }
 
 /** Opaque to callers: base64url of the sort key. */

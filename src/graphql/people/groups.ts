@@ -17,7 +17,7 @@ import { batched } from '../ground/builder/batched.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest, wholeArg, wholeRequest } from '../ground/pagination.ts';
+import { connectionOf, pageArgs, pageRequest, wholeRequest } from '../ground/pagination.ts';
 import { GroupRef, OrganizationRef, UserRef } from '../ground/refs.ts';
 import { enumOf } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -81,7 +81,7 @@ export const GroupType = GroupRef.implement({
     members: t.field({
       type: GroupMemberConnection,
       description: `Its members, oldest first; a group has at most ${membersMax.toLocaleString('en')}.`,
-      args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
+      args: pageArgs(t.arg),
       resolve: ({ id }, args, context) => membersOfGroup(context, id, wholeRequest(context, args, membersMax)),
     }),
   }),
@@ -100,7 +100,7 @@ builder.objectField(OrganizationRef, 'groups', (t) =>
     type: GroupConnection,
     nullable: true,
     description: 'Its groups that the caller may see, newest first.',
-    args: { ...pageArgs(t.arg) },
+    args: pageArgs(t.arg),
     resolve: ({ id }, args, context) => listGroups(context.deps, context.caller, { orgId: id }, pageRequest(context, args)),
   }),
 );
@@ -114,7 +114,7 @@ builder.objectField(UserRef, 'groups', (t) =>
     type: GroupConnection,
     nullable: true,
     description: 'The groups that the user is a member of and that the caller may see, newest first.',
-    args: { ...pageArgs(t.arg) },
+    args: pageArgs(t.arg),
     resolve: ({ id }, args, context) => groupsOfUser(context, id, pageRequest(context, args)),
   }),
 );
@@ -144,7 +144,7 @@ builder.queryFields((t) => ({
     authScopes: { key: 'GROUPS:READ' },
     type: GroupConnection,
     description: 'The groups the caller owns or is a member of, newest first.',
-    args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
+    args: pageArgs(t.arg),
     resolve: (_root, args, context) => listMyGroups(context.deps, context.caller, wholeRequest(context, args, groupsOnRest)),
   }),
 }));

@@ -6,7 +6,7 @@ import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { bearerSecret } from '../../http/authenticate/authenticate.ts';
 import type { Upload } from '../../http/body/upload.ts';
-import type { CallContext } from '../../http/context.ts';
+import type { CallContext, CallTerms } from '../../http/context.ts';
 import { switchOffExtensions } from '../../http/extensions.ts';
 import { boundedResult } from '../../http/reply/budget.ts';
 import { sendDownload } from '../../http/reply/download.ts';
@@ -16,6 +16,7 @@ import type { Route } from '../compile.ts';
 import type { OpenSource } from '../documents/resolver.ts';
 import { refusesExtensions } from '../input/reply-members.ts';
 import { readVariables } from '../input/variables.ts';
+import type { DeclaredRoute } from '../route.ts';
 import { type Call, requestParts, type Step, wantsStream } from './call.ts';
 import type { RestOptions } from './options.ts';
 import { encodedReply, noHeaders, type Reply, replyOf } from './reply.ts';
@@ -107,6 +108,7 @@ export class Handler {
     const fold = row.reply?.fold;
     if (fold === undefined) throw new Error(`${row.operationId} has no fold`);
     const { runs } = this.#options.admissions;
+    context.isStreamed = false;
     runs.enter(context.caller);
     try {
       return await foldStream(fold, { source: await source(variables, context), variables, context });
@@ -134,6 +136,7 @@ export class Handler {
     if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
     const variables = readCall(call);
     const { admissions, streams } = this.#options;
+    context.isStreamed = true;
     admissions.runs.enter(context.caller);
     const stopWatching = endWithKey(context, this.#watch);
     try {
@@ -149,8 +152,16 @@ export class Handler {
 
 function readCall(call: Call): Variables {
   const variables = readVariables(call.route, requestParts(call));
+  const { terms } = call.route.row;
+  if (terms !== undefined) call.context.terms = termsOf(terms, variables);
   if (refusesExtensions(variables)) switchOffExtensions(call.req.headers);
   return variables;
+}
+
+function termsOf(terms: NonNullable<DeclaredRoute['terms']>, variables: Variables): CallTerms {
+  return Object.fromEntries(
+    Object.entries(terms).map(([name, type]) => [name, type === true || (variables[name] as string | undefined)]),
+  );
 }
 
 /** Long work ends with the key that asked for it. @returns stops watching. */

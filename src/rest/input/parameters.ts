@@ -1,4 +1,13 @@
-import { GraphQLBoolean, type GraphQLInputType, GraphQLInt, isEnumType, isListType, isNonNullType } from 'graphql';
+import {
+  GraphQLBoolean,
+  GraphQLID,
+  type GraphQLInputType,
+  GraphQLInt,
+  GraphQLString,
+  isEnumType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
 import type { Faults } from '../../domain/ground/faults.ts';
 import { compileReader, type Reader } from '../../http/input/reader.ts';
 import type { DeclaredRoute } from '../route.ts';
@@ -50,8 +59,12 @@ function fromText(type: GraphQLInputType): (text: string) => unknown {
   return (text) => text;
 }
 
-/** The type of a query parameter that chooses the form of the reply: no variable of the document. */
-export function replyParameterType({ stream }: Pick<DeclaredRoute, 'stream'>, name: string): GraphQLInputType | undefined {
-  const type = stream?.query?.[name];
-  return type === undefined ? undefined : { Boolean: GraphQLBoolean, Int: GraphQLInt }[type];
+/** The type of a parameter that is no variable of the document: it chooses the form of the reply, or is a term of the call. */
+export function freeParameterType(
+  { stream, terms }: Pick<DeclaredRoute, 'stream' | 'terms'>,
+  name: string,
+): GraphQLInputType | undefined {
+  const type = stream?.query?.[name] ?? terms?.[name];
+  if (type === undefined || type === true) return undefined;
+  return { Boolean: GraphQLBoolean, Int: GraphQLInt, ID: GraphQLID, String: GraphQLString }[type];
 }

@@ -1,8 +1,8 @@
 import { editMessage, regenerateMessage, selectBranch } from '../../../domain/conversations/chats/branches.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder, type InputBuilder } from '../../ground/builder/builder.ts';
+import { type GraphContext, idTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { ChatRef, RunRef } from '../../ground/refs.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
@@ -67,7 +67,6 @@ const RegenerateMessageInput = flatInput(
 );
 
 const messageId = { description: 'The id of the message.' };
-const ofChat = { required: false, description: 'The chat it must be in.', extensions: restOnly } as const;
 
 const editing =
   'Begins a branch with another text in place of a message of the user. The old branch stays: `selectBranch` shows it again. RUN_ACTIVE while a run answers, waits or is paused in the chat.';
@@ -81,10 +80,9 @@ builder.mutationFields((t) => ({
     description: `${editing} Answers at once with the run that begins: follow it with \`runEvents\`.`,
     args: {
       id: t.arg.id(messageId),
-      chatId: t.arg.id(ofChat),
       input: t.arg({ type: EditMessageInput, description: 'What it says instead.' }),
     },
-    resolve: (_root, { id, chatId, input }, { deps, caller }) => editMessage(deps, caller, id, input, { chatId }),
+    resolve: (_root, { id, input }, context) => editMessage(context.deps, context.caller, id, input, place(context)),
   }),
   regenerateMessage: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -92,26 +90,20 @@ builder.mutationFields((t) => ({
     description: `${regenerating} Answers at once with the run that begins: follow it with \`runEvents\`.`,
     args: {
       id: t.arg.id(messageId),
-      chatId: t.arg.id(ofChat),
       input: t.arg({ type: RegenerateMessageInput, required: false, description: 'How it is asked for.' }),
     },
-    resolve: (_root, { id, chatId, input }, { deps, caller }) => regenerateMessage(deps, caller, id, input ?? {}, { chatId }),
+    resolve: (_root, { id, input }, context) => regenerateMessage(context.deps, context.caller, id, input ?? {}, place(context)),
   }),
   selectBranch: t.field({
     authScopes: { key: 'CHATS:WRITE' },
     type: ChatRef,
     description:
       'Makes the newest branch that goes through a message the one that people and models read. RUN_ACTIVE while a run answers, waits or is paused in the chat.',
-    args: { messageId: t.arg.id(messageId), chatId: t.arg.id(ofChat) },
-    resolve: (_root, { messageId: id, chatId }, { deps, caller }) => selectBranch(deps, caller, id, chatId),
+    args: { messageId: t.arg.id(messageId) },
+    resolve: (_root, { messageId: id }, context) => selectBranch(context.deps, context.caller, id, idTerm(context, 'chatId')),
   }),
 }));
 
-const inOnePiece = {
-  required: false,
-  extensions: restOnly,
-  description: 'The client reads no deltas: a model that breaks off before its end gives nothing where another one can be asked.',
-} as const;
 const leaving = 'Leaving stops nothing: `cancelRun` does.';
 
 builder.subscriptionFields((t) => ({
@@ -121,12 +113,11 @@ builder.subscriptionFields((t) => ({
     description: `Edits a message as \`editMessage\` does and shows its run while it happens. ${leaving}`,
     args: {
       id: t.arg.id(messageId),
-      chatId: t.arg.id(ofChat),
       input: t.arg({ type: EditMessageInput, description: 'What it says instead.' }),
-      inOnePiece: t.arg.boolean(inOnePiece),
     },
-    subscribe: async (_root, { id, input, ...place }, { deps, caller, signal }) => {
-      const run = await editMessage(deps, caller, id, input, { chatId: place.chatId, isWhole: place.inOnePiece === true });
+    subscribe: async (_root, { id, input }, context) => {
+      const { deps, caller, signal } = context;
+      const run = await editMessage(deps, caller, id, input, place(context));
       return shownEvents(deps.runs.follow(run.id, -1, signal), run.id);
     },
     resolve: (event) => event,
@@ -137,15 +128,18 @@ builder.subscriptionFields((t) => ({
     description: `Asks again as \`regenerateMessage\` does and shows the run while it happens. ${leaving}`,
     args: {
       id: t.arg.id(messageId),
-      chatId: t.arg.id(ofChat),
       input: t.arg({ type: RegenerateMessageInput, required: false, description: 'How it is asked for.' }),
-      inOnePiece: t.arg.boolean(inOnePiece),
     },
-    subscribe: async (_root, { id, input, ...place }, { deps, caller, signal }) => {
-      const isWhole = place.inOnePiece === true;
-      const run = await regenerateMessage(deps, caller, id, input ?? {}, { chatId: place.chatId, isWhole });
+    subscribe: async (_root, { id, input }, context) => {
+      const { deps, caller, signal } = context;
+      const run = await regenerateMessage(deps, caller, id, input ?? {}, place(context));
       return shownEvents(deps.runs.follow(run.id, -1, signal), run.id);
     },
     resolve: (event) => event,
   }),
 }));
+
+/** Where a message must be, and whether the client reads its deltas. */
+function place(context: GraphContext) {
+  return { chatId: idTerm(context, 'chatId'), isWhole: context.isStreamed === false };
+}

@@ -10,9 +10,9 @@ import type { AgentView } from '../../../entities/agents/agent.ts';
 import { type FeedbackCounts, feedbackRatings } from '../../../entities/conversations/chats/feedback.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
+import { idTerm } from '../../ground/builder/context.ts';
 import { reading } from '../../ground/builder/members.ts';
 import { nodeById, nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, FeedbackRef, MessageRef, RunRef, UserRef } from '../../ground/refs.ts';
 import { enumOf } from '../../ground/types/enums.ts';
@@ -153,9 +153,8 @@ builder.mutationField('rateMessage', (t) =>
       'Says what the user of a chat thinks of an answer, in place of what the user said before. CONFLICT for a message that is no answer.',
     args: {
       id: t.arg.id({ description: 'The id of the message.' }),
-      chatId: t.arg.id({ required: false, description: 'The chat it must be in.', extensions: restOnly }),
       input: t.arg({ type: RateMessageInput, description: 'What the user thinks.' }),
     },
-    resolve: (_root, { id, chatId, input }, { deps, caller }) => rateMessage(deps, caller, id, input, chatId),
+    resolve: (_root, { id, input }, context) => rateMessage(context.deps, context.caller, id, input, idTerm(context, 'chatId')),
   }),
 );

@@ -3,7 +3,6 @@ import { runStateOf } from '../../../domain/conversations/runs/states.ts';
 import { takesExtensions } from '../../../http/extensions.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { RunRef } from '../../ground/refs.ts';
 import { RunEventType } from '../runs/events/events.ts';
 import { shownEvents } from '../runs/events/stream.ts';
@@ -26,24 +25,11 @@ builder.subscriptionField('completionEvents', (t) =>
     authScopes: { key: 'CHATS:WRITE' },
     type: RunEventType,
     description: 'Runs one stateless completion and shows its run while it happens. Leaving stops it.',
-    args: {
-      input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
-      inOnePiece: t.arg.boolean({
-        required: false,
-        description: "Requests the model's answer in one piece: fewer, larger events.",
-        extensions: restOnly,
-      }),
-      repeatsText: t.arg.boolean({
-        required: false,
-        description:
-          'Whether the last event has the whole text again, which is the default. false spares the service the memory for it.',
-        extensions: restOnly,
-      }),
-    },
-    subscribe: async (_root, { input, inOnePiece, repeatsText }, context) => {
+    args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
+    subscribe: async (_root, { input }, context) => {
       const terms = {
-        inOnePiece: inOnePiece === true,
-        repeatsText: repeatsText !== false,
+        inOnePiece: context.isStreamed === false,
+        repeatsText: context.isStreamed !== true,
         takesExtensions: hasExtensions(context),
       };
       return shownEvents(await runCompletion(context.deps, context.caller, input, terms, context.signal));

@@ -14,7 +14,6 @@ import { listActiveRuns } from '../../../domain/conversations/runs/active.ts';
 import { seenSequenceNote } from '../../../wire/responses/events.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { listArgs } from '../../ground/pagination.ts';
 import { RunRef } from '../../ground/refs.ts';
 import { RunEventType } from '../runs/events/events.ts';
@@ -124,15 +123,9 @@ builder.subscriptionFields((t) => ({
       'Begins a response and shows it while it happens. Leaving cancels it, unless it is stored and in the background or others joined it.',
     args: {
       input: t.arg({ type: ResponseInputType, description: inputArg }),
-      inOnePiece: t.arg.boolean({
-        required: false,
-        description:
-          'The client reads no deltas: text in a JSON format waits until it is checked, and one in the background is shown as it begins.',
-        extensions: restOnly,
-      }),
     },
-    subscribe: async (_root, { input, inOnePiece }, context) => {
-      const asked = { ...input, stream: inOnePiece !== true };
+    subscribe: async (_root, { input }, context) => {
+      const asked = { ...input, stream: context.isStreamed !== false };
       const begun = await beginResponse(context.deps, context.caller, asked, context.signal, context.memory);
       note(begun, context);
       return shownEvents(begun.events, begun.id);
@@ -154,14 +147,9 @@ builder.subscriptionFields((t) => ({
         required: false,
         description: 'The `sequence` of the last event that the reader has, -1 for none; without it, only new events are shown.',
       }),
-      inOnePiece: t.arg.boolean({
-        required: false,
-        description: 'The client reads no deltas: one in the background is shown as it goes on.',
-        extensions: restOnly,
-      }),
     },
-    subscribe: async (_root, { id, input, after, inOnePiece }, { deps, caller, signal, notes }) => {
-      const terms = { isWatched: inOnePiece !== true, afterSequence: after ?? undefined };
+    subscribe: async (_root, { id, input, after }, { deps, caller, signal, notes, isStreamed }) => {
+      const terms = { isWatched: isStreamed !== false, afterSequence: after ?? undefined };
       const { events, seenSequence } = await resumeResponse(deps, caller, id, input ?? {}, terms, signal);
       notes?.set(seenSequenceNote, String(seenSequence));
       return shownEvents(events, id);

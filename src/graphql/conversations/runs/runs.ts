@@ -7,10 +7,9 @@ import { threadModes } from '../../../entities/conversations/chats/chat.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder, type InputBuilder } from '../../ground/builder/builder.ts';
-import type { GraphContext } from '../../ground/builder/context.ts';
+import { type GraphContext, idTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { RunRef } from '../../ground/refs.ts';
 import { enumOf, ofFormat } from '../../ground/types/enums.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
@@ -19,13 +18,10 @@ import { ToolOutputStatusType } from '../chats/messages.ts';
 import { flatPrompt, PromptInput, restSecrets } from '../chats/prompts.ts';
 import { RunEventType } from './events/events.ts';
 import { shownEvents } from './events/stream.ts';
-import { RunKindType } from './parts.ts';
 import { secretsDescription } from './request-inputs.ts';
 import './run.ts';
 
 const runId = 'The id of the run.';
-/** Paths of REST name a chat and a run. */
-const ofChat = { required: false, description: 'The chat it must be in.', extensions: restOnly } as const;
 
 for (const kind of runIdKinds) {
   registerNode(kind, {
@@ -160,9 +156,8 @@ builder.mutationFields((t) => ({
       'Stops a run and answers when it is over: one of the caller, and for administrators any of their organization. What it said stays; a run that is over is returned as it is.',
     args: {
       id: t.arg.id({ description: runId }),
-      chatId: t.arg.id({ ...ofChat }),
     },
-    resolve: (_root, { id, chatId }, { deps, caller }) => cancelRun(deps, caller, id, chatId),
+    resolve: (_root, { id }, context) => cancelRun(context.deps, context.caller, id, idTerm(context, 'chatId')),
   }),
   retryRun: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -171,20 +166,12 @@ builder.mutationFields((t) => ({
       'Asks anew what a failed run was asked, with the same model, tools and instructions. Answers at once with the run that begins: follow it with `runEvents`. CONFLICT when the run did not fail or the chat went on.',
     args: {
       id: t.arg.id({ description: 'The id of the failed run.' }),
-      chatId: t.arg.id({ ...ofChat }),
       input: t.arg({ type: RetryRunInput, required: false, description: 'What the service has not kept.' }),
     },
-    resolve: (_root, { id, chatId, input }, { deps, caller }) =>
-      retryRun(deps, caller, id, { chatId, secrets: input?.secrets ?? undefined }),
+    resolve: (_root, { id, input }, context) =>
+      retryRun(context.deps, context.caller, id, { chatId: idTerm(context, 'chatId'), secrets: input?.secrets ?? undefined }),
   }),
 }));
-
-/** A reply of REST in one piece. GraphQL has mutations for it. */
-const inOnePieceArgument = {
-  required: false,
-  description: 'The client reads no deltas: a model that breaks off before its end gives nothing where another one can be asked.',
-  extensions: restOnly,
-} as const;
 
 const leaving = 'Leaving stops nothing: `cancelRun` does.';
 
@@ -195,23 +182,17 @@ builder.subscriptionFields((t) => ({
     description: `What happened in a stored run of any kind, then what happens, until it ends. With \`after\` it goes on behind an event that the reader has, and neither repeats nor misses one. NOT_FOUND for a run that is not stored (a completion, a response with \`store: false\`): its own subscription shows it, and nothing else. ${leaving}`,
     args: {
       runId: t.arg.id({ description: runId }),
-      chatId: t.arg.id({ ...ofChat }),
-      kind: t.arg({
-        type: RunKindType,
-        required: false,
-        description: 'The kind that it must have.',
-        extensions: restOnly,
-      }),
       after: t.arg.int({
         required: false,
         description: 'The `sequence` of the last event that the reader has; without it, all events are shown.',
       }),
     },
-    subscribe: async (_root, { runId: id, chatId, kind, after }, { deps, caller, signal }) => {
-      const isResponse = kind === 'response';
-      const events = isResponse
-        ? followResponse(deps, caller, id, after ?? -1, signal)
-        : followRun(deps, caller, { id, chatId }, after ?? -1, signal);
+    subscribe: async (_root, { runId: id, after }, context) => {
+      const { deps, caller, signal, terms } = context;
+      const events =
+        terms?.isResponse === true
+          ? followResponse(deps, caller, id, after ?? -1, signal)
+          : followRun(deps, caller, { id, chatId: idTerm(context, 'chatId') }, after ?? -1, signal);
       return shownEvents(await events, id);
     },
     resolve: (event) => event,
@@ -223,10 +204,9 @@ builder.subscriptionFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SendMessageInput, description: 'The message.' }),
-      inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
-    subscribe: async (_root, { chatId, input, inOnePiece }, context) =>
-      follow(context, await send(context, chatId, input, inOnePiece === true)),
+    subscribe: async (_root, { chatId, input }, context) =>
+      follow(context, await send(context, chatId, input, context.isStreamed === false)),
     resolve: (event) => event,
   }),
   toolOutputEvents: t.field({
@@ -236,10 +216,9 @@ builder.subscriptionFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SubmitToolOutputsInput, description: 'The outputs.' }),
-      inOnePiece: t.arg.boolean(inOnePieceArgument),
     },
-    subscribe: async (_root, { chatId, input, inOnePiece }, context) =>
-      follow(context, await submitToolOutputs(context.deps, context.caller, chatId, input, inOnePiece === true)),
+    subscribe: async (_root, { chatId, input }, context) =>
+      follow(context, await submitToolOutputs(context.deps, context.caller, chatId, input, context.isStreamed === false)),
     resolve: (event) => event,
   }),
 }));

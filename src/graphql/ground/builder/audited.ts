@@ -54,7 +54,7 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
       .slice(0, changesMax);
     const call = {
       action: name,
-      ids: idsOf(args),
+      ids: idsOf(args, context),
       orgId: namedOrganization(args),
       changes: given.map(({ change }) => change),
       changedId: textsOf(args.id)[0],
@@ -74,8 +74,10 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
 /** Arguments whose members name things too. */
 const inputs = ['input', 'filter'] as const;
 
-/** Reads the ids among the arguments of a root field: the argument `id` first, members of `input` and `filter` last. */
-export function idReader({ args: definitions }: GraphQLField<unknown, GraphContext>): (args: Arguments) => string[] {
+/** Reads the ids of a call of a root field: the argument `id` first, then those that its route names, members of `input` and `filter` last. */
+export function idReader({
+  args: definitions,
+}: GraphQLField<unknown, GraphContext>): (args: Arguments, context: Pick<GraphContext, 'terms'>) => string[] {
   const names = definitions.filter(({ type }) => named(type) === 'ID').map((argument) => argument.name);
   const ordered = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
   const members = inputs.flatMap((argument) => {
@@ -84,8 +86,9 @@ export function idReader({ args: definitions }: GraphQLField<unknown, GraphConte
     const fields = isInputObjectType(inner) ? Object.values(flatType(inner).getFields()) : [];
     return fields.flatMap((field) => (named(field.type) === 'ID' ? [{ argument, name: field.name }] : []));
   });
-  return (args) => [
+  return (args, { terms = {} }) => [
     ...ordered.flatMap((name) => textsOf(args[name])),
+    ...textsOf(Object.values(terms)).filter((term) => kindOfId(term) !== undefined),
     ...members.flatMap(({ argument, name }) => textsOf(membersOf(args[argument])[name])),
   ];
 }

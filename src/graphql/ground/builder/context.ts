@@ -1,6 +1,7 @@
 import type { ConnectionMemory } from '../../../domain/conversations/responses/memory.ts';
 import type { Deps } from '../../../domain/deps.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
+import type { CallTerms } from '../../../http/context.ts';
 import type { ReplyBudget } from '../../../http/reply/budget.ts';
 
 /** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
@@ -20,16 +21,28 @@ export interface GraphContext {
   readonly memory?: ConnectionMemory;
   /** Over REST a look-up that finds nothing is an error, which becomes 404; over GraphQL it is null. */
   readonly missIsError?: boolean;
+  /** Over REST only: whether the reply is an event stream. A reply in one piece needs no deltas, and a stream of them not the whole text again. */
+  readonly isStreamed?: boolean | undefined;
+  /** Over REST only: what its routes say besides the arguments of the field. */
+  readonly terms?: CallTerms | undefined;
   header?(name: string): string | undefined;
+}
+
+/** An id that the route of a call names besides the arguments of its field: the chat that a message must be in. Undefined over GraphQL. */
+export function idTerm({ terms }: Pick<GraphContext, 'terms'>, name: string): string | undefined {
+  const term = terms?.[name];
+  return term === true ? undefined : term;
 }
 
 /** The same request with another caller. Members are named one by one, because those of a request of REST are getters of a class. */
 export function withCaller(context: GraphContext, caller: Caller): GraphContext {
-  const { deps, requestId, address, signal, replyBudget, notes, memory, missIsError = false } = context;
+  const { deps, requestId, address, signal, replyBudget, notes, memory, isStreamed, terms, missIsError = false } = context;
   return {
     ...{ deps, caller, requestId, address, signal, missIsError },
     ...(replyBudget === undefined ? {} : { replyBudget }),
     ...(notes === undefined ? {} : { notes }),
+    ...(isStreamed === undefined ? {} : { isStreamed }),
+    ...(terms === undefined ? {} : { terms }),
     ...(memory === undefined ? {} : { memory }),
     header: (name) => context.header?.(name),
   };

@@ -59,7 +59,7 @@ class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
   override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
     const idsOf = once(idReader);
     const refused = (error: unknown, args: Arguments, context: GraphContext, info: GraphQLResolveInfo): never => {
-      const ids = error instanceof DomainError ? idsOf(info)(args) : [];
+      const ids = error instanceof DomainError ? idsOf(info)(args, context) : [];
       throw notedRefusal(context, `${parentType}.${name}`, error, ids);
     };
     return (root, args: Arguments, context, info) => {

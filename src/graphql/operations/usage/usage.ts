@@ -14,7 +14,7 @@ import { modelOf } from '../../agents/models.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { nodeOf } from '../../ground/builder/nodes.ts';
 import { restOnly } from '../../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest, wholeArg, wholeRequest } from '../../ground/pagination.ts';
+import { connectionOf, pageArgs, pageRequest, wholeRequest } from '../../ground/pagination.ts';
 import { AgentRef, ApiKeyRef, ModelRef, OrganizationRef, UserRef } from '../../ground/refs.ts';
 
 const access = { scope: 'USAGE:READ' } as const;
@@ -169,34 +169,34 @@ export const UsageReportType = builder.objectRef<UsageReport>('UsageReport').imp
     days: t.field({
       type: UsageDayConnection,
       description: `Each UTC day of the period, days without use included, the first day first; the last 30 days where the period has no beginning. At most ${usageDaysMax} days.`,
-      args: { ...pageArgs(t.arg) },
+      args: pageArgs(t.arg),
       resolve: (report, args, context) => listUsageDays(context.deps, report, pageRequest(context, args, ['text'])),
     }),
     agents: t.field({
       type: AgentUsageConnection,
       description: `By agent, most tokens first, at most ${usedAgentsMax.toLocaleString('en')}. Administrators see all of them, others those that they may use.`,
-      args: { ...pageArgs(t.arg), ...wholeArg(t.arg) },
+      args: pageArgs(t.arg),
       resolve: (report, args, context) =>
         listAgentUsage(context.deps, context.caller, report, wholeRequest(context, args, usedAgentsMax, tokensKey)),
     }),
     users: t.field({
       type: UserUsageConnection,
       description: 'By user, most tokens first. Administrators see everybody, others themselves.',
-      args: { ...pageArgs(t.arg) },
+      args: pageArgs(t.arg),
       resolve: (report, args, context) =>
         listSubjectUsage(context.deps, context.caller, report, 'user', pageRequest(context, args, tokensKey)),
     }),
     keys: t.field({
       type: ApiKeyUsageConnection,
       description: 'By key, most tokens first. Administrators see all of them, others their own.',
-      args: { ...pageArgs(t.arg) },
+      args: pageArgs(t.arg),
       resolve: (report, args, context) =>
         listSubjectUsage(context.deps, context.caller, report, 'key', pageRequest(context, args, tokensKey)),
     }),
     models: t.field({
       type: ModelUsageConnection,
       description: 'By model, most tokens first.',
-      args: { ...pageArgs(t.arg) },
+      args: pageArgs(t.arg),
       resolve: (report, args, context) =>
         listSubjectUsage(context.deps, context.caller, report, 'model', pageRequest(context, args, tokensKey)),
     }),
@@ -240,7 +240,6 @@ builder.queryFields((t) => ({
       to: t.arg({ type: 'DateTime', required: false, description: 'The day before this moment is the last. Default: today.' }),
       agentId: t.arg.id({ required: false, description: 'Only the use of this agent.' }),
       ...pageArgs(t.arg),
-      ...wholeArg(t.arg),
     },
     resolve: async (_root, { from, to, agentId, ...args }, context) => {
       const page = wholeRequest(context, args, usageDaysMax, ['text']);

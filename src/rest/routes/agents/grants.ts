@@ -11,7 +11,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag'>[] = [
     path: '/api/v1/grants',
     summary: 'List grants',
     description: 'The AIs that may open something of the caller, with what they may open; at most 500.',
-    document: `query { grants(whole: true) { nodes { ${fields} } } }`,
+    terms: { whole: true },
+    document: `query { grants { nodes { ${fields} } } }`,
     wrap: 'data',
   },
   {

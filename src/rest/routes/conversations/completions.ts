@@ -10,14 +10,14 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
   tag: 'Completions',
   description:
     'Stateless: the request carries the whole conversation, and nothing of it is kept. Follows the common chat completions format, also as a stream of chunks.',
-  document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input, inOnePiece: true) { sequence } }',
+  document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence } }',
   body: 'input',
   bodyCase: 'snake',
   camelMembers: ['generateCitations', 'includeXSearch'],
   reply: completionReply,
   stream: {
     when: 'stream',
-    document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input, repeatsText: false) { sequence } }',
+    document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence } }',
     encoder: completionEncoder,
     event: 'CompletionFrame',
   },

@@ -9,13 +9,13 @@ const one = `${base}/{responseId}`;
 
 /** The second document is that of a stream. */
 const creating = [
-  'subscription ($input: ResponseInput!) { newResponseEvents(input: $input, inOnePiece: true) { sequence } }',
+  'subscription ($input: ResponseInput!) { newResponseEvents(input: $input) { sequence } }',
   'subscription ($input: ResponseInput!) { newResponseEvents(input: $input) { sequence } }',
 ] as const;
 /** The encoder numbers events over the whole log. */
 const resuming = [
   `subscription ($responseId: ID!, $input: ResumeResponseInput) {
-    resumedResponseEvents(id: $responseId, input: $input, after: -1, inOnePiece: true) { sequence }
+    resumedResponseEvents(id: $responseId, input: $input, after: -1) { sequence }
   }`,
   `subscription ($responseId: ID!, $input: ResumeResponseInput) {
     resumedResponseEvents(id: $responseId, input: $input, after: -1) { sequence }
@@ -122,6 +122,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.get,
     tag: 'Responses',
     document: 'query ($responseId: ID!) { response(id: $responseId) { id } }',
+    terms: { isResponse: true },
     reply: responseReply,
     query: {
       stream: 'Whether to answer as an event stream.',
@@ -130,7 +131,7 @@ const rows: readonly DeclaredRoute[] = [
     },
     stream: {
       when: 'query',
-      document: 'subscription ($responseId: ID!) { runEvents(runId: $responseId, kind: RESPONSE) { sequence } }',
+      document: 'subscription ($responseId: ID!) { runEvents(runId: $responseId) { sequence } }',
       query: { stream: 'Boolean', starting_after: 'Int', include_obfuscation: 'Boolean' },
       encoder: responseEncoder,
       event: 'ResponseStreamEvent',

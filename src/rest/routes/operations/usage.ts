@@ -12,9 +12,10 @@ export const usageRoutes: readonly DeclaredRoute[] = [
     document: `query ($from: DateTime, $to: DateTime) {
       usage(from: $from, to: $to) {
         orgUsage { orgId dataTokensUsed dataUsageTokenLimit apiTokensUsed apiUsageTokenLimit }
-        aiUsages: agents(whole: true) { nodes { aiId: agentId aiDataTokensUsed: dataTokensUsed aiApiTokensUsed: apiTokensUsed } }
+        aiUsages: agents { nodes { aiId: agentId aiDataTokensUsed: dataTokensUsed aiApiTokensUsed: apiTokensUsed } }
       }
     }`,
+    terms: { whole: true },
     lists: {
       aiUsages: 'By agent, most tokens first, at most 1,000. Administrators see all of them, others those that they may use.',
     },
@@ -28,13 +29,14 @@ export const usageRoutes: readonly DeclaredRoute[] = [
     description: 'Each UTC day of a period, days without use included: at most 366.',
     tag: 'Usage',
     document: `query ($from: DateTime, $to: DateTime, $aiId: ID) {
-      usageDays(from: $from, to: $to, agentId: $aiId, whole: true) { nodes { day dataTokensUsed apiTokensUsed } }
+      usageDays(from: $from, to: $to, agentId: $aiId) { nodes { day dataTokensUsed apiTokensUsed } }
     }`,
     query: {
       from: 'Its day is the first. Default: 30 days back.',
       to: 'The day before this moment is the last. Default: today.',
       aiId: 'Only the use of this AI.',
     },
+    terms: { whole: true },
     wrap: 'data',
   },
 ];

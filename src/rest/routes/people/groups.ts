@@ -4,10 +4,11 @@ import type { DeclaredRoute } from '../../route.ts';
 const groupFields = 'id createdAt updatedAt orgId ownerUserId name availability';
 /** The members that REST shows in other forms. */
 const ownMembers = {
+  terms: { whole: true as const },
   lists: { users: 'Its members, oldest first; at most 1,000.' },
   blankNull: { userId: 'The id of the user; empty until a user of this e-mail exists.' },
 };
-const groupWithUsers = `${groupFields} users: members(whole: true) { nodes { createdAt updatedAt userId email } }`;
+const groupWithUsers = `${groupFields} users: members { nodes { createdAt updatedAt userId email } }`;
 
 export const groupRoutes: readonly DeclaredRoute[] = [
   {
@@ -33,7 +34,8 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     description: 'A bare array, newest first, without `users`.',
     tag: 'Groups',
     spec: 'List groups of the current user',
-    document: `query { myGroups(whole: true) { nodes { ${groupFields} } } }`,
+    document: `query { myGroups { nodes { ${groupFields} } } }`,
+    terms: { whole: true },
     member: 'nodes',
   },
   {

@@ -30,23 +30,17 @@ const toolExample = {
   },
 };
 
-const sendingEvents =
+const sending =
   'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { sequence } }';
-const sendingWhole =
-  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
-const submittingEvents =
+const submitting =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { sequence } }';
-const submittingWhole =
-  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
-const editingEvents =
-  'subscription ($chatId: ID!, $messageId: ID!, $input: EditMessageInput!) { editedMessageEvents(id: $messageId, chatId: $chatId, input: $input) { sequence } }';
-const editingWhole =
-  'subscription ($chatId: ID!, $messageId: ID!, $input: EditMessageInput!) { editedMessageEvents(id: $messageId, chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
-const regeneratingEvents =
-  'subscription ($chatId: ID!, $messageId: ID!, $input: RegenerateMessageInput) { regeneratedMessageEvents(id: $messageId, chatId: $chatId, input: $input) { sequence } }';
-const regeneratingWhole =
-  'subscription ($chatId: ID!, $messageId: ID!, $input: RegenerateMessageInput) { regeneratedMessageEvents(id: $messageId, chatId: $chatId, input: $input, inOnePiece: true) { sequence } }';
-const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { sequence } }';
+const editing =
+  'subscription ($messageId: ID!, $input: EditMessageInput!) { editedMessageEvents(id: $messageId, input: $input) { sequence } }';
+const regenerating =
+  'subscription ($messageId: ID!, $input: RegenerateMessageInput) { regeneratedMessageEvents(id: $messageId, input: $input) { sequence } }';
+const following = 'subscription ($runId: ID!) { runEvents(runId: $runId) { sequence } }';
+/** The chat that a message or a run must be in. */
+const ofChat = { chatId: 'ID' } as const;
 
 /** The whole trace of a run. */
 const tracing = `query ($runId: ID!) {
@@ -226,10 +220,10 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       '`toolCalls` ask for outputs: see Submit tool outputs. A run that failed is told by `status` and `error`.',
     tag: 'Chats',
     spec: 'Send a message to a chat',
-    document: sendingWhole,
+    document: sending,
     body: 'input',
     reply: chatMessageReply,
-    stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    stream: { when: 'stream-or-accept', document: sending, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     replyHeaders: { 'x-thread-attached': 'The message became part of another run: `collect` or `steer`.' },
     example: {
       prompt: [{ type: 'text', text: 'What is the weather in Paris?' }],
@@ -250,10 +244,11 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description:
       'Begins a branch with another text in place of a message of the user, and answers it. The old branch stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat.',
     tag: 'Chats',
-    document: editingWhole,
+    document: editing,
+    terms: ofChat,
     body: 'input',
     reply: chatMessageReply,
-    stream: { when: 'stream-or-accept', document: editingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    stream: { when: 'stream-or-accept', document: editing, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
       prompt: 'What is the weather in Rome?',
       date: '2026-01-31T09:30:00.000Z',
@@ -272,10 +267,11 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description:
       'Begins a branch with another answer in place of one, or with an answer to a message that has none, whatever became of the run before: with the same tools and instructions, and the same model unless another one is named. The old answer stays: see Select a branch. Replies and streams as Send a message does. 409 while a run answers, waits or is paused in the chat. A request with secrets needs them again.',
     tag: 'Chats',
-    document: regeneratingWhole,
+    document: regenerating,
+    terms: ofChat,
     body: 'input',
     reply: chatMessageReply,
-    stream: { when: 'stream-or-accept', document: regeneratingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    stream: { when: 'stream-or-accept', document: regenerating, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: { modelId: 'parley/offline', secrets: {}, stream: false },
   },
   {
@@ -287,7 +283,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'Makes the newest branch that goes through a message the one that people and models read, and answers the chat. 409 while a run answers, waits or is paused in it.',
     tag: 'Chats',
     schemas: { Chat: 'ChatWithMessages' },
-    document: `mutation ($chatId: ID!, $messageId: ID!) { selectBranch(messageId: $messageId, chatId: $chatId) { ${chatWithMessages} } }`,
+    document: `mutation ($messageId: ID!) { selectBranch(messageId: $messageId) { ${chatWithMessages} } }`,
+    terms: ofChat,
     omitNull: hiddenNulls,
   },
   {
@@ -298,8 +295,9 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description:
       'Says what the user of the chat thinks of an answer, in place of what the user said before; editors of the AI and administrators of the organization read it. The reply is null after the rating `NONE`. 409 for a message that is no answer.',
     tag: 'Chats',
-    document: `mutation ($chatId: ID!, $messageId: ID!, $input: RateMessageInput!) {
-      rateMessage(id: $messageId, chatId: $chatId, input: $input) {
+    terms: ofChat,
+    document: `mutation ($messageId: ID!, $input: RateMessageInput!) {
+      rateMessage(id: $messageId, input: $input) {
         feedback { id createdAt updatedAt messageId runId chatId rating tags comment }
       }
     }`,
@@ -316,10 +314,10 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'Answers all calls that a message asked for, each once, and goes on. Replies and streams as Send a message does. 409 when they were answered already or the chat went on without them.',
     tag: 'Chats',
     spec: 'Submit tool outputs',
-    document: submittingWhole,
+    document: submitting,
     body: 'input',
     reply: chatMessageReply,
-    stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    stream: { when: 'stream-or-accept', document: submitting, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
       systemMessageId: 'msg_01ke2s7d4vfzgv0b4xw2q9a1bc',
       outputs: [{ toolCallId: 'call_1', status: 'success', output: '{"celsius":12}' }],
@@ -336,6 +334,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'The event stream of a run from its start, or after `Last-Event-ID`, until its end; the same frames as the stream of Send a message.',
     tag: 'Chats',
     document: following,
+    terms: ofChat,
     stream: { when: 'always', document: following, encoder: chatEventEncoder, event: 'ChatStreamEvent', resumesFrames: true },
   },
   {
@@ -356,7 +355,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     summary: 'Cancel a run of a chat',
     description: 'Answers when it is over. What it said stays; a run that is over is answered as it is.',
     tag: 'Chats',
-    document: `mutation ($chatId: ID!, $runId: ID!) { cancelRun(id: $runId, chatId: $chatId) { ${runFields} ${usageFields} } }`,
+    terms: ofChat,
+    document: `mutation ($runId: ID!) { cancelRun(id: $runId) { ${runFields} ${usageFields} } }`,
     omitNull: ['isEstimated'],
   },
   {
@@ -367,8 +367,9 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description:
       'Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.',
     tag: 'Chats',
-    document: `mutation ($chatId: ID!, $runId: ID!, $input: RetryRunInput) {
-      retryRun(id: $runId, chatId: $chatId, input: $input) { ${runFields} ${usageFields} }
+    terms: ofChat,
+    document: `mutation ($runId: ID!, $input: RetryRunInput) {
+      retryRun(id: $runId, input: $input) { ${runFields} ${usageFields} }
     }`,
     omitNull: ['isEstimated'],
     body: 'input',
