@@ -1,23 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { describe, expect, it } from 'vitest';
 import { expectCleanResult } from '../../support/knowledge/clean-result.ts';
-import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../../support/knowledge/documents.ts';
-import { propertyRuns } from '../../support/property/property-runs.ts';
+import { documentReader, makePdf } from '../../support/knowledge/documents.ts';
+import { propertyRuns } from '../../support/property/sample.ts';
 
-const extractor = createExtractor();
-let folder: DocumentFolder;
-beforeAll(async () => {
-  folder = await documentFolder();
-});
-afterAll(async () => {
-  await extractor.close();
-  await folder.remove();
-});
-
-async function extract(filename: string, content: string | Uint8Array): Promise<ExtractedDocument> {
-  return extractor.extract(await folder.put(filename, content), extractLimits, AbortSignal.timeout(60_000));
-}
+const { extract } = documentReader();
 
 describe('files that give no text say why', () => {
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');

@@ -1,33 +1,18 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExtractor, type ExtractedDocument, type ExtractLimits } from '../../../src/engine/knowledge/extract/extract.ts';
+import { describe, expect, it } from 'vitest';
+import type { ExtractedDocument, ExtractLimits } from '../../../src/engine/knowledge/extract/extract.ts';
 import { expectCleanResult } from '../../support/knowledge/clean-result.ts';
 import { compound } from '../../support/knowledge/compound.ts';
-import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+import { documentReader } from '../../support/knowledge/documents.ts';
 import { docx, epub, ods, pptx, pptxShape, relationsXml, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
 import { type ZipPart, zip } from '../../support/knowledge/zip.ts';
-import { propertyRuns } from '../../support/property/property-runs.ts';
+import { propertyRuns } from '../../support/property/sample.ts';
 
 const spreadsheets = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx');
-const extractor = createExtractor();
-let folder: DocumentFolder;
-beforeAll(async () => {
-  folder = await documentFolder();
-});
-afterAll(async () => {
-  await extractor.close();
-  await folder.remove();
-});
-
-async function extract(
-  filename: string,
-  content: string | Uint8Array,
-  limits: Partial<ExtractLimits> = {},
-): Promise<ExtractedDocument> {
-  const source = await folder.put(filename, content);
-  return extractor.extract(source, { ...extractLimits, ...limits }, AbortSignal.timeout(60_000));
-}
+const reader = documentReader();
+const extract = (filename: string, content: string | Uint8Array, limits: Partial<ExtractLimits> = {}) =>
+  reader.extract(filename, content, undefined, limits);
 
 const types = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>';
 /** A Word document with this main part, and other parts. */

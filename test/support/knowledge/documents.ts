@@ -2,7 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PDFDocument, type PDFFont, type PDFPage, StandardFonts } from 'pdf-lib';
-import type { DocumentSource, ExtractLimits } from '../../../src/engine/knowledge/extract/extract.ts';
+import { afterAll, beforeAll } from 'vitest';
+import {
+  createExtractor,
+  type DocumentSource,
+  type ExtractedDocument,
+  type ExtractLimits,
+} from '../../../src/engine/knowledge/extract/extract.ts';
 
 export const extractLimits: ExtractLimits = { timeoutMs: 20_000, memoryMaxBytes: 300 * 1024 * 1024, textMaxChars: 5_000_000 };
 
@@ -25,6 +31,34 @@ export async function documentFolder(): Promise<DocumentFolder> {
       return { path: file, filename, mimeType };
     },
     remove: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+export interface DocumentReader {
+  extract(
+    filename: string,
+    content: string | Uint8Array,
+    mimeType?: string,
+    limits?: Partial<ExtractLimits>,
+  ): Promise<ExtractedDocument>;
+}
+
+/** Reads documents as the service does, for the tests of one file: `const { extract } = documentReader()` at its top. */
+export function documentReader(): DocumentReader {
+  const extractor = createExtractor();
+  let folder: DocumentFolder;
+  beforeAll(async () => {
+    folder = await documentFolder();
+  });
+  afterAll(async () => {
+    await extractor.close();
+    await folder.remove();
+  });
+  return {
+    async extract(filename, content, mimeType, limits = {}) {
+      const source = await folder.put(filename, content, mimeType);
+      return extractor.extract(source, { ...extractLimits, ...limits }, AbortSignal.timeout(60_000));
+    },
   };
 }
 

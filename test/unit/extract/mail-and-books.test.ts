@@ -1,23 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { describe, expect, it } from 'vitest';
 import { chunkDocument } from '../../../src/engine/knowledge/index/chunk.ts';
-import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+import { documentReader } from '../../support/knowledge/documents.ts';
 import { docx, epub, wordParagraph } from '../../support/knowledge/office.ts';
 
-const extractor = createExtractor();
-let folder: DocumentFolder;
-beforeAll(async () => {
-  folder = await documentFolder();
-});
-afterAll(async () => {
-  await extractor.close();
-  await folder.remove();
-});
-
-async function extract(filename: string, content: string | Uint8Array, mimeType?: string): Promise<ExtractedDocument> {
-  const source = await folder.put(filename, content, mimeType);
-  return extractor.extract(source, extractLimits, AbortSignal.timeout(60_000));
-}
+const { extract } = documentReader();
 
 const base64 = (content: string | Uint8Array) => Buffer.from(content).toString('base64').replace(/.{76}/g, '$&\r\n');
 

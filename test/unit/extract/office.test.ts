@@ -1,25 +1,12 @@
 import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { describe, expect, it } from 'vitest';
+import type { ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
 import { chunkDocument } from '../../../src/engine/knowledge/index/chunk.ts';
-import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+import { documentReader } from '../../support/knowledge/documents.ts';
 import { docx, ods, pptx, pptxShape, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
 
 const spreadsheets = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx');
-const extractor = createExtractor();
-let folder: DocumentFolder;
-beforeAll(async () => {
-  folder = await documentFolder();
-});
-afterAll(async () => {
-  await extractor.close();
-  await folder.remove();
-});
-
-async function extract(filename: string, content: string | Uint8Array, mimeType?: string): Promise<ExtractedDocument> {
-  const source = await folder.put(filename, content, mimeType);
-  return extractor.extract(source, extractLimits, AbortSignal.timeout(60_000));
-}
+const { extract } = documentReader();
 
 function blocksOf({ text, blocks }: ExtractedDocument) {
   return blocks.map(({ kind, charStart, charEnd }) => [kind, text.slice(charStart, charEnd)]);

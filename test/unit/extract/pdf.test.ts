@@ -1,23 +1,10 @@
 import { degrees, PDFDocument, StandardFonts } from 'pdf-lib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
-import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../../support/knowledge/documents.ts';
+import { describe, expect, it } from 'vitest';
+import type { ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { documentReader, makePdf } from '../../support/knowledge/documents.ts';
 import { rawPdf } from '../../support/knowledge/raw-pdf.ts';
 
-const extractor = createExtractor();
-let folder: DocumentFolder;
-beforeAll(async () => {
-  folder = await documentFolder();
-});
-afterAll(async () => {
-  await extractor.close();
-  await folder.remove();
-});
-
-async function extract(filename: string, content: string | Uint8Array, mimeType?: string): Promise<ExtractedDocument> {
-  const source = await folder.put(filename, content, mimeType);
-  return extractor.extract(source, extractLimits, AbortSignal.timeout(60_000));
-}
+const { extract } = documentReader();
 
 describe('PDF', () => {
   it('keeps its pages and headings', async () => {

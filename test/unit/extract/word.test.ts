@@ -1,22 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
-import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+import { describe, expect, it } from 'vitest';
+import { documentReader } from '../../support/knowledge/documents.ts';
 import { docx, type WordParts, wordParagraph } from '../../support/knowledge/office.ts';
 
-const extractor = createExtractor();
-let folder: DocumentFolder;
-beforeAll(async () => {
-  folder = await documentFolder();
-});
-afterAll(async () => {
-  await extractor.close();
-  await folder.remove();
-});
-
-async function extract(body: string, parts: WordParts = {}): Promise<ExtractedDocument> {
-  const source = await folder.put('a.docx', docx(body, parts));
-  return extractor.extract(source, extractLimits, AbortSignal.timeout(60_000));
-}
+const reader = documentReader();
+const extract = (body: string, parts: WordParts = {}) => reader.extract('a.docx', docx(body, parts));
 
 const run = (text: string, properties = '') => `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`;
 const paragraph = (content: string, properties = '') => `<w:p><w:pPr>${properties}</w:pPr>${content}</w:p>`;
