@@ -51,13 +51,6 @@ describe('ratings', () => {
     expect((await rate(colleague, agent.id, 3)).body).toMatchObject({ ratingCount: 2, rating: 2 });
   });
 
-  it('are for those who may use the agent, with a key that reads', async () => {
-    const agent = await make.agent({ owner: ann });
-    const reader = await make.withKey(ann, { scopes: ['AGENTS:READ'] });
-    expect((await rate(reader, agent.id, 3)).status).toBe(200);
-    for (const who of [colleague, stranger]) expect((await rate(who, agent.id, 3)).status).toBe(404);
-  });
-
   it.each([0, 6, 2.5, '5', undefined])('are refused when they are %s', async (rating) => {
     const agent = await make.agent({ owner: ann });
     expect(await rate(ann, agent.id, rating)).toMatchObject({ status: 400, body: { error: { param: 'rating' } } });

@@ -5,12 +5,9 @@ import { withService } from '../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
 let ann: Person;
-let colleague: Person;
 
 beforeAll(async () => {
-  const organization = await make.organization();
-  ann = await make.person({ organization });
-  colleague = await make.person({ organization });
+  ann = await make.person();
 });
 
 const about = {
@@ -101,12 +98,6 @@ describe('a profile written by a model', () => {
     upstream.next({ status: 429, body: '{"error":{"message":"slow down"}}' });
     expect((await generate(agent.id)).status).toBe(429);
     expect((await ann.get(`/api/v1/ais/${agent.id}`)).body.profile.headline).toBe('stays');
-  });
-
-  it('is for those who may edit the agent', async () => {
-    expect((await generate((await agentOf()).id, colleague)).status).toBe(403);
-    expect((await generate((await agentOf({ visibility: 'PRIVATE' })).id, colleague)).status).toBe(404);
-    expect(upstream.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 });
 

@@ -60,12 +60,6 @@ describe('files of a chat on GraphQL', () => {
     expect(first.data.putChatFileContent).toEqual({ id: fileId, status: 'UPLOADED', filename: 'a.txt' });
     expect(codeOf(await withFile(ann, sending, { chatId: chat.id, fileId }, 'Hello'))).toBe('CONFLICT');
   });
-
-  it('are missing for strangers', async () => {
-    expect(codeOf(await withFile(bob, uploading, { chatId: chat.id }, 'Hello'))).toBe('NOT_FOUND');
-    const listing = 'query ($id: ID!) { chat(id: $id) { files { nodes { id } } } }';
-    expect((await bob.graphql(listing, { id: chat.id })).data).toEqual({ chat: null });
-  });
 });
 
 describe('a chat as a whole on GraphQL', () => {

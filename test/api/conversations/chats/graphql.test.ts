@@ -5,12 +5,10 @@ import { withService } from '../../../support/service.ts';
 
 const { make, upstream } = await withService('model');
 let ann: Person;
-let bob: Person;
 let agent: { id: string };
 
 beforeAll(async () => {
   ann = await make.person();
-  bob = await make.person();
   agent = await make.agent({ owner: ann });
 });
 
@@ -60,24 +58,6 @@ describe('chats on GraphQL', () => {
     expect(listed.data.chats).toMatchObject({ nodes: [{ id }], totalCount: expect.any(Number) });
     expect((await ann.graphql('mutation ($id: ID!) { deleteChat(id: $id) { id } }', { id })).data.deleteChat).toEqual({ id });
     expect((await ann.graphql('query ($id: ID!) { chat(id: $id) { id } }', { id })).data).toEqual({ chat: null });
-  });
-
-  it('are missing for other users', async () => {
-    const chatId = await newChat();
-    const sent = await ann.graphql(send, { chatId, input: { prompt: { text: 'Hi' } } });
-    const runId = sent.data.sendMessage.id;
-    const asked: readonly (readonly [string, Record<string, unknown>])[] = [
-      ['mutation ($id: ID!) { cancelRun(id: $id) { id } }', { id: runId }],
-      [send, { chatId, input: { prompt: { text: 'Hi' } } }],
-    ];
-    for (const [query, variables] of asked) {
-      expect((await bob.graphql(query, variables)).errors?.[0]).toMatchObject({ extensions: { code: 'NOT_FOUND' } });
-    }
-    expect((await bob.graphql(`query ${runQuery}`, { id: runId })).data).toEqual({ run: null });
-    expect((await bob.graphql('query ($id: ID!) { chat(id: $id) { id } }', { id: chatId })).data).toEqual({ chat: null });
-    const [refused] = await all(bob.subscribe(events, { runId }));
-    expect(refused).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
-    expect((await bob.graphql('query ($id: ID!) { node(id: $id) { id } }', { id: chatId })).data).toEqual({ node: null });
   });
 });
 

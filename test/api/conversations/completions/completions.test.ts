@@ -296,15 +296,6 @@ describe(`POST ${path}`, () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it('refuses a caller without a key, and one without the scope', async () => {
-    const reader = await make.withKey(ann, { scopes: ['CHATS:READ'] });
-    expect(await service.nobody.post(path, ask())).toMatchObject({ status: 401, body: { error: { code: 'invalid_api_key' } } });
-    expect(await reader.post(path, ask())).toMatchObject({
-      status: 403,
-      body: { error: { code: 'insufficient_scope', type: 'permission_error' } },
-    });
-  });
-
   it.each<[object, number, string]>([
     [{ status: 429, headers: { 'retry-after': '9' } }, 429, 'rate_limit_exceeded'],
     [{ status: 401 }, 502, 'upstream_error'],

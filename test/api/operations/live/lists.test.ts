@@ -186,14 +186,6 @@ describe('messagesChanged', () => {
     await stream.over();
     expect(stream.code).toBeUndefined();
   });
-
-  it('is refused for a chat of another person', async () => {
-    const { id: agentId } = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
-    const { id } = await make.chat({ owner: bob, agentId });
-    const stream = await follow(ann, `messagesChanged(chatId: "${id}")`);
-    await stream.over();
-    expect(stream.code).toBe('NOT_FOUND');
-  });
 });
 
 describe('runsChanged', () => {
