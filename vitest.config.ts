@@ -14,7 +14,7 @@ export default defineConfig({
     // They install packages: `npm run test:examples`.
     exclude: ['test/examples/**'],
     globalSetup: ['test/support/vitest/global-setup.ts'],
-    setupFiles: ['test/support/property/property-seed.ts'],
+    setupFiles: ['test/support/vitest/set-up.ts'],
     pool: 'forks',
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },

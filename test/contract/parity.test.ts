@@ -3,6 +3,7 @@ import { apis, type Question } from '../support/apis/questions.ts';
 import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
 import { indexed } from '../support/knowledge/knowledge.ts';
 import type { Person } from '../support/make.ts';
+import { inTurn } from '../support/property/sample.ts';
 import { type Answer, unsigned, withoutDate } from '../support/runs/answers.ts';
 import { withService } from '../support/service.ts';
 import type { UpstreamScript } from '../support/upstream.ts';
@@ -119,12 +120,12 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
+describe.each(scenarios.map((scenario, turn) => [scenario.name, scenario, turn] as const))('%s', (_name, scenario, turn) => {
   let reference: { readonly answers: readonly Answer[]; readonly asked: readonly object[] } | undefined;
   const { script, question = {}, agent, expected, without } = scenario;
-  const names = Object.keys(apis).filter((name) => without?.test(name) !== true);
+  const [first = '', ...others] = Object.keys(apis).filter((name) => without?.test(name) !== true);
 
-  it.each(names)('is the same on %s', async (name) => {
+  it.each([first, ...inTurn(others, turn)])('is the same on %s', async (name) => {
     upstream.next(...script.map((answer) => ({ usage, ...answer })));
     const whole = { model: agent === undefined ? model : agents[agent], agentOfModel: agents.plain, text: 'What is 1 + 2?' };
     const answers = (await apis[name]?.(ann, { ...whole, ...question }))?.map(withoutSignatures);

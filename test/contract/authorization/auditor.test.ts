@@ -4,6 +4,7 @@ import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
 import { TestBrowser } from '../../support/people/browser.ts';
+import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import { Probe } from '../audit/probe.ts';
 import { type Arguments, callsOf } from './calls.ts';
@@ -50,15 +51,18 @@ beforeAll(async () => {
 });
 
 describe('an AUDITOR', () => {
-  it.each(writes.map((call) => [call.title, call] as const))('is refused %s, also for own things', async (title, found) => {
-    const { operation, isRoot, call } = found;
-    const args = given.get(title) ?? {};
-    await probe.quiet();
-    for (const key of keys) expect(await call(key, args), key.keyId).toMatchObject({ status: 403 });
-    if (isRoot && !ofOwnSignIn.includes(operation)) expect(await call(browser, args)).toMatchObject({ status: 403 });
-    const written = (await probe.take()).filter(({ kind }) => kind !== 'READ' && kind !== 'REFUSAL');
-    expect(written).toEqual([]);
-  });
+  it.each(sampled(writes).map((call) => [call.title, call] as const))(
+    'is refused %s, also for own things',
+    async (title, found) => {
+      const { operation, isRoot, call } = found;
+      const args = given.get(title) ?? {};
+      await probe.quiet();
+      for (const key of keys) expect(await call(key, args), key.keyId).toMatchObject({ status: 403 });
+      if (isRoot && !ofOwnSignIn.includes(operation)) expect(await call(browser, args)).toMatchObject({ status: 403 });
+      const written = (await probe.take()).filter(({ kind }) => kind !== 'READ' && kind !== 'REFUSAL');
+      expect(written).toEqual([]);
+    },
+  );
 
   it('has keys that read only, whatever scopes they were made with', async () => {
     for (const key of keys) {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apis } from '../../support/apis/questions.ts';
 import type { Person } from '../../support/make.ts';
+import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
 const png = Buffer.from(
@@ -57,7 +58,7 @@ const says = (...content: object[]) => [{ role: 'user', content }];
 const newChat = async () => (await ann.post(`/api/v1/ais/${agentId}/chats`, {})).body.id as string;
 const tell = (chatId: string, prompt: unknown) => ann.post(`/api/v1/chats/${chatId}/messages`, { prompt });
 
-describe.each(Object.keys(apis))('an image by address, over %s', (name) => {
+describe.each(sampled(Object.keys(apis)))('an image by address, over %s', (name) => {
   const send = apis[name];
   const ask = async (image: string) => {
     const answers = await send?.(ann, { model, agentOfModel: agentId, text: 'What is it?', image }).catch(() => undefined);

@@ -2,6 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import OpenAI6 from 'openai-6';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
+import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
 /** Vector stores with the openai package: batches of files, the text of files, attributes. */
@@ -14,10 +15,12 @@ beforeAll(async () => {
 const poll = { pollIntervalMs: 100 };
 const text = (content: string, name = 'note.txt') => toFile(Buffer.from(content), name, { type: 'text/plain' });
 
-describe.each([
-  ['openai 6', '/v1', OpenAI6 as unknown as typeof OpenAI],
-  ['openai 7', '/api/v1', OpenAI],
-] as const)('%s at %s', (_name, base, Client) => {
+describe.each(
+  sampled([
+    ['openai 6', '/v1', OpenAI6 as unknown as typeof OpenAI],
+    ['openai 7', '/api/v1', OpenAI],
+  ] as const),
+)('%s at %s', (_name, base, Client) => {
   const client = () => new Client({ baseURL: `${service.url}${base}`, apiKey: ann.key, maxRetries: 0 });
   const upload = async (content: string) =>
     (await client().files.create({ file: await text(content), purpose: 'assistants' })).id;

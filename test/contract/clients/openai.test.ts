@@ -4,6 +4,7 @@ import OpenAI6 from 'openai-6';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
+import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 import type { UpstreamRequest } from '../../support/upstream.ts';
 
@@ -40,7 +41,7 @@ const versions = [
 ] as const;
 const clients = versions.flatMap(([name, Client]) => bases.map((base) => [name, base, Client] as const));
 
-describe.each(clients)('%s at %s', (_name, base, Client) => {
+describe.each(sampled(clients))('%s at %s', (_name, base, Client) => {
   const client = (key = ann.key) => new Client({ baseURL: `${service.url}${base}`, apiKey: key, maxRetries: 0 });
   const text = (content: string, name = 'note.txt') => toFile(Buffer.from(content), name, { type: 'text/plain' });
 
@@ -142,7 +143,7 @@ describe.each(clients)('%s at %s', (_name, base, Client) => {
 });
 
 /** What openai 4 does not know yet. */
-describe.each(clients.filter(([name]) => name !== 'openai 4'))('%s at %s', (_name, base, Client) => {
+describe.each(sampled(clients.filter(([name]) => name !== 'openai 4')))('%s at %s', (_name, base, Client) => {
   const client = () => new Client({ baseURL: `${service.url}${base}`, apiKey: ann.key, maxRetries: 0 });
 
   it('keeps a conversation over two turns, and changes its items', async () => {

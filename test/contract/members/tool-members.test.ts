@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { serverToolTypes } from '../../../src/wire/responses/tools.ts';
 import type { Reply } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
+import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
 // A member without effect is refused by name, in every place that takes a tool or a part of an agent: stored or dropped, a mistyped
@@ -61,7 +62,7 @@ const needed: Readonly<Record<string, object>> = {
 /** Not in snake_case: the same spelling in every format. */
 const unknown = 'unheard';
 
-describe.each(Object.entries(ways))('a tool of the service in %s', (_way, { at, send }) => {
+describe.each(sampled(Object.entries(ways)))('a tool of the service in %s', (_way, { at, send }) => {
   it.each(serverToolTypes)('%s has no unknown member', async (type) => {
     const { status, param, message } = ofReply(await send({ type, ...needed[type], [unknown]: true }));
     expect([status, param]).toEqual([400, `${at}.${unknown}`]);

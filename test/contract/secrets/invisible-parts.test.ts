@@ -16,7 +16,7 @@ import { graphqlResponse } from '../../support/apis/graphql-inputs.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
-import { inTurn } from '../../support/property/property-runs.ts';
+import { inTurn } from '../../support/property/sample.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
 

@@ -4,7 +4,7 @@ import { html, startWeb } from '../../fixtures/upstreams/web.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
-import { inTurn } from '../../support/property/property-runs.ts';
+import { inTurn } from '../../support/property/sample.ts';
 import { messagesOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';

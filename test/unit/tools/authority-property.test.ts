@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiMethods } from '../../../src/engine/tools/api-function/api-function.ts';
-import { propertyRuns } from '../../support/property/property-runs.ts';
+import { propertyRuns } from '../../support/property/sample.ts';
 import { queryOf, startToolCalls, type ToolCalls, type ToolData } from '../../support/runs/tool-calls.ts';
 
 let api: ToolCalls;

@@ -14,6 +14,7 @@ import { buildSchema } from '../../../../src/graphql/schema.ts';
 import { flatTypeNamed } from '../../../../src/lib/flat-inputs.ts';
 import { responseToolParam } from '../../../../src/wire/responses/tools.ts';
 import type { Person } from '../../../support/make.ts';
+import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 import { graphqlTool } from '../../../support/tools/graphql-tool.ts';
 
@@ -179,7 +180,7 @@ function asGiven(tool: Shown): object {
   return { [name]: { requireApproval: false, ...own } };
 }
 
-describe.each(samples.map((sample) => [JSON.stringify(sample), sample] as const))('%s', (_name, sample) => {
+describe.each(sampled(samples).map((sample) => [JSON.stringify(sample), sample] as const))('%s', (_name, sample) => {
   const path = '/api/v1/ais';
   const members = {
     src: 'https://example.com/a.png',

@@ -8,7 +8,7 @@ import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import { html, startWeb } from '../../../fixtures/upstreams/web.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
-import { inTurn } from '../../../support/property/property-runs.ts';
+import { inTurn } from '../../../support/property/sample.ts';
 import { isSubagent, messagesOf, toolsOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
 import { chatsOnGraphql, everyApi } from '../../../support/tools/every-api.ts';
@@ -220,8 +220,6 @@ async function opened(url: string): Promise<Buffer> {
   return Buffer.from(await reply.arrayBuffer());
 }
 
-/** Programs take turns with the APIs, because each is a process of a second or two; every other tool is on all of them. */
-const apisOf = ({ needsBox }: Row, turn: number) => (needsBox === true ? inTurn(apis, turn) : apis);
 const apis = [...everyApi, ...chatsOnGraphql];
 
 describe.each(Object.entries(rows).map(([type, row], turn) => [type, row, turn] as const))(
@@ -235,7 +233,7 @@ describe.each(Object.entries(rows).map(([type, row], turn) => [type, row, turn] 
     });
     const isRunnable = row.needsBox !== true || box !== undefined;
 
-    it.runIf(isRunnable).each(apisOf(row, turn))('%s', async (_api, ask) => {
+    it.runIf(isRunnable).each(inTurn(apis, turn))('%s', async (_api, ask) => {
       const heard = script(row);
       const answer = await ask(ann, { tool: row.tool?.(), input: 'Go', model: agentId, agentId }, bench);
       expect(heard()).toEqual(row.told.map((expected) => expect.stringMatching(expected)));

@@ -5,6 +5,7 @@ import { startImageServer } from '../../../fixtures/upstreams/images.ts';
 import { startMcpUpstream } from '../../../fixtures/upstreams/mcp/server.ts';
 import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
 import type { Person } from '../../../support/make.ts';
+import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 /** Pictures that tools give: what the model sees in this turn and in later ones, and where callers find them. docs/tools.md has the table. */
@@ -127,7 +128,7 @@ async function opensPicture(address: string): Promise<boolean> {
 
 const rows = readFileSync('docs/tools.md', 'utf8').split('\n');
 
-describe.each(Object.entries(givers))('a picture of %s', (tool, { tools, call, equip }) => {
+describe.each(sampled(Object.entries(givers)))('a picture of %s', (tool, { tools, call, equip }) => {
   it.runIf(tool !== 'python' || box !== undefined).each(Object.entries(apis))(
     'on %s does what the table in docs/tools.md says',
     { timeout: 120_000 },

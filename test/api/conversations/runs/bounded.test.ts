@@ -3,7 +3,7 @@ import { ways } from '../../../support/apis/ways.ts';
 import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
 import type { makeFor, Person } from '../../../support/make.ts';
 import { startClock } from '../../../support/processes/clock.ts';
-import { inTurn } from '../../../support/property/property-runs.ts';
+import { inTurn } from '../../../support/property/sample.ts';
 import { toolsOf } from '../../../support/runs/research.ts';
 import { noAnswer } from '../../../support/runs/responses.ts';
 import { withService } from '../../../support/service.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type DocumentShape, documentShapes } from '../../../support/apis/document-shapes.ts';
 import type { Reply } from '../../../support/client.ts';
 import type { Person } from '../../../support/make.ts';
-import { inTurn } from '../../../support/property/property-runs.ts';
+import { inTurn } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 /** For a whole request with its client in the same thread. Without the limits it would take seconds. */
@@ -71,11 +71,8 @@ function codeOf({ data, errors = [] }: { data?: unknown; errors?: readonly Graph
   return data === undefined ? (errors[0]?.extensions.code ?? 'nothing') : 'runs';
 }
 
-/** Every shape is posted. What reads a request in other ways takes turns with them. */
-const shapesBy = (entry: string, turn: number) => (entry === 'POST' ? shapes : inTurn(shapes, turn));
-
 describe.each(Object.keys(entries).map((entry, turn) => [entry, turn] as const))('by %s', (entry, turn) => {
-  it.each(shapesBy(entry, turn))('ends soon: %s', async (_name, shape) => {
+  it.each(inTurn(shapes, turn))('ends soon: %s', async (_name, shape) => {
     if (entry === 'GET' && encodeURIComponent(body(shape)).length > addressMaxChars) return;
     const before = process.threadCpuUsage();
     const end = await entries[entry]?.(shape);

@@ -16,7 +16,7 @@ import { allRoutes } from '../../../../src/rest/routes/index.ts';
 import { restInput } from '../../../support/apis/rest-inputs.ts';
 import type { Reply, TestClient } from '../../../support/client.ts';
 import type { Person } from '../../../support/make.ts';
-import { inTurn, propertyRuns } from '../../../support/property/property-runs.ts';
+import { inTurn, propertyRuns, sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 // Rules for every route, also for future ones: no route is named here.
@@ -89,7 +89,7 @@ it('no two routes are the same operation', () => {
   expect(new Set(table.map(([name]) => name)).size).toBe(table.length);
 });
 
-describe.each(table)('%s', (_name, route) => {
+describe.each(sampled(table))('%s', (_name, route) => {
   it('refuses a call without a key before it reads the body', async () => {
     const reply = await call(
       nobody,
@@ -102,7 +102,7 @@ describe.each(table)('%s', (_name, route) => {
   });
 });
 
-describe.each(table.filter(([, { scope }]) => scope !== null))('%s', (_name, route) => {
+describe.each(sampled(table.filter(([, { scope }]) => scope !== null)))('%s', (_name, route) => {
   it('refuses a key without its scope, and names it', async () => {
     const reply = await call(await keyWithout(route.scope), route);
     expect([reply.status, reply.body.error.code]).toEqual([403, 'insufficient_scope']);
@@ -110,7 +110,7 @@ describe.each(table.filter(([, { scope }]) => scope !== null))('%s', (_name, rou
   });
 });
 
-describe.each(table.filter(([, { pathNames }]) => pathNames.length > 0))('%s', (_name, route, turn) => {
+describe.each(sampled(table.filter(([, { pathNames }]) => pathNames.length > 0)))('%s', (_name, route, turn) => {
   it('finds nothing under invalid ids', async () => {
     const ids = [
       'x',
@@ -132,7 +132,7 @@ describe.each(table.filter(([, { pathNames }]) => pathNames.length > 0))('%s', (
   });
 });
 
-describe.each(table.filter(([, { row }]) => row.query !== undefined))('%s', (_name, route, turn) => {
+describe.each(sampled(table.filter(([, { row }]) => row.query !== undefined)))('%s', (_name, route, turn) => {
   it('answers any query with a reply or a refusal', async () => {
     const values = [
       '',
@@ -158,7 +158,7 @@ describe.each(table.filter(([, { row }]) => row.query !== undefined))('%s', (_na
   });
 });
 
-describe.each(withBody)('the body of %s', (_name, route, turn) => {
+describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
   const malformed: readonly (readonly [string, unknown])[] = [
     ['broken JSON', '{"a":'],
     ['a list', '[]'],
@@ -257,7 +257,7 @@ describe.each(withBody)('the body of %s', (_name, route, turn) => {
   });
 });
 
-describe.each(withUpload)('the form of %s', (_name, route) => {
+describe.each(sampled(withUpload))('the form of %s', (_name, route) => {
   it('is refused as JSON, broken, or without its file', async () => {
     expect((await call(ann, route, { file: 'x' })).status).toBe(415);
     expectRefusal(await call(ann, route, '--x\r\n', { 'content-type': 'multipart/form-data; boundary=x' }), 'broken');

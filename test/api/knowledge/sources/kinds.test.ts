@@ -7,7 +7,7 @@ import type { UpstreamKind } from '../../../support/knowledge/upstreams/kind.ts'
 import { startUpstreams } from '../../../support/knowledge/upstreams/start.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
-import { inTurn } from '../../../support/property/property-runs.ts';
+import { inTurn } from '../../../support/property/sample.ts';
 import { type TestBench, withService } from '../../../support/service.ts';
 
 let bench: Pick<TestBench, 'make' | 'service'>;
@@ -137,8 +137,8 @@ describe.each(given.map((kind, turn) => [kind.name, kind, turn] as const))('an a
   });
 });
 
-describe.each(world.kinds.map((kind) => [kind.name, kind] as const))('a source of kind: %s', (_name, kind) => {
-  it.each(['REST', 'GraphQL'] as const)('is added over %s, indexed, and refreshed by what changed', async (api) => {
+describe.each(world.kinds.map((kind, turn) => [kind.name, kind, turn] as const))('a source of kind: %s', (_name, kind, turn) => {
+  it.each(inTurn(['REST', 'GraphQL'] as const, turn))('is added over %s, indexed, and refreshed by what changed', async (api) => {
     const ann = await make.person();
     const agentId = (await make.agent({ owner: ann })).id;
     const id = await sourceOver(ann, api, agentId, kind, await kind.prepare(ann));

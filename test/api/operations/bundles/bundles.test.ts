@@ -5,7 +5,7 @@ import { type ApiServer, startApiServer } from '../../../support/egress/api-serv
 import { makeFor, type Person } from '../../../support/make.ts';
 import { timed } from '../../../support/processes/clock.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
-import { propertyRuns } from '../../../support/property/property-runs.ts';
+import { propertyRuns } from '../../../support/property/sample.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { databaseText } from '../../../support/storage/dump.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, it } from 'vitest';
 import type { UpstreamKind } from '../../../support/knowledge/upstreams/kind.ts';
 import { startUpstreams } from '../../../support/knowledge/upstreams/start.ts';
-import { inTurn } from '../../../support/property/property-runs.ts';
+import { inTurn } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 import { type Bench, Scene } from './scene.ts';
 import { faults } from './table.ts';

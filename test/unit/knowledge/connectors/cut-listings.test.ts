@@ -4,7 +4,7 @@ import { createDriveB } from '../../../../src/engine/knowledge/connectors/drive-
 import { GoogleDrive } from '../../../fixtures/upstreams/google-drive.ts';
 import { MicrosoftGraph } from '../../../fixtures/upstreams/microsoft-graph.ts';
 import { BenchSource, connectorBench } from '../../../support/knowledge/connector-bench.ts';
-import { stepsApart } from '../../../support/property/property-runs.ts';
+import { stepsApart } from '../../../support/property/sample.ts';
 
 /** A stand-in of a drive, by what people do in it. */
 interface Drive {

@@ -3,6 +3,7 @@ import { html, startWeb } from '../../../../fixtures/upstreams/web.ts';
 import { graphqlCompletion } from '../../../../support/apis/graphql-inputs.ts';
 import { indexed } from '../../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { isSubagent, messagesOf, questionOf, toolsOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 import { everyApi } from '../../../../support/tools/every-api.ts';
@@ -51,7 +52,7 @@ function research(request: UpstreamRequest): UpstreamScript {
   return { text: `They are blue [${/ n="(\d+)"/.exec(told)?.[1]}].` };
 }
 
-describe.each(everyApi)('%s', (_name, askApi) => {
+describe.each(sampled(everyApi))('%s', (_name, askApi) => {
   it('plans, researches knowledge and web, and cites both', async () => {
     upstream.otherwise(research);
     const question = { tool: { type: 'deep_research' }, input: 'Hello', model: agentId, agentId };
@@ -65,7 +66,7 @@ describe.each(everyApi)('%s', (_name, askApi) => {
   });
 });
 
-describe.each(everyApi)('deep_research alone, %s', (_name, askApi) => {
+describe.each(sampled(everyApi))('deep_research alone, %s', (_name, askApi) => {
   it('searches the web and cites it', async () => {
     const agent = await make.agent({ owner: ann, modelId: 'openai/test-model', generateCitations: true });
     const only = questions.slice(0, 1);

@@ -2,6 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addFile, indexed } from '../../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { messagesOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 import { everyApi, inCamelCase } from '../../../../support/tools/every-api.ts';
@@ -61,7 +62,7 @@ const ask = (tool: object, members: object = {}) =>
   ann.post('/api/v2/responses', { model, input: 'When?', tools: [tool], ...members });
 const textOf = (body: { output: { content?: { annotations: object[] }[] }[] }) => body.output.at(-1)?.content?.[0];
 
-describe.each(everyApi)('%s', (name, askApi) => {
+describe.each(sampled(everyApi))('%s', (name, askApi) => {
   it('searches a vector store of the caller and cites it', async () => {
     upstream.next(search('When does the office open?'), cites('At nine'));
     const said = await askApi(ann, { tool: hours(), input: 'When?', model, agentId }, bench);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addFile, indexed } from '../../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { messagesOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 import { everyApi } from '../../../../support/tools/every-api.ts';
@@ -38,7 +39,7 @@ const nothing = [false, false];
 const is = (type: string, key: string, value: unknown) => ({ type, key, value });
 const future = '2999-01-01T00:00:00+02:00';
 
-describe.each(everyApi)('%s', (_name, askApi) => {
+describe.each(sampled(everyApi))('%s', (_name, askApi) => {
   it.each([
     ['the kind of source', is('eq', 'source_type', 'API'), payload],
     ['a part of two', { type: 'or', filters: [is('eq', 'source_type', 'WIKI'), is('eq', 'mime_type', 'text/markdown')] }, file],

@@ -10,6 +10,7 @@ import {
 import { pixel } from '../../../../fixtures/upstreams/images.ts';
 import type { StandInReply } from '../../../../fixtures/upstreams/stand-in.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { messagesOf, toolsOf } from '../../../../support/runs/research.ts';
 import { startService, withService } from '../../../../support/service.ts';
 import { everyApi } from '../../../../support/tools/every-api.ts';
@@ -47,7 +48,7 @@ const ask = async (tool: object = {}, chatId?: string) => {
 const path = '/models/gemini-2.5-flash-image:generateContent';
 
 describe('an image', () => {
-  it.each(everyApi)('is made on %s', async (_api, askApi) => {
+  it.each(sampled(everyApi))('is made on %s', async (_api, askApi) => {
     const output = scriptCall({ prompt: 'A red cat' });
     const question = { tool: { type: 'image_generation' }, input: 'Draw', model: agentId, agentId };
     const { text, files } = await askApi(ann, question, bench);

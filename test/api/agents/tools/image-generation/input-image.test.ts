@@ -2,6 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pixel, startImageServer } from '../../../../fixtures/upstreams/images.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { messagesOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 import { chatsOnGraphql, everyApi } from '../../../../support/tools/every-api.ts';
@@ -39,7 +40,7 @@ beforeEach(() => {
 });
 afterAll(() => server.close());
 
-describe.each([...everyApi, ...chatsOnGraphql])('%s', (name, ask) => {
+describe.each(sampled([...everyApi, ...chatsOnGraphql]))('%s', (name, ask) => {
   const asking = (id: string) => ({
     tool: { type: 'image_generation', input_image: id },
     input: 'Blue',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
 import { everyApi } from '../../../../support/tools/every-api.ts';
 
@@ -32,7 +33,7 @@ function answerWith(...content: readonly object[]): void {
 }
 const tool = { type: 'mcp', server_label: 'shop', server_url: server.url, allowed_tools: ['picture'], require_approval: 'never' };
 
-describe.each(everyApi)('%s', (_api, ask) => {
+describe.each(sampled(everyApi))('%s', (_api, ask) => {
   const filesOf = async (...content: readonly object[]) => {
     const agent = await make.agent({ owner: ann, modelId: model });
     answerWith(...content);

@@ -3,6 +3,7 @@ import { type ApiServer, startApiServer } from '../../../../support/egress/api-s
 import { indexed } from '../../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { gate, messagesOf, toolsOf } from '../../../../support/runs/research.ts';
 import { eventsOf, type WireEvent, walk } from '../../../../support/runs/response-walk.ts';
 import { withService } from '../../../../support/service.ts';
@@ -59,7 +60,7 @@ const log = async (id: string) => eventsOf(await Array.fromAsync(ann.sse('GET', 
 const ended = (events: readonly WireEvent[]): readonly WireEvent[] =>
   events.flatMap(({ type, subagent }) => (type === 'response.subagent.completed' ? [subagent] : []));
 
-describe.each(everyApi)('%s', (_name, askApi) => {
+describe.each(sampled(everyApi))('%s', (_name, askApi) => {
   it('asks the agent as itself, with the question alone', async () => {
     const { id: agentId } = await make.agent({ owner: ann, modelId: model });
     const { text } = await askApi(ann, { tool: tool(), input: said, model, agentId }, bench);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { html, searchKey, startWeb } from '../../../../fixtures/upstreams/web.ts';
 import { makePdf } from '../../../../support/knowledge/documents.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { messagesOf, toolsOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 import { everyApi } from '../../../../support/tools/every-api.ts';
@@ -60,7 +61,7 @@ const told = () => messagesOf(upstream.requests.at(-1)).flatMap(({ role, content
 const ask = (members: object = {}) =>
   ann.post('/api/v2/responses', { model, input: 'What colour are the bikes?', tools: [tool], ...members });
 
-describe.each(everyApi)('%s', (_name, askApi) => {
+describe.each(sampled(everyApi))('%s', (_name, askApi) => {
   it('searches, opens a page, and cites it by its address', async () => {
     upstream.next(search(), open(`${web.url}/bikes`), answer);
     const said = await askApi(ann, { tool, input: 'What colour are the bikes?', model, agentId }, bench);
