@@ -33,3 +33,39 @@ it('the changelog has a section for the version of the package', () => {
     new RegExp(`^## ${packageJson.version.replaceAll('.', '\\.')} \\(\\d{4}-\\d\\d-\\d\\d\\)$`, 'm'),
   );
 });
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly engines?: { readonly node?: string }; readonly optional?: boolean }>>;
+}
+
+describe('npm ci', () => {
+  it('has no package that warns of the oldest Node that npm may run on', () => {
+    const oldest = numbersOf(packageJson.engines.node);
+    const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
+    const packages = Object.entries(lock.packages);
+    const tooNew = packages.filter(([, { engines, optional }]) => optional !== true && !takes(engines?.node ?? '*', oldest));
+    expect(tooNew.map(([name, { engines }]) => `${name} needs ${engines?.node}`)).toEqual([]);
+  });
+});
+
+function numbersOf(version: string): readonly number[] {
+  return /[\d.]+/.exec(version)?.[0].split('.').map(Number) ?? [];
+}
+
+/** Whether a range of npm, such as `^20.19.0 || >=22.12`, has the version. */
+function takes(range: string, version: readonly number[]): boolean {
+  return range.split('||').some((part) =>
+    [...part.matchAll(/([<>=^~]*)\s*v?(\d[\d.]*)/g)].every(([, sign = '', bound = '']) => {
+      const difference = compare(version, numbersOf(bound));
+      if (sign === '<') return difference < 0;
+      if (sign.startsWith('<')) return difference <= 0;
+      if (sign === '>') return difference > 0;
+      return difference >= 0 && (sign.startsWith('>') || version[0] === numbersOf(bound)[0]);
+    }),
+  );
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const place of [0, 1, 2]) if ((a[place] ?? 0) !== (b[place] ?? 0)) return (a[place] ?? 0) - (b[place] ?? 0);
+  return 0;
+}

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadedModules, packagesOf } from '../../support/source/graph.ts';
 
-/** docs/decisions/processes.md lists where bytes of strangers are read. A reader that nobody listed fails here. */
-const page = readFileSync('docs/decisions/processes.md', 'utf8');
+/** docs/strangers-bytes.md lists where bytes of strangers are read. A reader that nobody listed fails here. */
+const page = readFileSync('docs/strangers-bytes.md', 'utf8');
 const modules = loadedModules();
 const reader = 'src/engine/knowledge/extract/child.ts';
 const entries: Readonly<Record<string, string>> = {

@@ -60,10 +60,10 @@ describe('the words of pages', () => {
   });
 });
 
-it('the diff that adds an operation is that of the code', () => {
-  const text = page('docs/add-an-operation.md');
+it.each(['docs/add-an-operation.md', 'docs/changes.md'])('the diffs of %s are those of the code', (path) => {
+  const text = page(path);
   const code = named(text.replace(/```[\s\S]*?```/g, ''))
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /^(?:src|console|test|docs)\/.*\.(?:tsx?|graphql|json|md)$/.test(name))
     .map(page)
     .join('\n');
   const added = [...text.matchAll(/^\+(.*)$/gm)].map(([, line = '']) => line);
