@@ -1,4 +1,5 @@
 import type { TestClient } from '../../support/client.ts';
+import type { Upstream, UpstreamScript } from '../../support/upstream.ts';
 import type { Steady } from './steady.ts';
 
 /** `<agent>` in a path or a body is a value that an earlier request kept; `<x*300>` is a text of 300 x. */
@@ -15,6 +16,8 @@ export interface SentRequest {
   readonly form?: Readonly<Record<string, string | FormFile>>;
   /** Names for texts of the reply: `{"agent": "id"}`, `{"answer": "messages.1.id"}`. */
   readonly keep?: Readonly<Record<string, string>>;
+  /** What `openai/test-model` answers meanwhile. */
+  readonly answers?: readonly UpstreamScript[];
 }
 interface FormFile {
   readonly name: string;
@@ -36,18 +39,27 @@ export class Recorder {
   readonly #people: Readonly<Record<string, TestClient>>;
   readonly #values: Map<string, string>;
   readonly #steady: Steady;
+  readonly #upstream: Upstream;
 
   /** @param values  what requests may name before a reply is kept. */
-  constructor(people: Readonly<Record<string, TestClient>>, values: Readonly<Record<string, string>>, steady: Steady) {
+  constructor(
+    people: Readonly<Record<string, TestClient>>,
+    values: Readonly<Record<string, string>>,
+    steady: Steady,
+    upstream: Upstream,
+  ) {
     this.#people = people;
     this.#values = new Map(Object.entries(values));
     this.#steady = steady;
+    this.#upstream = upstream;
   }
 
   async record(request: SentRequest): Promise<Exchange> {
     const [method = '', path = ''] = request.send.split(' ');
     const client = this.#people[request.as ?? 'ann'];
     if (client === undefined) throw new Error(`nobody is called ${request.as}`);
+    this.#upstream.reset();
+    this.#upstream.next(...(request.answers ?? []));
     const isJson = request.text !== undefined || request.body !== undefined;
     const headers = { ...(isJson ? { 'content-type': 'application/json' } : {}), ...request.headers };
     const response = await client.fetch(method, this.#fill(path), this.#bodyOf(request), headers);

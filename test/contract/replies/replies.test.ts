@@ -20,8 +20,10 @@ const env = {
   GITHUB_APP_ID: '1',
   GITHUB_APP_PRIVATE_KEY: 'unused.pem',
 };
-const { service, make } = await withService('web', { env });
+const { service, make, upstream } = await withService('web', { env });
 let recorder: Recorder;
+/** Hundreds of requests, on a machine that does other work. */
+const timeoutMs = 400_000;
 
 beforeAll(async () => {
   const organization = await make.organization();
@@ -33,6 +35,7 @@ beforeAll(async () => {
     { ann, bob, reader, nobody: service.nobody, operator: service.client() },
     { orgId: organization.id, tenantId: organization.tenantId, bobId: bob.userId, annId: ann.userId },
     new Steady([[service.url, '<url>']], JSON.stringify(recorded)),
+    upstream,
   );
 });
 
@@ -47,6 +50,7 @@ it.each(files.map((name, index) => [name, recorded[index] ?? []] as const))(
       expect.fail(differences(exchanges, replies));
     }
   },
+  timeoutMs,
 );
 
 it(`${requestCount} requests reach every route`, () => {

@@ -41,6 +41,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/"(\w+(?:_ms|Ms))":\d+(?:\.\d+)?/g, '"$1":1'],
   [/"(obfuscation|encrypted_content)":"[^"]*"/g, '"$1":"<$1>"'],
   [/"(nextCursor|endCursor)":"[^"]*"/g, '"$1":"<cursor>"'],
+  // Written some time after the use.
+  [/"lastUsedAt":(?:null|"<time>")/g, '"lastUsedAt":"<time or null>"'],
   [/([?#](?:link|invitation))=[\w.%-]+/g, '$1=<token>'],
   [/ticket=[\w.%-]+/g, 'ticket=<ticket>'],
   [/"prefix":"pk_\w{4}"/g, '"prefix":"<prefix>"'],
