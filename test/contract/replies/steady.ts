@@ -36,6 +36,7 @@ const idPattern = /\b([a-z]+)[_-](?:[0-7][0-9a-hjkmnp-tv-z]{25}|[0-9a-f]{24})(?!
 
 const replacements: readonly (readonly [RegExp, string])[] = [
   [/\breq_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, '<request>'],
+  [/date=(\\*)"\d{4}-\d\d-\d\d/g, 'date=$1"<date>'],
   [/Current date: [^"\\]*UTC/g, 'Current date: <date>'],
   [/"(created|\w+_at)":1\d{9}\b/g, '"$1":1700000000'],
   [/"(\w+(?:_ms|Ms))":\d+(?:\.\d+)?/g, '"$1":1'],
