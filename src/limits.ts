@@ -132,6 +132,8 @@ export const defaultLimits = {
   REQUESTS_ACTIVE_MAX: 32,
   /** Uploads that this process receives at one time; more answer 503. */
   UPLOADS_ACTIVE_MAX: 200,
+  /** How often a process looks for schedules, webhook deliveries and entries for the audit sink that are due. */
+  DUE_LOOK_EVERY_MS: 2_000,
   /** Longest silence on an open stream. */
   SSE_HEARTBEAT_MS: 12_000,
   /** Bytes that may wait for a slow reader; reading from the source pauses above this. */

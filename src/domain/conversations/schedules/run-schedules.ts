@@ -13,8 +13,6 @@ import { type Admitted, admitSchedule, takesAnswers } from './rights.ts';
 import { paused } from './schedules.ts';
 import { nextTime } from './times.ts';
 
-/** How soon a time is noticed, and the end of a run. */
-const lookEveryMs = 2_000;
 const perRound = 50;
 /** Runs of one tenant that one process begins at one time. They go on outside of the job. */
 const beginning = { concurrency: 4, timeoutMs: 60_000 };
@@ -34,10 +32,10 @@ const answerMaxChars = 20_000;
  * transaction with the note that it has. So one of several processes takes a time, and a killed process neither loses a run nor begins it twice.
  */
 export function registerSchedules(deps: Deps): void {
-  const { jobs, storage, now } = deps;
+  const { jobs, storage, now, settings } = deps;
   jobs.work('schedules.run', beginning, ({ scheduleRunId }) => beginPending(deps, scheduleRunId));
   jobs.work('schedules.delete-chat', beginning, ({ chatId }) => removeChat(deps, chatId));
-  jobs.every('schedules.look', lookEveryMs, async (signal) => {
+  jobs.every('schedules.look', settings.DUE_LOOK_EVERY_MS, async (signal) => {
     while (!signal.aborted && (await takeDue(deps)) === perRound);
     for (const ended of await storage.schedules.findEnded(perRound)) await noteEnd(deps, ended);
   });

@@ -4,8 +4,6 @@ import type { AuditEntry } from '../../../entities/operations/audit.ts';
 import type { Lease } from '../../../storage/ground/leases.ts';
 import type { Deps } from '../../deps.ts';
 
-/** How soon an entry is sent. */
-const lookEveryMs = 2_000;
 /** Another process goes on so long after one was killed. */
 const leaseMs = 15_000;
 const batchMax = { entries: 500, bytes: 512 * 1024 };
@@ -17,7 +15,7 @@ export function registerAuditSink(deps: Deps): void {
   const { auditSink, jobs } = deps;
   if (auditSink === undefined) return;
   const owner = deps.newId('auditBatch');
-  jobs.every('audit.sink', lookEveryMs, (signal) => sendWaiting(deps, auditSink, owner, signal));
+  jobs.every('audit.sink', deps.settings.DUE_LOOK_EVERY_MS, (signal) => sendWaiting(deps, auditSink, owner, signal));
 }
 
 /** Sends what waits, batch by batch, until nothing does or an attempt fails. */

@@ -7,8 +7,6 @@ import type { Attempt, DeliveryDemand, DueDelivery, SealedWebhook } from '../../
 import type { Deps } from '../../deps.ts';
 import { placeOf } from './webhooks.ts';
 
-/** How soon a delivery is begun. */
-const lookEveryMs = 2_000;
 /** How soon a place that became free is used again. */
 const refillEveryMs = 50;
 /** Deliveries under way in one process at one time. */
@@ -33,7 +31,7 @@ const failingMaxMs = 5 * 86_400_000;
 /** Sends what is due. Of several processes one sends each delivery; a killed one may have sent it unseen: `webhook-id` is the same then. */
 export function registerWebhookDelivery(deps: Deps): void {
   const { jobs, storage, now } = deps;
-  jobs.every('webhooks.deliver', lookEveryMs, (signal) => deliverDue(deps, signal));
+  jobs.every('webhooks.deliver', deps.settings.DUE_LOOK_EVERY_MS, (signal) => deliverDue(deps, signal));
   jobs.lead('webhooks.sweep', sweepEveryMs, (signal) => storage.webhooks.sweep(new Date(now().getTime() - keptMs), signal));
 }
 
@@ -55,7 +53,8 @@ async function deliverDue(deps: Deps, signal: AbortSignal): Promise<void> {
       }
       if (underWay.size === 0) return;
       const isDone = new AbortController();
-      const look = wait(lookEveryMs, undefined, { signal: AbortSignal.any([signal, isDone.signal]), ref: false });
+      const ending = AbortSignal.any([signal, isDone.signal]);
+      const look = wait(deps.settings.DUE_LOOK_EVERY_MS, undefined, { signal: ending, ref: false });
       await Promise.race([...underWay.keys(), look]).finally(() => isDone.abort());
       await wait(refillEveryMs, undefined, { signal, ref: false });
     }

@@ -8,7 +8,8 @@ import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
 
-const { service, make, upstream } = await withService('model');
+const lookEveryMs = 100;
+const { service, make, upstream } = await withService('model', { env: { DUE_LOOK_EVERY_MS: String(lookEveryMs) } });
 const { prisma } = service.deps.storage.db;
 let organization: Organization;
 let ann: Person;
@@ -115,7 +116,7 @@ describe('a schedule', () => {
     const { runs, nextRunAt } = await ended(ann, id, 'COMPLETED');
     expect(runs.nodes[0].dueAt).toBe(missed.toISOString());
     expect(new Date(nextRunAt).getTime()).toBeGreaterThan(Date.now());
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await new Promise((resolve) => setTimeout(resolve, 5 * lookEveryMs));
     expect((await read(ann, id)).runs.totalCount).toBe(1);
   });
 

@@ -11,7 +11,7 @@ const receiver = await startAuditReceiver();
 afterAll(() => receiver.close());
 const log: string[] = [];
 const { service, make } = await withService('plain', {
-  env: { ...receiver.env, LOG_LEVEL: 'info' },
+  env: { ...receiver.env, DUE_LOOK_EVERY_MS: '100', LOG_LEVEL: 'info' },
   onLog: (line) => log.push(line),
 });
 const { pool } = service.deps.storage.db;

@@ -6,7 +6,7 @@ import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const receiver = await startApiServer();
-const { service, make } = await withService('plain', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const { service, make } = await withService('plain', { env: { EGRESS_ALLOW: '127.0.0.1', DUE_LOOK_EVERY_MS: '100' } });
 afterAll(() => receiver.close());
 const { prisma } = service.deps.storage.db;
 const path = '/api/v1/admin/webhooks';

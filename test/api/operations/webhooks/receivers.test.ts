@@ -12,7 +12,7 @@ import { freePort } from '../../../support/processes/free-port.ts';
 import { withService } from '../../../support/service.ts';
 
 const receiver = await startApiServer();
-const { make } = await withService('plain', { env: { EGRESS_ALLOW: '127.0.0.1' } });
+const { make } = await withService('plain', { env: { EGRESS_ALLOW: '127.0.0.1', DUE_LOOK_EVERY_MS: '100' } });
 afterAll(() => receiver.close());
 let ann: Person;
 beforeEach(async () => {

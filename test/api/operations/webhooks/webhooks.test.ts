@@ -9,7 +9,7 @@ import { databaseText } from '../../../support/storage/dump.ts';
 const receiver = await startApiServer();
 const log: string[] = [];
 const { service, make, upstream } = await withService('model', {
-  env: { EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'debug' },
+  env: { DUE_LOOK_EVERY_MS: '100', LOG_LEVEL: 'debug' },
   onLog: (line) => void log.push(line),
 });
 afterAll(() => receiver.close());
