@@ -45,13 +45,13 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const query = useDelayed(typed.trim());
   const { data, error } = usePage(PaletteSearchDocument, { query }, { pause: query === '' });
   useLayoutEffect(() => {
-    const opened = dialog.current;
-    opened?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     // Before it goes: only closing returns the focus.
-    return () => opened?.close();
+    return () => element?.close();
   }, []);
-  const own = entriesOf(session, t).filter(({ title }) => title.toLowerCase().includes(typed.trim().toLowerCase()));
-  const entries = [...own, ...(query === '' || typed.trim() === '' ? [] : resultsOf(data))];
+  const own = listEntries(session, t).filter(({ title }) => title.toLowerCase().includes(typed.trim().toLowerCase()));
+  const entries = [...own, ...(query === '' || typed.trim() === '' ? [] : listResults(data))];
   const current = entries[Math.min(chosen, entries.length - 1)];
   const open = (entry: Entry | undefined) => {
     if (entry === undefined) return;
@@ -121,7 +121,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function entriesOf(session: Session, t: (message: string) => string): readonly Entry[] {
+function listEntries(session: Session, t: (message: string) => string): readonly Entry[] {
   const plus = <Plus size={17} aria-hidden />;
   const acts: readonly (Entry | undefined)[] = [
     { id: 'new-chat', title: t('New chat'), icon: plus, href: '/' },
@@ -152,24 +152,24 @@ function entriesOf(session: Session, t: (message: string) => string): readonly E
   return [...acts.filter((entry) => entry !== undefined), ...goes, ...more];
 }
 
-const iconOf: Readonly<Record<SearchKind, typeof Bot>> = {
+const kindIcons: Readonly<Record<SearchKind, typeof Bot>> = {
   AGENT: Bot,
   CHAT: MessageSquare,
   MESSAGE: MessageSquare,
   SOURCE: Library,
 };
 
-function resultsOf(data: PaletteSearchQuery | undefined): readonly Entry[] {
+function listResults(data: PaletteSearchQuery | undefined): readonly Entry[] {
   return (data?.search ?? []).flatMap(({ kind, title, snippet, node }) => {
     // Deleted meanwhile.
     if (node === null) return [];
-    const Icon = iconOf[kind];
+    const Icon = kindIcons[kind];
     const name = title ?? snippet ?? '';
-    return [{ id: node.id, title: name, note: snippet ?? undefined, icon: <Icon size={17} aria-hidden />, href: hrefOf(node) }];
+    return [{ id: node.id, title: name, note: snippet ?? undefined, icon: <Icon size={17} aria-hidden />, href: getHref(node) }];
   });
 }
 
-function hrefOf(node: NonNullable<PaletteSearchQuery['search'][number]['node']>): string {
+function getHref(node: NonNullable<PaletteSearchQuery['search'][number]['node']>): string {
   if (node.__typename === 'Agent') return `/agents/${node.id}`;
   if (node.__typename === 'DataSource') return `/knowledge/${node.id}`;
   if (node.__typename === 'Message') return node.chat === null ? '/' : `/chats/${node.chat.id}?message=${node.id}`;

@@ -9,7 +9,7 @@ import { Menu } from '../ui/overlay/menu.tsx';
 import { Avatar } from '../ui/small.tsx';
 import { chooseTheme, themes } from '../ui/theme.ts';
 import { Palette, usePalette } from './Palette.tsx';
-import { placeOf, places } from './places.ts';
+import { findPlace, places } from './places.ts';
 import styles from './Shell.module.css';
 
 /** What surrounds every screen: the navigation, the search, who is signed in, and whether events arrive. */
@@ -66,7 +66,7 @@ function Navigation({ onSearch }: { readonly onSearch: () => void }) {
   const { t } = useText();
   const session = useSession();
   const [path] = useLocation();
-  const current = placeOf(path);
+  const current = findPlace(path);
   const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
   return (
     <>

@@ -40,7 +40,7 @@ export const places: readonly Place[] = [
   },
 ];
 
-export function placeOf(path: string): Place | undefined {
+export function findPlace(path: string): Place | undefined {
   return places.find(
     ({ href, prefixes }) => path === href || prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`)),
   );

@@ -40,7 +40,7 @@ export const client = createClient({
   exchanges: [
     mapExchange({
       onResult: ({ error }) => {
-        if (error !== undefined) noteSession(errorOf(error));
+        if (error !== undefined) noteSession(toParleyError(error));
       },
     }),
     cacheExchange,
@@ -61,7 +61,7 @@ export async function run<Result, Variables extends object>(
   const { data, error } = isMutation
     ? await client.mutation<Result>(document, variables).toPromise()
     : await client.query<Result>(document, variables, { requestPolicy: 'network-only' }).toPromise();
-  if (error !== undefined) throw errorOf(error);
+  if (error !== undefined) throw toParleyError(error);
   if (data === undefined) throw new ParleyError('The service answered without a result.');
   return data;
 }
@@ -94,7 +94,7 @@ export function isUnauthenticated({ code, status }: ParleyError): boolean {
 }
 
 /** An error of urql as the one kind of error of the console. */
-export function errorOf(error: CombinedError): ParleyError {
+export function toParleyError(error: CombinedError): ParleyError {
   const [first] = error.graphQLErrors;
   if (first === undefined) {
     const response: unknown = error.response;
@@ -118,7 +118,7 @@ export function errorOf(error: CombinedError): ParleyError {
 }
 
 /** Whatever was thrown, as an error with words for the reader. */
-export function readableError(thrown: unknown): ParleyError {
-  if (thrown instanceof ParleyError) return thrown;
-  return new ParleyError(thrown instanceof Error ? thrown.message : String(thrown));
+export function readableError(cause: unknown): ParleyError {
+  if (cause instanceof ParleyError) return cause;
+  return new ParleyError(cause instanceof Error ? cause.message : String(cause));
 }

@@ -1,7 +1,7 @@
 import type { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useQuery } from 'urql';
-import { errorOf, readableError, run } from './client.ts';
+import { readableError, run, toParleyError } from './client.ts';
 import type { Document } from './document.ts';
 import { live } from './live/live.ts';
 
@@ -23,8 +23,8 @@ export function usePage<Result, Variables extends object>(
 ): PageData<Result> {
   const [{ data, error, fetching }, execute] = useQuery<Result>({ query, variables, pause, requestPolicy: 'cache-and-network' });
   const reload = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
-  const shown = useMemo(() => (error === undefined ? undefined : errorOf(error)), [error]);
-  return { data, error: shown, isLoading: data === undefined && fetching, reload };
+  const pageError = useMemo(() => (error === undefined ? undefined : toParleyError(error)), [error]);
+  return { data, error: pageError, isLoading: data === undefined && fetching, reload };
 }
 
 export interface Mutate<Result, Variables> {
@@ -46,8 +46,8 @@ export function useMutate<Result, Variables extends object>(mutation: Document<R
       setError(undefined);
       try {
         return await run(mutation, variables);
-      } catch (thrown) {
-        setError(readableError(thrown));
+      } catch (cause) {
+        setError(readableError(cause));
         return undefined;
       } finally {
         setBusy(false);
@@ -160,7 +160,7 @@ export function useMorePages<Node extends { readonly id: string }>(
     setError(undefined);
     load(last.endCursor)
       .then((page) => page !== undefined && setFurther({ of: first, pages: [...pages.slice(1), page] }))
-      .catch((thrown: unknown) => setError(readableError(thrown)))
+      .catch((cause: unknown) => setError(readableError(cause)))
       .finally(() => setLoadingMore(false));
   };
   const nodes = useMemo(() => {

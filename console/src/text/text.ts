@@ -13,8 +13,8 @@ const storedAs = 'parley.language';
 
 /** What the reader chose, else what the browser asks for, else English. */
 export function preferredLanguage(): Language {
-  const wanted = [localStorage.getItem(storedAs), ...navigator.languages].map((name) => name?.slice(0, 2));
-  return wanted.find(isLanguage) ?? 'en';
+  const preferences = [localStorage.getItem(storedAs), ...navigator.languages].map((name) => name?.slice(0, 2));
+  return preferences.find(isLanguage) ?? 'en';
 }
 
 function isLanguage(name: string | undefined): name is Language {
@@ -56,9 +56,9 @@ export function useText(): Text {
     () => ({
       t: (message, values) => current._(message, values),
       language: isLanguage(locale) ? locale : 'en',
-      number: (value, options) => formatterOf(Intl.NumberFormat, locale, options).format(value),
+      number: (value, options) => getFormatter(Intl.NumberFormat, locale, options).format(value),
       date: (value, options = { dateStyle: 'medium', timeStyle: 'short' }) =>
-        formatterOf(Intl.DateTimeFormat, locale, options).format(new Date(value)),
+        getFormatter(Intl.DateTimeFormat, locale, options).format(new Date(value)),
     }),
     [current, locale],
   );
@@ -67,15 +67,15 @@ export function useText(): Text {
 const formatters = new Map<string, object>();
 
 /** Making a formatter takes longer than formatting. */
-function formatterOf<Formatter extends object, Options>(
+function getFormatter<Formatter extends object, Options>(
   kind: new (locale: string, options?: Options) => Formatter,
   locale: string,
   options: Options | undefined,
 ): Formatter {
   const key = `${kind.name} ${locale} ${JSON.stringify(options)}`;
-  const known = formatters.get(key);
-  if (known !== undefined) return known as Formatter;
-  const made = new kind(locale, options);
-  formatters.set(key, made);
-  return made;
+  const existingFormatter = formatters.get(key);
+  if (existingFormatter !== undefined) return existingFormatter as Formatter;
+  const formatter = new kind(locale, options);
+  formatters.set(key, formatter);
+  return formatter;
 }

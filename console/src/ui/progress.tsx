@@ -2,11 +2,11 @@ import styles from './progress.module.css';
 
 /** Something is being done. Give it words where nothing else says what. */
 export function Spinner({ label }: { readonly label?: string }) {
-  const turning = <span className={styles.spinner} aria-hidden />;
-  if (label === undefined) return turning;
+  const wheel = <span className={styles.spinner} aria-hidden />;
+  if (label === undefined) return wheel;
   return (
     <span role="status" aria-label={label}>
-      {turning}
+      {wheel}
     </span>
   );
 }

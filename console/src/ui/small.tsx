@@ -23,14 +23,14 @@ export function Avatar({
     .toUpperCase();
   return (
     // The letters are drawn by the style sheet: as text they would be a part of what a button says.
-    <span className={styles.avatar} data-size={size} data-tint={tintOf(name)} data-letters={isOwn ? '' : letters} aria-hidden>
+    <span className={styles.avatar} data-size={size} data-tint={pickTint(name)} data-letters={isOwn ? '' : letters} aria-hidden>
       {isOwn ? <img src={pictureUrl ?? ''} alt="" /> : null}
     </span>
   );
 }
 
 /** One of six colors, always the same for a name. */
-function tintOf(name: string): number {
+function pickTint(name: string): number {
   let sum = 0;
   for (const letter of name) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 997;
   return sum % 6;

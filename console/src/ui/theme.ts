@@ -4,8 +4,8 @@ export type Theme = (typeof themes)[number];
 const storedAs = 'parley.theme';
 
 export function chosenTheme(): Theme {
-  const stored = localStorage.getItem(storedAs);
-  return themes.find((theme) => theme === stored) ?? 'system';
+  const themeName = localStorage.getItem(storedAs);
+  return themes.find((theme) => theme === themeName) ?? 'system';
 }
 
 /** Puts the colors that the reader chose on the page. */

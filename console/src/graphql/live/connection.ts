@@ -76,7 +76,7 @@ export class StreamConnection {
       refuse(first ?? { message: 'The service refused the subscription.' }, handlers);
       return;
     }
-    const response = responseOf(error);
+    const response = toResponse(error);
     if (response === undefined || !refusals.includes(response.status)) broken();
     else if (response.status === 401) refused({ message: 'The session has ended.', code: 'UNAUTHENTICATED' });
     else {
@@ -85,7 +85,7 @@ export class StreamConnection {
       };
       const [first] = errors ?? [];
       const message = first?.message ?? `The service answered with status ${response.status}.`;
-      refused({ message, code: codeOf(first ?? {}) });
+      refused({ message, code: getCode(first ?? {}) });
     }
   }
 
@@ -113,9 +113,9 @@ export class StreamConnection {
 
   /** The reply to a request; a request that gets none is broken off, with the connection that it waits on. */
   async #answered(input: RequestInfo, init: RequestInit = {}): Promise<Response> {
-    const given = new AbortController();
-    const timer = setTimeout(() => given.abort(new Error('No reply arrived.')), Math.max(this.#silenceMs, replyMinMs));
-    const signals = [given.signal, ...(init.signal instanceof AbortSignal ? [init.signal] : [])];
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new Error('No reply arrived.')), Math.max(this.#silenceMs, replyMinMs));
+    const signals = [abort.signal, ...(init.signal instanceof AbortSignal ? [init.signal] : [])];
     try {
       return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
     } finally {
@@ -134,19 +134,19 @@ export class StreamConnection {
 }
 
 function refuse(error: { readonly message: string }, { refused, broken }: ConnectionHandlers): void {
-  const code = codeOf(error);
+  const code = getCode(error);
   if (passingCodes.includes(code)) broken();
   else refused({ message: error.message, code });
 }
 
-function codeOf(error: object): string | undefined {
+function getCode(error: object): string | undefined {
   const extensions: unknown = Reflect.get(error, 'extensions');
   const code = typeof extensions === 'object' && extensions !== null ? Reflect.get(extensions, 'code') : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
 /** graphql-sse throws its NetworkError with the response that it got. */
-function responseOf(error: unknown): Response | undefined {
+function toResponse(error: unknown): Response | undefined {
   const response = typeof error === 'object' && error !== null ? Reflect.get(error, 'response') : undefined;
   return response instanceof Response ? response : undefined;
 }

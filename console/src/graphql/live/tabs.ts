@@ -230,9 +230,9 @@ class Leader {
   }
 
   #end(id: string): void {
-    const running = this.#running.get(id);
+    const entry = this.#running.get(id);
     this.#running.delete(id);
-    running?.end();
+    entry?.end();
   }
 
   /** A tab that is gone frees its lock. */
@@ -255,6 +255,6 @@ const tabLock = (tab: string) => `parley-live-tab-${tab}`;
 
 /** What the service says in the page; a page of `vite` says nothing. */
 function heartbeatMs(): number {
-  const said = Number(document.querySelector('meta[name="parley-heartbeat-ms"]')?.getAttribute('content'));
-  return said > 0 ? said : heartbeatMsDefault;
+  const value = Number(document.querySelector('meta[name="parley-heartbeat-ms"]')?.getAttribute('content'));
+  return value > 0 ? value : heartbeatMsDefault;
 }

@@ -1,7 +1,7 @@
 import type { Tokens } from 'marked';
 import { Lexer } from 'marked';
 import { memo, useMemo, useRef } from 'react';
-import { blocksOf, noBlocks } from './blocks.ts';
+import { noBlocks, splitBlocks } from './blocks.ts';
 import { CodeBlock } from './CodeBlock.tsx';
 import { InlineTokens } from './Inline.tsx';
 import styles from './markdown.module.css';
@@ -13,7 +13,7 @@ import styles from './markdown.module.css';
 export function Markdown({ text, isGrowing = false }: { readonly text: string; readonly isGrowing?: boolean }) {
   const before = useRef(noBlocks);
   const { blocks } = useMemo(() => {
-    before.current = blocksOf(text, before.current);
+    before.current = splitBlocks(text, before.current);
     return before.current;
   }, [text]);
   return (

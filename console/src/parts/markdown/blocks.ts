@@ -11,10 +11,10 @@ export interface Blocks {
 export const noBlocks: Blocks = { text: '', blocks: [], lastStart: 0 };
 
 /** The blocks of a text. Of a text that continues the one before, only the last block is read again. */
-export function blocksOf(text: string, before: Blocks): Blocks {
+export function splitBlocks(text: string, before: Blocks): Blocks {
   const goesOn = before.blocks.length > 0 && text.length >= before.text.length && text.startsWith(before.text);
   if (goesOn && text.length === before.text.length) return before;
-  const kept = goesOn ? before.blocks.slice(0, -1) : [];
+  const stableBlocks = goesOn ? before.blocks.slice(0, -1) : [];
   const start = goesOn ? before.lastStart : 0;
   const fresh: string[] = [];
   let place = start;
@@ -27,7 +27,7 @@ export function blocksOf(text: string, before: Blocks): Blocks {
     }
     place += raw.length;
   }
-  return { text, blocks: [...kept, ...fresh], lastStart };
+  return { text, blocks: [...stableBlocks, ...fresh], lastStart };
 }
 
 function topTokens(source: string): readonly Token[] {

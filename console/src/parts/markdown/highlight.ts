@@ -72,12 +72,12 @@ export async function highlight(code: string, language: string): Promise<readonl
   const highlighter = await making;
   await highlighter.loadLanguage(languages[name]());
   const { tokens } = highlighter.codeToTokens(code, { lang: name, theme: 'console' });
-  return tokens.map((line) => line.map(({ content, color }) => ({ text: content, kind: kindOf(color) })));
+  return tokens.map((line) => line.map(({ content, color }) => ({ text: content, kind: getKind(color) })));
 }
 
 function languageNamed(name: string): LanguageName | undefined {
-  const known = otherNames[name] ?? name;
-  return isLanguage(known) ? known : undefined;
+  const fullName = otherNames[name] ?? name;
+  return isLanguage(fullName) ? fullName : undefined;
 }
 
 function isLanguage(name: string): name is LanguageName {
@@ -85,6 +85,6 @@ function isLanguage(name: string): name is LanguageName {
 }
 
 /** `var(--code-token-keyword)` is a keyword. */
-function kindOf(color: string | undefined): string | undefined {
+function getKind(color: string | undefined): string | undefined {
   return color === undefined ? undefined : /token-([a-z-]+)/.exec(color)?.[1];
 }

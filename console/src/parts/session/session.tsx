@@ -45,17 +45,18 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const [error, setError] = useState<ParleyError>();
   const [isEnded, setEnded] = useState(false);
   const say = useToast();
-  const known = useRef<SessionQuery['viewer']>(undefined);
+  const lastViewer = useRef<SessionQuery['viewer']>(undefined);
   const load = useCallback(async () => {
     setError(undefined);
     try {
-      const { viewer: found } = await run(SessionDocument, {});
-      const before = known.current;
-      known.current = found;
-      setViewer(found);
-      if (before !== undefined && rightsOf(before) !== rightsOf(found)) say(t('Your rights have changed.'), 'warn');
-    } catch (thrown) {
-      const failure = readableError(thrown);
+      const { viewer: nextViewer } = await run(SessionDocument, {});
+      const before = lastViewer.current;
+      lastViewer.current = nextViewer;
+      setViewer(nextViewer);
+      if (before !== undefined && describeRights(before) !== describeRights(nextViewer))
+        say(t('Your rights have changed.'), 'warn');
+    } catch (cause) {
+      const failure = readableError(cause);
       if (!isUnauthenticated(failure)) setError(failure);
     }
   }, [say, t]);
@@ -81,7 +82,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     document.addEventListener('visibilitychange', look);
     return () => document.removeEventListener('visibilitychange', look);
   }, [isKnown, load]);
-  const session = useMemo(() => (viewer === undefined ? undefined : sessionOf(viewer, load)), [viewer, load]);
+  const session = useMemo(() => (viewer === undefined ? undefined : createSession(viewer, load)), [viewer, load]);
   if (isEnded && viewer === undefined) {
     location.replace(signInPath());
     return null;
@@ -115,9 +116,9 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-const rightsOf = ({ role, level, scopes }: SessionQuery['viewer']) => JSON.stringify([role, level, scopes]);
+const describeRights = ({ role, level, scopes }: SessionQuery['viewer']) => JSON.stringify([role, level, scopes]);
 
-function sessionOf(viewer: SessionQuery['viewer'], reload: () => Promise<void>): Session {
+function createSession(viewer: SessionQuery['viewer'], reload: () => Promise<void>): Session {
   return {
     viewer,
     may: (scope) => viewer.scopes.includes(scope),

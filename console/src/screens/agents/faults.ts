@@ -3,11 +3,11 @@ import type { Fault, ParleyError } from '@parley/client';
 /** What is wrong with the value at a place of the variables, such as `input.name`, without the name of the place. Undefined: nothing. */
 export function faultAt(error: ParleyError | undefined, path: string): string | undefined {
   const fault = error?.faults.find(({ path: place }) => place === path || place?.startsWith(`${path}.`) === true);
-  return fault === undefined ? undefined : wordsOf(fault);
+  return fault === undefined ? undefined : getWords(fault);
 }
 
 /** What is wrong, without the name of the place that the message begins with. */
-export function wordsOf({ path, message }: Fault): string {
+export function getWords({ path, message }: Fault): string {
   const words = message.startsWith(`${path} `) ? message.slice(`${path} `.length) : message;
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

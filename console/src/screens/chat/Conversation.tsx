@@ -27,12 +27,12 @@ import { Sources } from './sources/Sources.tsx';
 import { chooseModel, chosenModel } from './start/chosen-model.ts';
 import { ModelPicker } from './start/ModelPicker.tsx';
 import { Rows } from './transcript/Rows.tsx';
-import { transcriptOf } from './transcript/transcript.ts';
+import { getTranscript } from './transcript/transcript.ts';
 
 /** One chat: what was said, what is being said, the box, and the sources of an answer beside it. */
 export function Conversation({ chatId }: { readonly chatId: string }) {
   const { t } = useText();
-  const transcript = useMemo(() => transcriptOf(chatId), [chatId]);
+  const transcript = useMemo(() => getTranscript(chatId), [chatId]);
   const view = useSyncExternalStore(transcript.subscribe, transcript.getSnapshot);
   const { data: settings } = usePage(ChatSettingsDocument, {});
   const [sources, setSources] = useState<OpenSources>();
@@ -99,8 +99,9 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
 /** Sources that were opened while their answer was being said: once it is stored, its message has their passages. */
 function withMessage(sources: OpenSources, messages: readonly Chat_MessageFragment[]): OpenSources {
   const { runId, messageId } = sources;
-  const stored = runId === undefined ? undefined : messages.find((each) => each.runId === runId && each.citations.length > 0);
-  return messageId !== undefined || stored === undefined ? sources : { ...sources, messageId: stored.id };
+  const citedMessage =
+    runId === undefined ? undefined : messages.find((each) => each.runId === runId && each.citations.length > 0);
+  return messageId !== undefined || citedMessage === undefined ? sources : { ...sources, messageId: citedMessage.id };
 }
 
 function Header({ chat }: { readonly chat: Chat_HeadFragment }) {

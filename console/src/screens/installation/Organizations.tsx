@@ -5,7 +5,7 @@ import { useMorePages, useMutate, usePage } from '../../graphql/hooks.ts';
 import { useText } from '../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../ui/feedback.tsx';
 import { Button, IconButton } from '../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../ui/form/faults.ts';
 import { Field, Select, TextInput } from '../../ui/form/field.tsx';
 import { ShowMore } from '../../ui/more.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
@@ -117,9 +117,9 @@ function OrganizationDialog({
   const createTenant = useMutate(CreateTenantDocument);
   const update = useMutate(UpdateOrganizationDocument);
   const error = create.error ?? update.error ?? createTenant.error;
-  const numberOf = (text: string) => (text.trim() === '' ? null : Number(text));
+  const parseNumber = (text: string) => (text.trim() === '' ? null : Number(text));
   const save = async () => {
-    const input = { name: name.trim(), apiUsageTokenLimit: numberOf(tokens), dataUsageTokenLimit: numberOf(dataTokens) };
+    const input = { name: name.trim(), apiUsageTokenLimit: parseNumber(tokens), dataUsageTokenLimit: parseNumber(dataTokens) };
     if (organization !== undefined) {
       if ((await update.run({ id: organization.id, input })) === undefined) return;
     } else {
@@ -150,7 +150,7 @@ function OrganizationDialog({
         </>
       }
     >
-      <Field label={t('Name')} error={faultOf(error, 'name')}>
+      <Field label={t('Name')} error={findFault(error, 'name')}>
         {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
       {organization === undefined ? (
@@ -178,7 +178,7 @@ function OrganizationDialog({
       <Field
         label={t('Limit of tokens')}
         hint={t('For answers, in 30 days. Empty: no limit.')}
-        error={faultOf(error, 'apiUsageTokenLimit')}
+        error={findFault(error, 'apiUsageTokenLimit')}
       >
         {(control) => (
           <TextInput {...control} type="number" min={0} value={tokens} onChange={(event) => setTokens(event.target.value)} />
@@ -187,7 +187,7 @@ function OrganizationDialog({
       <Field
         label={t('Limit of data tokens')}
         hint={t('For knowledge, in 30 days. Empty: no limit.')}
-        error={faultOf(error, 'dataUsageTokenLimit')}
+        error={findFault(error, 'dataUsageTokenLimit')}
       >
         {(control) => (
           <TextInput

@@ -169,7 +169,7 @@ function useLiveSources<Source extends SourceEntryFragment>(nodes: readonly Sour
     SourceListChangesDocument,
     {},
     ({ dataSourcesChanged: { kind, id, node } }) => {
-      if (kind === 'UPDATED' && node !== null && nodes.some((known) => known.id === id)) {
+      if (kind === 'UPDATED' && node !== null && nodes.some((item) => item.id === id)) {
         setTold((before) => new Map(before).set(id, node));
       } else setChanges((count) => count + 1);
     },

@@ -39,7 +39,7 @@ function SourceRow({ source }: { readonly source: Source }) {
   const { t, number } = useText();
   const { kinds, periods } = useWords();
   const { id, name, type, refreshPeriod, statistics, agents, usageCount, owner, lastIndexedAt } = source;
-  const shown = agents.nodes;
+  const agentNodes = agents.nodes;
   return (
     <tr>
       <th scope="row">
@@ -66,11 +66,11 @@ function SourceRow({ source }: { readonly source: Source }) {
         {usageCount === 0 ? (
           <span className={styles.quiet}>{t('None')}</span>
         ) : (
-          <span className={styles.agents} title={shown.map((agent) => agent.name).join(', ')}>
-            {shown.map((agent) => (
+          <span className={styles.agents} title={agentNodes.map((agent) => agent.name).join(', ')}>
+            {agentNodes.map((agent) => (
               <Avatar key={agent.id} name={agent.name} pictureUrl={agent.pictureUrl} size={20} />
             ))}
-            <span>{shown.length === 1 && usageCount === 1 ? shown[0]?.name : number(usageCount)}</span>
+            <span>{agentNodes.length === 1 && usageCount === 1 ? agentNodes[0]?.name : number(usageCount)}</span>
           </span>
         )}
       </td>

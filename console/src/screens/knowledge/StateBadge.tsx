@@ -8,7 +8,7 @@ import { useWords } from './words.ts';
 /** The state of a source in a word, with its progress while it is read. */
 export function StateBadge({ source }: { readonly source: SourceEntryFragment }) {
   const { t, number } = useText();
-  const { label, tone, isBusy } = useWords().stateOf(source);
+  const { label, tone, isBusy } = useWords().describeState(source);
   const { totalCount, doneCount } = source.statistics;
   return (
     <div className={styles.state}>

@@ -39,11 +39,11 @@ export function useWords() {
     CANCELLED: { label: t('Stopped'), tone: 'warn', isBusy: false },
     DELETING: { label: t('Being deleted'), tone: 'neutral', isBusy: true },
   };
-  const stateOf = ({ indexStatus, statistics, errorCode }: StatedSource): StateWord => {
+  const describeState = ({ indexStatus, statistics, errorCode }: StatedSource): StateWord => {
     const isFlawed = indexStatus === 'INDEXED' && (statistics.failedCount > 0 || errorCode !== null);
     return isFlawed ? { label: t('Ready, with failures'), tone: 'warn', isBusy: false } : states[indexStatus];
   };
-  return { kinds, periods, states, stateOf };
+  return { kinds, periods, states, describeState };
 }
 
 type StatedSource = Pick<SourceEntryFragment, 'indexStatus' | 'errorCode'> & {

@@ -8,7 +8,7 @@ import { Toolbar } from '../../ui/page.tsx';
 import { type Choice, useRunChoices } from './choices.ts';
 import { Picker } from './Picker.tsx';
 import styles from './runs.module.css';
-import { addressOf, type RunView, runFeedbacks, runKinds, runStatuses } from './view.ts';
+import { buildAddress, type RunView, runFeedbacks, runKinds, runStatuses } from './view.ts';
 import { feedbackWords, kindWords, statusWords } from './words.ts';
 
 const searchAfterMs = 250;
@@ -18,7 +18,7 @@ export function Filters({ view }: { readonly view: RunView }) {
   const { t } = useText();
   const search = useSearch();
   const [, go] = useLocation();
-  const change = (changes: Parameters<typeof addressOf>[1]) => go(addressOf(search, changes), { replace: true });
+  const change = (changes: Parameters<typeof buildAddress>[1]) => go(buildAddress(search, changes), { replace: true });
   const [typed, setTyped] = useState(view.search ?? '');
   useDelayed(typed, (words) => words !== (view.search ?? '') && change({ search: words }));
   const hasMore = [view.agent, view.person, view.key, view.model, view.feedback, view.since, view.until].some(
@@ -84,7 +84,7 @@ function MoreFilters({
   onChange,
 }: {
   readonly view: RunView;
-  readonly onChange: (changes: Parameters<typeof addressOf>[1]) => void;
+  readonly onChange: (changes: Parameters<typeof buildAddress>[1]) => void;
 }) {
   const { t } = useText();
   const choices = useRunChoices([view.agent, view.person, view.key]);

@@ -12,7 +12,7 @@ import { RunningRunsDocument, RunsChangedDocument, RunsDocument } from './docume
 import { useRepeat } from './elapsed.ts';
 import { Filters } from './Filters.tsx';
 import { RunTable, type TableRun } from './RunTable.tsx';
-import { addressOf, filterOf, viewOf } from './view.ts';
+import { buildAddress, readView, toFilter } from './view.ts';
 
 /** How often the tokens of runs that go on are asked for: nothing tells them in a list. */
 const usageEveryMs = 4_000;
@@ -21,20 +21,20 @@ const usageEveryMs = 4_000;
 export function RunList() {
   const { t } = useText();
   const search = useSearch();
-  const view = useMemo(() => viewOf(search), [search]);
-  const filter = useMemo(() => filterOf(view), [view]);
+  const view = useMemo(() => readView(search), [search]);
+  const filter = useMemo(() => toFilter(view), [view]);
   const page = usePage(RunsDocument, { filter });
   // Whoever asks for a state or for the past finds the runs in the one table.
   const showsRunning = view.status === undefined && view.until === undefined && view.feedback === undefined;
   const active = useMemo(() => ({ ...filter, since: null, status: 'IN_PROGRESS' as const }), [filter]);
-  const running = usePage(RunningRunsDocument, { filter: active }, { pause: !showsRunning });
+  const runningPage = usePage(RunningRunsDocument, { filter: active }, { pause: !showsRunning });
   const reload = () => {
     page.reload();
-    if (showsRunning) running.reload();
+    if (showsRunning) runningPage.reload();
   };
   useLiveReload(RunsChangedDocument, {}, reload);
-  const activeRuns = showsRunning ? (running.data?.runs.nodes ?? []) : [];
-  useRepeat(running.reload, usageEveryMs, activeRuns.length > 0);
+  const activeRuns = showsRunning ? (runningPage.data?.runs.nodes ?? []) : [];
+  useRepeat(runningPage.reload, usageEveryMs, activeRuns.length > 0);
   const more = useMorePages(page.data?.runs, (after) => run(RunsDocument, { filter, after }).then(({ runs }) => runs));
   const past = showsRunning ? more.nodes.filter(({ status }) => status !== 'IN_PROGRESS') : more.nodes;
   const currency = page.data?.viewer.costCurrency ?? 'USD';
@@ -43,13 +43,13 @@ export function RunList() {
     <>
       <Filters view={view} />
       <ErrorNote error={page.error} onRetry={page.reload} />
-      <ErrorNote error={running.error} onRetry={running.reload} />
+      <ErrorNote error={runningPage.error} onRetry={runningPage.reload} />
       {activeRuns.length === 0 ? null : (
         <Section
           title={t('Running now')}
           actions={
-            running.data?.runs.pageInfo.hasNextPage === true ? (
-              <Link href={addressOf(search, { status: 'IN_PROGRESS' })}>{t('Show all that are running')}</Link>
+            runningPage.data?.runs.pageInfo.hasNextPage === true ? (
+              <Link href={buildAddress(search, { status: 'IN_PROGRESS' })}>{t('Show all that are running')}</Link>
             ) : null
           }
         >

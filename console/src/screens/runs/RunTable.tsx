@@ -9,7 +9,7 @@ import type { RunRowFragment } from './documents.ts';
 import { useElapsedMs } from './elapsed.ts';
 import styles from './runs.module.css';
 import { StopButton, useMayStop } from './StopButton.tsx';
-import { kindWords, stateOf } from './words.ts';
+import { describeState, kindWords } from './words.ts';
 
 export type TableRun = RunRowFragment;
 
@@ -74,15 +74,15 @@ function Row({
 }) {
   const { t, number } = useText();
   const mayStop = useMayStop();
-  const state = stateOf(run, t);
+  const state = describeState(run, t);
   const isRunning = run.status === 'IN_PROGRESS';
   const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
   const ms = isRunning ? elapsedMs : (run.durationMs ?? undefined);
   return (
     <tr>
       <th scope="row" className={styles.what}>
-        <Link href={`/runs/${run.id}`}>{titleOf(run, t)}</Link>
-        <small>{subtitleOf(run, t)}</small>
+        <Link href={`/runs/${run.id}`}>{getTitle(run, t)}</Link>
+        <small>{getSubtitle(run, t)}</small>
       </th>
       <td>
         <span className={styles.state}>
@@ -108,11 +108,11 @@ function Row({
 }
 
 /** Who answers, else what it is. */
-export function titleOf({ agent, modelId, kind }: TableRun, t: Parameters<typeof kindWords>[0]): string {
+export function getTitle({ agent, modelId, kind }: TableRun, t: Parameters<typeof kindWords>[0]): string {
   return agent?.name ?? modelId ?? kindWords(t)[kind];
 }
 
-function subtitleOf({ agent, modelId, kind, chat }: TableRun, t: Parameters<typeof kindWords>[0]): string {
+function getSubtitle({ agent, modelId, kind, chat }: TableRun, t: Parameters<typeof kindWords>[0]): string {
   const model = agent === null ? undefined : (modelId ?? undefined);
   return [kindWords(t)[kind], chat?.name ?? undefined, model].filter((part) => part !== undefined && part !== '').join(' · ');
 }

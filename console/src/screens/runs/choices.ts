@@ -14,8 +14,8 @@ export interface RunChoices {
 }
 
 /** What runs can be narrowed to: the agents, people, keys and models of the last 30 days that ran most, and what the address names besides. */
-export function useRunChoices(named: readonly (string | undefined)[] = []): RunChoices {
-  const ids = named.filter((id) => id !== undefined);
+export function useRunChoices(names: readonly (string | undefined)[] = []): RunChoices {
+  const ids = names.filter((id) => id !== undefined);
   const { data } = usePage(RunChoicesDocument, { ids });
   const more = (data?.nodes ?? []).flatMap((node) => (node === null || !('name' in node) ? [] : [node]));
   const namedAs = (type: (typeof more)[number]['__typename']) => more.filter(({ __typename }) => __typename === type);

@@ -24,7 +24,7 @@ export const runFeedbacks = ['ANY', 'UP', 'DOWN'] as const;
 
 const names = ['search', 'status', 'kind', 'feedback', 'agent', 'person', 'key', 'model', 'days', 'since', 'until'] as const;
 
-export function viewOf(search: string): RunView {
+export function readView(search: string): RunView {
   const params = new URLSearchParams(search);
   const view: Record<string, string> = {};
   for (const name of names) {
@@ -40,7 +40,7 @@ export function viewOf(search: string): RunView {
 }
 
 /** The address of the list with some values changed; an empty one is taken out. */
-export function addressOf(search: string, changes: { readonly [Name in keyof RunView]: RunView[Name] | '' }): string {
+export function buildAddress(search: string, changes: { readonly [Name in keyof RunView]: RunView[Name] | '' }): string {
   const params = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === '') params.delete(name);
@@ -51,9 +51,9 @@ export function addressOf(search: string, changes: { readonly [Name in keyof Run
 }
 
 /** The same as the API takes it. */
-export function filterOf({ search, status, kind, feedback, agent, person, key, model, days, since, until }: RunView): RunFilter {
+export function toFilter({ search, status, kind, feedback, agent, person, key, model, days, since, until }: RunView): RunFilter {
   const dayCount = Number(days);
-  const first = Number.isInteger(dayCount) && dayCount > 0 ? startOfDay(new Date(), 1 - dayCount) : startOf(since);
+  const first = Number.isInteger(dayCount) && dayCount > 0 ? startOfDay(new Date(), 1 - dayCount) : getStart(since);
   return {
     search: search ?? null,
     status: status ?? null,
@@ -64,12 +64,12 @@ export function filterOf({ search, status, kind, feedback, agent, person, key, m
     keyId: key ?? null,
     modelId: model ?? null,
     since: first?.toISOString() ?? null,
-    until: until === undefined ? null : (startOf(until, 1)?.toISOString() ?? null),
+    until: until === undefined ? null : (getStart(until, 1)?.toISOString() ?? null),
   };
 }
 
 /** When a day of the reader begins; undefined for what is no day. */
-export function startOf(day: string | undefined, addedDays = 0): Date | undefined {
+export function getStart(day: string | undefined, addedDays = 0): Date | undefined {
   const date = new Date(`${day}T00:00`);
   return Number.isNaN(date.getTime()) ? undefined : startOfDay(date, addedDays);
 }

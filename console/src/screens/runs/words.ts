@@ -40,7 +40,7 @@ export const incompleteWords = (t: T): Readonly<Record<IncompleteReason, string>
 });
 
 /** The state of a run, in one or two words. */
-export function stateOf(
+export function describeState(
   { status, incompleteReason }: { readonly status: RunStatus; readonly incompleteReason: IncompleteReason | null },
   t: T,
 ): { readonly tone: Tone; readonly word: string } {

@@ -31,9 +31,9 @@ export function SignIn() {
   const invitation = secrets.get('invitation') ?? undefined;
 
   const begin = async () => {
-    const fetched = await fetchWays(t);
-    setWays(fetched);
-    const start = { name: fetched.isSignedIn ? 'SIGNED_IN' : 'WAYS' } as const;
+    const reply = await fetchWays(t);
+    setWays(reply);
+    const start = { name: reply.isSignedIn ? 'SIGNED_IN' : 'WAYS' } as const;
     if (link !== undefined) return setPart({ name: 'LINK' });
     if (invitation === undefined) return setPart(start);
     try {

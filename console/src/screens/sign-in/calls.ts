@@ -47,10 +47,10 @@ async function readReply<Reply>(t: Text['t'], reply: Response): Promise<Reply> {
 
 /** Where the visitor goes then: an address of this service, else the console. */
 export function nextAddress(): string {
-  const wanted = new URLSearchParams(location.search).get('next');
-  if (wanted === null || !wanted.startsWith('/')) return '/';
+  const next = new URLSearchParams(location.search).get('next');
+  if (next === null || !next.startsWith('/')) return '/';
   // Browsers read "//host" and "/\host" as another host, and the path of "/.//host" is "//host": so the whole address is kept.
-  const url = new URL(wanted, location.origin);
+  const url = new URL(next, location.origin);
   return url.origin === location.origin ? url.href : '/';
 }
 

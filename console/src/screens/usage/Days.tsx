@@ -5,11 +5,11 @@ import { useText } from '../../text/text.ts';
 import { formatCost } from '../../ui/cost.ts';
 import { Button } from '../../ui/form/button.tsx';
 import { Section, Table } from '../../ui/page.tsx';
-import { csvOf, download } from './csv.ts';
+import { download, writeCsv } from './csv.ts';
 import type { UsageLedgerQuery, UsageOfRunsQuery } from './documents.ts';
-import { tokensOf, type UsageRow } from './rows.ts';
+import { countTokens, type UsageRow } from './rows.ts';
 import styles from './usage.module.css';
-import { addressOf, daysOf, type Measure, measures, type UsageView } from './view.ts';
+import { buildAddress, listDays, type Measure, measures, type UsageView } from './view.ts';
 
 const Plot = lazy(() => import('./Plot.tsx').then(({ Plot: plot }) => ({ default: plot })));
 
@@ -28,8 +28,8 @@ export function Days({
   const hasRuns = runs !== undefined;
   const measure = hasRuns ? view.measure : 'tokens';
   const currency = runs?.viewer.costCurrency ?? 'USD';
-  const rows = useMemo(() => dayRowsOf(view, runs, ledger), [view, runs, ledger]);
-  const values = useMemo(() => rows.map((row) => barValueOf(row, measure)), [rows, measure]);
+  const rows = useMemo(() => buildDayRows(view, runs, ledger), [view, runs, ledger]);
+  const values = useMemo(() => rows.map((row) => getBarValue(row, measure)), [rows, measure]);
   const words = { cost: t('Cost'), tokens: t('Tokens'), runs: t('Runs') };
   const format = (value: number) => (measure === 'cost' ? formatCost(value, currency, number) : number(value));
   const dayWords = (day: string) => date(day, { dateStyle: 'medium', timeZone: 'UTC' });
@@ -37,7 +37,7 @@ export function Days({
   const save = () =>
     download(
       `usage-by-day-${view.from}-${view.to}.csv`,
-      csvOf([
+      writeCsv([
         ['Day', 'Runs', 'Failed', 'Input tokens', 'Output tokens', `Cost (${currency})`, 'Indexing tokens'],
         ...rows.map(({ id, figures, dataTokens }) => [
           id,
@@ -60,7 +60,7 @@ export function Days({
               {measures.map((each) => (
                 <Link
                   key={each}
-                  href={addressOf(search, { measure: each === 'cost' ? null : each })}
+                  href={buildAddress(search, { measure: each === 'cost' ? null : each })}
                   replace
                   aria-current={each === measure ? 'true' : undefined}
                 >
@@ -111,7 +111,7 @@ export function Days({
               <tr key={row.id}>
                 <th scope="row">{dayWords(row.id ?? '')}</th>
                 <td className={styles.number}>{row.figures === undefined ? '–' : number(row.figures.runCount)}</td>
-                <td className={styles.number}>{number(tokensOf(row))}</td>
+                <td className={styles.number}>{number(countTokens(row))}</td>
                 <td className={styles.number}>
                   {row.figures === undefined ? '–' : formatCost(row.figures.cost, currency, number)}
                 </td>
@@ -127,14 +127,14 @@ export function Days({
 const noFigures = { runCount: 0, failedCount: 0, inputTokens: 0, outputTokens: 0, cost: 0, unpricedCount: 0 };
 
 /** A row for each day, those without use too. */
-function dayRowsOf(
+function buildDayRows(
   view: UsageView,
   runs: UsageOfRunsQuery | undefined,
   ledger: UsageLedgerQuery | undefined,
 ): readonly UsageRow[] {
   const figures = new Map(runs?.days.groups.map((group) => [group.startsAt?.slice(0, 10), group.figures]));
   const counted = new Map(ledger?.usage.days.nodes.map((day) => [day.day, day]));
-  return daysOf(view).map((day) => ({
+  return listDays(view).map((day) => ({
     id: day,
     name: day,
     figures: runs === undefined ? undefined : (figures.get(day) ?? noFigures),
@@ -144,7 +144,7 @@ function dayRowsOf(
 }
 
 /** What a bar shows. */
-export function barValueOf(row: UsageRow, measure: Measure): number {
-  if (measure === 'tokens') return tokensOf(row);
+export function getBarValue(row: UsageRow, measure: Measure): number {
+  if (measure === 'tokens') return countTokens(row);
   return (measure === 'cost' ? row.figures?.cost : row.figures?.runCount) ?? 0;
 }

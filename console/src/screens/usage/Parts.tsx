@@ -10,11 +10,11 @@ import { ErrorNote } from '../../ui/feedback.tsx';
 import { Button } from '../../ui/form/button.tsx';
 import { Section, Table } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';
-import { csvOf, download } from './csv.ts';
+import { download, writeCsv } from './csv.ts';
 import type { UsageLedgerQuery, UsageOfRunsQuery } from './documents.ts';
-import { allRows, ledgerPageOf, rowsOf, tokensOf, type UsageRow } from './rows.ts';
+import { allRows, buildRows, countTokens, getLedgerPage, type UsageRow } from './rows.ts';
 import styles from './usage.module.css';
-import { addressOf, type Part, parts, type UsageView } from './view.ts';
+import { buildAddress, type Part, parts, type UsageView } from './view.ts';
 
 const partWords = (t: Text['t']): Readonly<Record<Part, string>> => ({
   agent: t('Agents'),
@@ -39,18 +39,18 @@ export function Parts({
   const { t } = useText();
   const { viewer } = useSession();
   const search = useSearch();
-  const page = ledgerPageOf(ledger?.usage);
+  const page = getLedgerPage(ledger?.usage);
   // Of a member, the ledger also knows what others used of shared agents: that is not among the runs that the member sees.
   const withLedger = viewer.role !== 'MEMBER' || runs === undefined;
-  const shown = rowsOf(runs?.parts.groups, page.rows, { by: view.by, withLedger });
+  const visibleRows = buildRows(runs?.parts.groups, page.rows, { by: view.by, withLedger });
   const [further, setFurther] = useState<readonly UsageRow[]>();
   const [error, setError] = useState<ParleyError>();
   const [isBusy, setBusy] = useState(false);
   const key = `${view.by} ${view.from} ${view.to}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was brought belongs to one list
   useEffect(() => setFurther(undefined), [key]);
-  const known = new Set(shown.map(({ id }) => id));
-  const rows = [...shown, ...(further ?? []).filter(({ id }) => !known.has(id))];
+  const rowIds = new Set(visibleRows.map(({ id }) => id));
+  const rows = [...visibleRows, ...(further ?? []).filter(({ id }) => !rowIds.has(id))];
   const hasMore = withLedger && further === undefined && (page.hasNextPage || (runs?.parts.groups.length ?? 0) >= groupsMax);
   const currency = runs?.viewer.costCurrency ?? 'USD';
   const bring = async (): Promise<readonly UsageRow[] | undefined> => {
@@ -58,11 +58,11 @@ export function Parts({
     setBusy(true);
     setError(undefined);
     try {
-      const all = await allRows(shown, page, view);
+      const all = await allRows(visibleRows, page, view);
       setFurther(all);
       return all;
-    } catch (thrown) {
-      setError(readableError(thrown));
+    } catch (cause) {
+      setError(readableError(cause));
       return undefined;
     } finally {
       setBusy(false);
@@ -83,8 +83,8 @@ export function Parts({
     >
       <TabLinks
         label={t('What usage is counted by')}
-        current={addressOf(search, { by: view.by })}
-        tabs={parts.map((part) => ({ href: addressOf(search, { by: part }), label: partWords(t)[part] }))}
+        current={buildAddress(search, { by: view.by })}
+        tabs={parts.map((part) => ({ href: buildAddress(search, { by: part }), label: partWords(t)[part] }))}
       />
       <ErrorNote error={error} onRetry={() => void bring()} />
       <PartTable view={view} rows={rows} currency={currency} />
@@ -112,8 +112,8 @@ function PartTable({
   const words = partWords(t)[view.by];
   // Where nothing has a price, the bars show tokens.
   const hasCost = rows.some(({ figures }) => (figures?.cost ?? 0) > 0);
-  const barValueOf = (row: UsageRow) => (hasCost ? (row.figures?.cost ?? 0) : tokensOf(row));
-  const most = Math.max(0, ...rows.map(barValueOf));
+  const getBarValue = (row: UsageRow) => (hasCost ? (row.figures?.cost ?? 0) : countTokens(row));
+  const most = Math.max(0, ...rows.map(getBarValue));
   const hasIndexing = rows.some(({ dataTokens }) => dataTokens > 0);
   if (rows.length === 0) return <p className={styles.quiet}>{t('Nothing was used in this time.')}</p>;
   return (
@@ -143,11 +143,11 @@ function PartTable({
             <th scope="row" className={styles.part}>
               <PartName row={row} view={view} />
               <span className={styles.barTrack} aria-hidden>
-                <span style={{ width: `${most === 0 ? 0 : (barValueOf(row) / most) * 100}%` }} />
+                <span style={{ width: `${most === 0 ? 0 : (getBarValue(row) / most) * 100}%` }} />
               </span>
             </th>
             <td className={styles.number}>{row.figures === undefined ? '–' : number(row.figures.runCount)}</td>
-            <td className={styles.number}>{number(tokensOf(row))}</td>
+            <td className={styles.number}>{number(countTokens(row))}</td>
             {hasIndexing ? <td className={styles.number}>{number(row.dataTokens)}</td> : null}
             <td className={styles.number}>{row.figures === undefined ? '–' : formatCost(row.figures.cost, currency, number)}</td>
           </tr>
@@ -172,7 +172,7 @@ function PartName({ row: { id, name }, view }: { readonly row: UsageRow; readonl
 /** The names of columns are English in every language: programs read them. */
 function partsCsv(rows: readonly UsageRow[], part: Part, currency: string): string {
   const name = { agent: 'Agent', person: 'Person', key: 'Key', model: 'Model' }[part];
-  return csvOf([
+  return writeCsv([
     [
       name,
       'Id',

@@ -23,7 +23,7 @@ export function Plot({
 }) {
   const box = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number>();
-  const shown = pointed ?? days.length - 1;
+  const dayIndex = pointed ?? days.length - 1;
   const formats = useRef({ format, formatTick });
   formats.current = { format, formatTick };
   const theme = useThemeName();
@@ -32,7 +32,7 @@ export function Plot({
     const element = box.current;
     if (element === null) return;
     const data: uPlot.AlignedData = [days.map((day) => Date.parse(day) / 1_000), [...values]];
-    const plot = new uPlot(optionsOf(element, formats.current, setPointed), data, element);
+    const plot = new uPlot(buildOptions(element, formats.current, setPointed), data, element);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
     observer.observe(element);
     return () => {
@@ -43,14 +43,14 @@ export function Plot({
   return (
     <div aria-hidden>
       <p className={styles.reading}>
-        <strong>{format(values[shown] ?? 0)}</strong> {days[shown] === undefined ? '' : formatDay(days[shown])}
+        <strong>{format(values[dayIndex] ?? 0)}</strong> {days[dayIndex] === undefined ? '' : formatDay(days[dayIndex])}
       </p>
       <div ref={box} className={styles.plot} />
     </div>
   );
 }
 
-function optionsOf(
+function buildOptions(
   element: HTMLElement,
   { format, formatTick }: { readonly format: (value: number) => string; readonly formatTick: (day: Date) => string },
   onPoint: (index: number | undefined) => void,

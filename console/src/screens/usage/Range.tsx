@@ -4,7 +4,7 @@ import { useText } from '../../text/text.ts';
 import { TextInput } from '../../ui/form/field.tsx';
 import { Toolbar } from '../../ui/page.tsx';
 import styles from './usage.module.css';
-import { addressOf, ranges, type UsageView } from './view.ts';
+import { buildAddress, ranges, type UsageView } from './view.ts';
 
 /** Which days are counted. */
 export function Range({ view: { days, from, to } }: { readonly view: UsageView }) {
@@ -14,14 +14,14 @@ export function Range({ view: { days, from, to } }: { readonly view: UsageView }
   const fromId = useId();
   const toId = useId();
   const choose = (changes: { readonly from: string; readonly to: string }) =>
-    go(addressOf(search, { days: null, ...changes }), { replace: true });
+    go(buildAddress(search, { days: null, ...changes }), { replace: true });
   return (
     <Toolbar>
       <nav className={styles.choice} aria-label={t('Time')}>
         {ranges.map((range) => (
           <Link
             key={range}
-            href={addressOf(search, { days: String(range), from: null, to: null })}
+            href={buildAddress(search, { days: String(range), from: null, to: null })}
             aria-current={days === range ? 'true' : undefined}
           >
             {t('{count} days', { count: range })}

@@ -13,7 +13,7 @@ import { Limits } from './Limits.tsx';
 import { Parts } from './Parts.tsx';
 import { Range } from './Range.tsx';
 import { Totals } from './Totals.tsx';
-import { groupingOf, ledgerOf, periodOf, viewOf } from './view.ts';
+import { getPeriod, groupings, readView, toLedger } from './view.ts';
 
 /** Sums are read from many rows: not more often than this. */
 const reloadEveryMs = 3_000;
@@ -23,10 +23,10 @@ export function Usage() {
   const { t } = useText();
   const { viewer, may } = useSession();
   const search = useSearch();
-  const view = useMemo(() => viewOf(search), [search]);
-  const { since, until } = periodOf(view);
-  const runs = usePage(UsageOfRunsDocument, { filter: { since, until }, by: groupingOf[view.by] }, { pause: !may('CHATS_READ') });
-  const ledger = usePage(UsageLedgerDocument, { from: since, to: until, ...ledgerOf(view.by) });
+  const view = useMemo(() => readView(search), [search]);
+  const { since, until } = getPeriod(view);
+  const runs = usePage(UsageOfRunsDocument, { filter: { since, until }, by: groupings[view.by] }, { pause: !may('CHATS_READ') });
+  const ledger = usePage(UsageLedgerDocument, { from: since, to: until, ...toLedger(view.by) });
   const limits = usePage(UsageLimitsDocument, {});
   const reload = () => {
     if (may('CHATS_READ')) runs.reload();

@@ -4,11 +4,11 @@ import { saveFile } from '../../ui/save-file.ts';
 const formula = /^[=+\-@\t\r]/;
 
 /** Rows as CSV by RFC 4180. Numbers stay numbers; words that look like a formula are kept from being one. */
-export function csvOf(rows: readonly (readonly (string | number | null)[])[]): string {
-  return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('');
+export function writeCsv(rows: readonly (readonly (string | number | null)[])[]): string {
+  return rows.map((row) => `${row.map(writeCell).join(',')}\r\n`).join('');
 }
 
-function cellOf(value: string | number | null): string {
+function writeCell(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
   const text = formula.test(value) ? `'${value}` : value;

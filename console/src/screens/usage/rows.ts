@@ -6,7 +6,7 @@ import {
   UsageOfOneDocument,
   type UsageOfRunsQuery,
 } from './documents.ts';
-import { filterOfOne, ledgerOf, type Part, periodOf, type UsageView } from './view.ts';
+import { filterOfOne, getPeriod, type Part, toLedger, type UsageView } from './view.ts';
 
 /** What one agent, person, key, model or day used. */
 export interface UsageRow {
@@ -36,11 +36,11 @@ interface LedgerPage {
 }
 
 /** A page of the ledger, whichever list was asked for. */
-export function ledgerPageOf(usage: UsageLedgerQuery['usage'] | undefined): LedgerPage {
+export function getLedgerPage(usage: UsageLedgerQuery['usage'] | undefined): LedgerPage {
   const list = usage?.agents ?? usage?.users ?? usage?.keys ?? usage?.models;
   if (list === undefined) return { rows: [], endCursor: null, hasNextPage: false };
   const rows = list.nodes.map((node) => ({
-    ...identityOf(node),
+    ...getIdentity(node),
     runTokens: node.apiTokensUsed,
     dataTokens: node.dataTokensUsed,
   }));
@@ -53,7 +53,7 @@ type LedgerNode =
   | { readonly keyId: string; readonly key: { readonly name: string } | null }
   | { readonly modelId: string };
 
-function identityOf(node: LedgerNode): Pick<LedgerRow, 'id' | 'name'> {
+function getIdentity(node: LedgerNode): Pick<LedgerRow, 'id' | 'name'> {
   if ('agentId' in node) return { id: node.agentId, name: node.agent?.name ?? null };
   if ('userId' in node) return { id: node.userId, name: node.user?.name ?? null };
   if ('keyId' in node) return { id: node.keyId, name: node.key?.name ?? null };
@@ -61,7 +61,7 @@ function identityOf(node: LedgerNode): Pick<LedgerRow, 'id' | 'name'> {
 }
 
 /** The hundred that ran most, with their tokens in the ledger; after them what the ledger knows besides. */
-export function rowsOf(
+export function buildRows(
   groups: UsageOfRunsQuery['parts']['groups'] | undefined,
   ledger: readonly LedgerRow[],
   { by, withLedger }: { readonly by: Part; readonly withLedger: boolean },
@@ -72,13 +72,13 @@ export function rowsOf(
     const name = by === 'model' ? key : ((agent ?? user ?? apiKey)?.name ?? counted?.name ?? null);
     return { id: key, name, figures, runTokens: counted?.runTokens, dataTokens: counted?.dataTokens ?? 0 };
   });
-  const known = new Set(ran.map(({ id }) => id));
-  const others = withLedger ? ledger.filter(({ id }) => !known.has(id)).map((row) => ({ ...row, figures: undefined })) : [];
-  return [...ran.toSorted((a, b) => b.figures.cost - a.figures.cost || tokensOf(b) - tokensOf(a)), ...others];
+  const ids = new Set(ran.map(({ id }) => id));
+  const others = withLedger ? ledger.filter(({ id }) => !ids.has(id)).map((row) => ({ ...row, figures: undefined })) : [];
+  return [...ran.toSorted((a, b) => b.figures.cost - a.figures.cost || countTokens(b) - countTokens(a)), ...others];
 }
 
 /** Tokens of the runs that the reader sees; where those are not known, of the ledger. */
-export function tokensOf({ figures, runTokens }: Pick<UsageRow, 'figures' | 'runTokens'>): number {
+export function countTokens({ figures, runTokens }: Pick<UsageRow, 'figures' | 'runTokens'>): number {
   return figures === undefined ? (runTokens ?? 0) : figures.inputTokens + figures.outputTokens;
 }
 
@@ -89,19 +89,23 @@ const atOnce = 4;
  *
  * @throws ParleyError
  */
-export async function allRows(shown: readonly UsageRow[], first: LedgerPage, view: UsageView): Promise<readonly UsageRow[]> {
-  const { since, until } = periodOf(view);
+export async function allRows(
+  visibleRows: readonly UsageRow[],
+  first: LedgerPage,
+  view: UsageView,
+): Promise<readonly UsageRow[]> {
+  const { since, until } = getPeriod(view);
   const ledger = [...first.rows];
   let page = first;
   while (page.hasNextPage) {
-    const variables = { from: since, to: until, after: page.endCursor, ...ledgerOf(view.by) };
-    page = ledgerPageOf((await run(UsageLedgerDocument, variables)).usage);
+    const variables = { from: since, to: until, after: page.endCursor, ...toLedger(view.by) };
+    page = getLedgerPage((await run(UsageLedgerDocument, variables)).usage);
     ledger.push(...page.rows);
   }
-  const byId = new Map<string | null, UsageRow>(shown.map((row) => [row.id, row]));
-  const missing = ledger.filter(({ id }) => byId.get(id)?.figures === undefined);
-  for (let begin = 0; begin < missing.length; begin += atOnce) {
-    const figures = missing.slice(begin, begin + atOnce).map(async (row) => {
+  const byId = new Map<string | null, UsageRow>(visibleRows.map((row) => [row.id, row]));
+  const rowsWithoutFigures = ledger.filter(({ id }) => byId.get(id)?.figures === undefined);
+  for (let begin = 0; begin < rowsWithoutFigures.length; begin += atOnce) {
+    const figures = rowsWithoutFigures.slice(begin, begin + atOnce).map(async (row) => {
       const filter = { ...filterOfOne(view.by, row.id), since, until };
       const { runStatistics } = await run(UsageOfOneDocument, { filter });
       byId.set(row.id, { ...row, figures: runStatistics.total });

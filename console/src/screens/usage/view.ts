@@ -20,10 +20,10 @@ export interface UsageView {
 
 const dayMs = 86_400_000;
 
-export function viewOf(search: string, now = Date.now()): UsageView {
+export function readView(search: string, now = Date.now()): UsageView {
   const params = new URLSearchParams(search);
-  const from = dayOf(params.get('from'));
-  const to = dayOf(params.get('to'));
+  const from = formatDay(params.get('from'));
+  const to = formatDay(params.get('to'));
   const days = from === undefined ? (ranges.find((range) => String(range) === params.get('days')) ?? 30) : undefined;
   const today = new Date(now).toISOString().slice(0, 10);
   return {
@@ -35,12 +35,12 @@ export function viewOf(search: string, now = Date.now()): UsageView {
   };
 }
 
-function dayOf(text: string | null): string | undefined {
+function formatDay(text: string | null): string | undefined {
   return text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }
 
 /** The address with some values changed; null takes one out. */
-export function addressOf(search: string, changes: Readonly<Record<string, string | null>>): string {
+export function buildAddress(search: string, changes: Readonly<Record<string, string | null>>): string {
   const params = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') params.delete(name);
@@ -50,19 +50,19 @@ export function addressOf(search: string, changes: Readonly<Record<string, strin
 }
 
 /** The days as moments: from the first, and before the second. */
-export function periodOf({ from, to }: UsageView): { readonly since: string; readonly until: string } {
+export function getPeriod({ from, to }: UsageView): { readonly since: string; readonly until: string } {
   return { since: `${from}T00:00:00.000Z`, until: new Date(Date.parse(to) + dayMs).toISOString() };
 }
 
 /** Each day of the range, in order; at most a hundred. */
-export function daysOf({ from, to }: UsageView): readonly string[] {
+export function listDays({ from, to }: UsageView): readonly string[] {
   const count = Math.min(100, Math.floor((Date.parse(to) - Date.parse(from)) / dayMs) + 1);
   return Array.from({ length: Math.max(0, count) }, (_, day) =>
     new Date(Date.parse(from) + day * dayMs).toISOString().slice(0, 10),
   );
 }
 
-export const groupingOf: Readonly<Record<Part, RunGrouping>> = { agent: 'AGENT', person: 'USER', key: 'KEY', model: 'MODEL' };
+export const groupings: Readonly<Record<Part, RunGrouping>> = { agent: 'AGENT', person: 'USER', key: 'KEY', model: 'MODEL' };
 
 /** Narrows runs to one agent, person, key or model. */
 export function filterOfOne(part: Part, id: string): RunFilter {
@@ -70,7 +70,7 @@ export function filterOfOne(part: Part, id: string): RunFilter {
 }
 
 /** Which list of the ledger is asked for. */
-export const ledgerOf = (part: Part | undefined) => ({
+export const toLedger = (part: Part | undefined) => ({
   byAgent: part === 'agent',
   byPerson: part === 'person',
   byKey: part === 'key',

@@ -11,7 +11,7 @@ interface Look {
   readonly icon?: ReactNode;
 }
 
-const classOf = ({ variant = 'plain', size = 'normal' }: Look) => [styles.button, styles[variant], styles[size]].join(' ');
+const joinClasses = ({ variant = 'plain', size = 'normal' }: Look) => [styles.button, styles[variant], styles[size]].join(' ');
 
 /** A button with words. While it is busy it takes no click. */
 export function Button({
@@ -27,7 +27,7 @@ export function Button({
     <button
       type="button"
       {...rest}
-      className={classOf(look(variant, size))}
+      className={joinClasses(look(variant, size))}
       disabled={disabled === true || isBusy}
       aria-busy={isBusy || undefined}
     >
@@ -46,7 +46,7 @@ export function ButtonLink({
   children,
 }: Look & { readonly href: string; readonly children: ReactNode }) {
   return (
-    <Link href={href} className={classOf(look(variant, size))}>
+    <Link href={href} className={joinClasses(look(variant, size))}>
       {icon}
       {children}
     </Link>

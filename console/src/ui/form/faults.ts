@@ -1,7 +1,7 @@
 import type { ParleyError } from '@parley/client';
 
 /** What the service says about one value of a form, by the end of its path: `email` of `input.email`. For `error` of a Field. */
-export function faultOf(error: ParleyError | undefined, name: string): string | undefined {
+export function findFault(error: ParleyError | undefined, name: string): string | undefined {
   return error?.faults.find(({ path }) => path === name || path?.endsWith(`.${name}`) === true)?.message;
 }
 

@@ -19,8 +19,8 @@ export function useLeaveGuard(isDirty: boolean, stays: (path: string) => boolean
       // Another page than the console's is the matter of `beforeunload`.
       if (isLeaving || !event.cancelable || !isOfConsole(event, url) || current.current.stays(url.pathname)) return;
       event.preventDefault();
-      void current.current.ask().then((wanted) => {
-        if (!wanted) return;
+      void current.current.ask().then((isConfirmed) => {
+        if (!isConfirmed) return;
         isLeaving = true;
         if (navigationType === 'traverse') navigation.traverseTo(destination.key);
         else history.pushState(destination.getState() ?? null, '', destination.url);

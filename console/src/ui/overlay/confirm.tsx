@@ -19,10 +19,10 @@ export const useConfirm = () => useContext(ConfirmContext);
 
 export function ConfirmProvider({ children }: { readonly children: ReactNode }) {
   const { t } = useText();
-  const [asked, setAsked] = useState<{ readonly question: Question; readonly answer: (wanted: boolean) => void }>();
+  const [asked, setAsked] = useState<{ readonly question: Question; readonly answer: (isConfirmed: boolean) => void }>();
   const ask = useCallback((question: Question) => new Promise<boolean>((answer) => setAsked({ question, answer })), []);
-  const answer = (wanted: boolean) => {
-    asked?.answer(wanted);
+  const answer = (isConfirmed: boolean) => {
+    asked?.answer(isConfirmed);
     setAsked(undefined);
   };
   return (

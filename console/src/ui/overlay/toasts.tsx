@@ -18,8 +18,8 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const say = useCallback((text: string, tone: Tone = 'good') => {
     const id = performance.now();
-    setToasts((shown) => [...shown.slice(-3), { id, tone, text }]);
-    setTimeout(() => setToasts((shown) => shown.filter((toast) => toast.id !== id)), shownMs);
+    setToasts((current) => [...current.slice(-3), { id, tone, text }]);
+    setTimeout(() => setToasts((current) => current.filter((toast) => toast.id !== id)), shownMs);
   }, []);
   return (
     <ToastContext value={say}>

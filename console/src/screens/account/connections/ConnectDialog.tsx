@@ -4,7 +4,7 @@ import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { ConnectMcpServerDocument } from './documents.ts';
@@ -66,10 +66,10 @@ function McpServer({ onConnected }: { readonly onConnected: () => void }) {
           void save();
         }}
       >
-        <Field label={t('Name')} error={faultOf(error, 'name')}>
+        <Field label={t('Name')} error={findFault(error, 'name')}>
           {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
-        <Field label={t('Address')} error={faultOf(error, 'url')}>
+        <Field label={t('Address')} error={findFault(error, 'url')}>
           {(control) => <TextInput {...control} type="url" value={url} onChange={(event) => setUrl(event.target.value)} />}
         </Field>
         <Field label={t('Token')} hint={t('Where the server wants one. It is sealed and never shown again.')}>

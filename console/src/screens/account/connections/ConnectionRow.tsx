@@ -29,7 +29,7 @@ export function ConnectionRow({
   const count = sources.totalCount ?? sources.nodes.length;
   const more = count - sources.nodes.length;
   const onDelete = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Delete the connection {name}?', { name: accountName }),
       body:
         count === 0
@@ -41,7 +41,7 @@ export function ConnectionRow({
       action: t('Delete'),
       isDanger: true,
     });
-    if (wanted && (await run({ id })) !== undefined) onChanged();
+    if (isConfirmed && (await run({ id })) !== undefined) onChanged();
   };
   return (
     <tr>
@@ -49,7 +49,7 @@ export function ConnectionRow({
         {accountName}
         <div className={styles.quiet}>
           {service}
-          {baseUrl === null ? '' : ` · ${hostOf(baseUrl)}`}
+          {baseUrl === null ? '' : ` · ${getHost(baseUrl)}`}
         </div>
         <ErrorNote error={error ?? failure} />
       </th>
@@ -90,4 +90,4 @@ export function ConnectionRow({
   );
 }
 
-const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
+const getHost = (url: string) => (URL.canParse(url) ? new URL(url).host : url);

@@ -6,11 +6,11 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateKeyDocument, type CreateKeyMutation } from './documents.ts';
-import { type Preset, presetsOf, scopeGroups } from './scopes.ts';
+import { listPresets, type Preset, scopeGroups } from './scopes.ts';
 
 const dayMs = 86_400_000;
 const levels: readonly AccessLevel[] = ['ORGANIZATION', 'TENANT', 'INSTANCE'];
@@ -21,11 +21,11 @@ export function KeyForm({
   onMade,
 }: {
   readonly onClose: () => void;
-  readonly onMade: (made: CreateKeyMutation['createApiKey']) => void;
+  readonly onMade: (key: CreateKeyMutation['createApiKey']) => void;
 }) {
   const { t } = useText();
   const { viewer, isOperator } = useSession();
-  const presets = presetsOf(t, viewer.scopes, viewer.role);
+  const presets = listPresets(t, viewer.scopes, viewer.role);
   const [name, setName] = useState('');
   const [presetId, setPresetId] = useState<Preset['id']>(presets[0]?.id ?? 'own');
   const [own, setOwn] = useState<readonly Scope[]>(presets[0]?.scopes ?? []);
@@ -58,12 +58,12 @@ export function KeyForm({
         </>
       }
     >
-      <Field label={t('Name')} hint={t('What it is for, such as the program that uses it.')} error={faultOf(error, 'name')}>
+      <Field label={t('Name')} hint={t('What it is for, such as the program that uses it.')} error={findFault(error, 'name')}>
         {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
       <PresetChoice presets={presets} value={presetId} onChange={setPresetId} />
       {presetId === 'own' ? <ScopeBoxes allowed={viewer.scopes} chosen={own} onChange={setOwn} /> : null}
-      <Field label={t('Ends')} error={faultOf(error, 'expiresAt')}>
+      <Field label={t('Ends')} error={findFault(error, 'expiresAt')}>
         {(control) => (
           <Select {...control} value={days} onChange={(event) => setDays(event.target.value)}>
             <option value="7">{t('In 7 days')}</option>
@@ -78,7 +78,7 @@ export function KeyForm({
         <Field
           label={t('Reach')}
           hint={t('Programs that work in one organization need no more than it.')}
-          error={faultOf(error, 'level')}
+          error={findFault(error, 'level')}
         >
           {(control) => (
             <Select

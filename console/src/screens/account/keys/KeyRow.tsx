@@ -30,13 +30,13 @@ export function KeyRow({
   const levels = { ORGANIZATION: undefined, TENANT: t('All organizations of the tenant'), INSTANCE: t('The whole installation') };
   const mayRevoke = may('API_KEYS_WRITE') && viewer.role !== 'AUDITOR' && (ownerUserId === viewer.user.id || may('ADMIN_WRITE'));
   const onRevoke = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Revoke the key {name}?', { name }),
       body: t('Programs that use it stop working within a second. A revoked key does not come back.'),
       action: t('Revoke'),
       isDanger: true,
     });
-    if (!wanted || (await run({ id })) === undefined) return;
+    if (!isConfirmed || (await run({ id })) === undefined) return;
     say(t('The key {name} is revoked.', { name }));
     onChanged();
   };

@@ -8,7 +8,7 @@ import { Field, Select } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
 import { SnippetModelsDocument } from './documents.ts';
-import { type SnippetLanguage, snippetLanguages, snippetOf } from './snippets.ts';
+import { buildSnippet, type SnippetLanguage, snippetLanguages } from './snippets.ts';
 
 /** A new key: its secret, once, and a program that uses it. */
 export function KeySecret({
@@ -95,7 +95,7 @@ function Snippet({ secret }: { readonly secret: string }) {
         </Field>
       </div>
       {model === undefined ? null : (
-        <CodeBox text={snippetOf(language, { origin: location.origin, secret, model })} label={t('Program')} />
+        <CodeBox text={buildSnippet(language, { origin: location.origin, secret, model })} label={t('Program')} />
       )}
       <p className={styles.quiet}>
         {t('The stock OpenAI client, with the address of this service. Keep the key out of what you publish.')}

@@ -87,8 +87,8 @@ export function Keys() {
       {isMaking ? (
         <KeyForm
           onClose={close}
-          onMade={(created) => {
-            setMade(created);
+          onMade={(key) => {
+            setMade(key);
             close();
           }}
         />

@@ -43,8 +43,8 @@ export interface Preset {
 }
 
 /** Sets of scopes that fit what people make keys for, as far as the reader has the scopes. */
-export function presetsOf(t: Text['t'], scopes: readonly Scope[], role: MemberRole): readonly Preset[] {
-  const has = (wanted: readonly Scope[]) => wanted.every((scope) => scopes.includes(scope));
+export function listPresets(t: Text['t'], scopes: readonly Scope[], role: MemberRole): readonly Preset[] {
+  const has = (needs: readonly Scope[]) => needs.every((scope) => scopes.includes(scope));
   const ask: readonly Scope[] = ['CHATS_READ', 'CHATS_WRITE', 'AGENTS_READ'];
   const build: readonly Scope[] = [
     ...ask,

@@ -10,7 +10,7 @@ interface Call {
 }
 
 /** A program that asks once, ready to run with the stock client. */
-export function snippetOf(language: SnippetLanguage, { origin, secret, model }: Call): string {
+export function buildSnippet(language: SnippetLanguage, { origin, secret, model }: Call): string {
   if (language === 'javascript') {
     return `// npm install openai
 import OpenAI from 'openai';

@@ -40,13 +40,13 @@ export function Memories() {
   const forget = useMutate(DeleteMemoriesDocument);
   const mayWrite = viewer.role !== 'AUDITOR';
   const onForget = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: scope === '' ? t('Delete all memories?') : t('Delete all memories of this kind?'),
       body: t('Agents know nothing of it any more. This cannot be undone.'),
       action: t('Delete all'),
       isDanger: true,
     });
-    if (!wanted) return;
+    if (!isConfirmed) return;
     const result = await forget.run(variables);
     if (result === undefined) return;
     say(t('{count, plural, one {# memory is} other {# memories are}} deleted.', { count: result.deleteMemories.deletedCount }));

@@ -3,7 +3,7 @@ import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, TextArea } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { AddMemoryDocument, type MemoryRowFragment, SaveMemoryDocument } from './documents.ts';
@@ -25,8 +25,8 @@ export function MemoryDialog({
   const { isBusy, error } = memory === undefined ? add : change;
   const save = async () => {
     const input = { text: text.trim() };
-    const saved = memory === undefined ? await add.run({ input }) : await change.run({ id: memory.id, input });
-    if (saved === undefined) return;
+    const result = memory === undefined ? await add.run({ input }) : await change.run({ id: memory.id, input });
+    if (result === undefined) return;
     onSaved();
     onClose();
   };
@@ -48,7 +48,7 @@ export function MemoryDialog({
       <Field
         label={t('What agents should know')}
         hint={memory === undefined ? t('Such as: I work in sales. Answer briefly, in German.') : undefined}
-        error={faultOf(error, 'text')}
+        error={findFault(error, 'text')}
       >
         {(control) => <TextArea {...control} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>

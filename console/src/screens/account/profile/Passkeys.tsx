@@ -40,20 +40,20 @@ export function Passkeys({
     try {
       await createPasskey(t, t('Passkey {number}', { number: passkeys.length + 1 }));
       onChanged();
-    } catch (thrown) {
-      setError(readableError(thrown));
+    } catch (cause) {
+      setError(readableError(cause));
     } finally {
       setBusy(false);
     }
   };
   const onRemove = async ({ id, name }: Passkey) => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Delete the passkey {name}?', { name }),
       body: t('It signs nobody in any more. Sessions that it began go on.'),
       action: t('Delete'),
       isDanger: true,
     });
-    if (wanted && (await remove.run({ id })) !== undefined) onChanged();
+    if (isConfirmed && (await remove.run({ id })) !== undefined) onChanged();
   };
   return (
     <Section title={t('Passkeys and providers')} lead={t('Sign in by a finger, a face or a PIN of your device.')}>

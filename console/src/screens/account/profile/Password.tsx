@@ -6,7 +6,7 @@ import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
@@ -49,7 +49,7 @@ export function Password({
           <Field
             label={t('Password until now')}
             hint={method === 'LINK' ? t('Not needed within an hour after you signed in by a link.') : undefined}
-            error={faultOf(error, 'current')}
+            error={findFault(error, 'current')}
           >
             {(control) => (
               <TextInput
@@ -62,7 +62,7 @@ export function Password({
             )}
           </Field>
         ) : null}
-        <Field label={t('New password')} hint={t('At least 12 characters.')} error={faultOf(error, 'new')}>
+        <Field label={t('New password')} hint={t('At least 12 characters.')} error={findFault(error, 'new')}>
           {(control) => (
             <TextInput
               {...control}

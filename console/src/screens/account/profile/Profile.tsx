@@ -8,7 +8,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { chooseLanguage, type Language, languages, useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
@@ -70,7 +70,7 @@ function Name({ id, name: current, onChanged }: { readonly id: string; readonly 
         <Field
           label={t('Your name')}
           hint={mayRename ? t('As others see it.') : t('As others see it. An administrator changes it.')}
-          error={faultOf(error, 'name')}
+          error={findFault(error, 'name')}
         >
           {(control) => (
             <TextInput
@@ -124,9 +124,9 @@ function Look() {
               {...control}
               value={theme}
               onChange={(event) => {
-                const chosen = themes.find((each) => each === event.target.value) ?? 'system';
-                chooseTheme(chosen);
-                setTheme(chosen);
+                const theme = themes.find((each) => each === event.target.value) ?? 'system';
+                chooseTheme(theme);
+                setTheme(theme);
               }}
             >
               {themes.map((each) => (
@@ -147,8 +147,8 @@ function OwnData({ userId }: { readonly userId: string }) {
   const { viewer } = useSession();
   const { data, error, reload } = usePage(OwnExportsDocument, {});
   const begin = useMutate(ExportOwnDocument);
-  const exported = data?.dataExports.nodes.find((each) => each.userId === userId);
-  const isWorking = exported?.status === 'PENDING' || exported?.status === 'RUNNING';
+  const dataExport = data?.dataExports.nodes.find((each) => each.userId === userId);
+  const isWorking = dataExport?.status === 'PENDING' || dataExport?.status === 'RUNNING';
   usePolling(isWorking, reload);
   const onBegin = async () => {
     if ((await begin.run({})) !== undefined) reload();
@@ -156,11 +156,11 @@ function OwnData({ userId }: { readonly userId: string }) {
   return (
     <Section title={t('Your data')} lead={t('A ZIP with your chats, files, memories and everything else that you have here.')}>
       <ErrorNote error={error ?? begin.error} />
-      {exported === undefined ? null : <ExportState state={exported} />}
+      {dataExport === undefined ? null : <ExportState state={dataExport} />}
       {isWorking || viewer.role === 'AUDITOR' ? null : (
         <div>
           <Button isBusy={begin.isBusy} onClick={() => void onBegin()}>
-            {exported === undefined ? t('Export your data') : t('Export again')}
+            {dataExport === undefined ? t('Export your data') : t('Export again')}
           </Button>
         </div>
       )}

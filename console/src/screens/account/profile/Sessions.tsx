@@ -28,12 +28,12 @@ export function Sessions({
     if ((await endOne.run({ id })) !== undefined) onChanged();
   };
   const onEndOthers = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('End all other sessions?'),
       body: t('You stay signed in here only.'),
       action: t('End the others'),
     });
-    if (!wanted) return;
+    if (!isConfirmed) return;
     const result = await endOthers.run({});
     if (result === undefined) return;
     say(t('{count, plural, one {# session} other {# sessions}} ended.', { count: result.endOtherSessions.count }));
@@ -57,7 +57,7 @@ export function Sessions({
         {sessions.map(({ id, isCurrent, method, network, userAgent, lastUsedAt }) => (
           <li key={id}>
             <span className={styles.grow}>
-              {browserOf(userAgent) ?? t('A browser')} {isCurrent ? <Badge tone="good">{t('This one')}</Badge> : null}
+              {describeBrowser(userAgent) ?? t('A browser')} {isCurrent ? <Badge tone="good">{t('This one')}</Badge> : null}
               <span className={styles.block}>
                 {methodWords(t)[method]}
                 {network === null ? '' : ` · ${network}`} · <Time at={lastUsedAt} />
@@ -85,7 +85,7 @@ const methodWords = (t: Text['t']) => ({
 });
 
 /** "Firefox on Windows" from what browsers send of themselves. */
-function browserOf(userAgent: string | null): string | undefined {
+function describeBrowser(userAgent: string | null): string | undefined {
   if (userAgent === null) return undefined;
   const browsers = [
     ['Edg/', 'Edge'],

@@ -3,7 +3,7 @@ import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateScheduleDocument, ScheduleAgentsDocument } from './documents.ts';
@@ -49,10 +49,10 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
         </>
       }
     >
-      <Field label={t('Name')} error={faultOf(error, 'name')}>
+      <Field label={t('Name')} error={findFault(error, 'name')}>
         {(control) => <TextInput {...control} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
-      <Field label={t('Agent')} error={faultOf(error, 'agentId')}>
+      <Field label={t('Agent')} error={findFault(error, 'agentId')}>
         {(control) => (
           <Select {...control} value={agentId} onChange={(event) => setChosen(event.target.value)}>
             {agents.data?.viewer.agents?.nodes.map(({ id, name: agentName }) => (
@@ -63,7 +63,7 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
           </Select>
         )}
       </Field>
-      <Field label={t('What it is asked')} error={faultOf(error, 'prompt')}>
+      <Field label={t('What it is asked')} error={findFault(error, 'prompt')}>
         {(control) => <TextArea {...control} value={prompt} onChange={(event) => setPrompt(event.target.value)} />}
       </Field>
       <Field label={t('Days')}>
@@ -81,12 +81,12 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
         <Field
           label={t('Cron expression')}
           hint={t('Minute, hour, day of the month, month, weekday; in the time zone {zone}.', { zone: timeZone })}
-          error={faultOf(error, 'cron')}
+          error={findFault(error, 'cron')}
         >
           {(control) => <TextInput {...control} value={ownCron} onChange={(event) => setOwnCron(event.target.value)} />}
         </Field>
       ) : (
-        <Field label={t('Time')} hint={t('In the time zone {zone}.', { zone: timeZone })} error={faultOf(error, 'cron')}>
+        <Field label={t('Time')} hint={t('In the time zone {zone}.', { zone: timeZone })} error={findFault(error, 'cron')}>
           {(control) => <TextInput {...control} type="time" value={time} onChange={(event) => setTime(event.target.value)} />}
         </Field>
       )}

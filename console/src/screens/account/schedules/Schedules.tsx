@@ -81,15 +81,15 @@ function ScheduleCard({ schedule, onChanged }: { readonly schedule: ScheduleRowF
   const remove = useMutate(DeleteScheduleDocument);
   const { id, name, cron, timeZone, isEnabled, nextRunAt, pausedReason, user, userId, agent, runs } = schedule;
   const isOwn = userId === viewer.user.id && viewer.role !== 'AUDITOR';
-  const after = (done: unknown) => done !== undefined && onChanged();
+  const after = (result: unknown) => result !== undefined && onChanged();
   const onDelete = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Delete the schedule {name}?', { name }),
       body: t('Its chats stay.'),
       action: t('Delete'),
       isDanger: true,
     });
-    if (wanted) after(await remove.run({ id }));
+    if (isConfirmed) after(await remove.run({ id }));
   };
   return (
     <Card>

@@ -23,14 +23,14 @@ const kinds = ['', 'CHANGE', 'READ', 'REFUSAL'] as const;
 const dayMs = 86_400_000;
 
 /** Days are those of the reader; the last one counts whole. */
-export function filterOf({ kind, action, actorUserId, from, to }: AuditWishes): AuditFilter {
-  const startOf = (day: string) => new Date(`${day}T00:00:00`);
+export function toFilter({ kind, action, actorUserId, from, to }: AuditWishes): AuditFilter {
+  const getStart = (day: string) => new Date(`${day}T00:00:00`);
   return {
     kind: kind === '' ? null : kind,
     action: action === '' ? null : action,
     actorUserId: actorUserId ?? null,
-    from: from === '' ? null : startOf(from).toISOString(),
-    to: to === '' ? null : new Date(startOf(to).getTime() + dayMs).toISOString(),
+    from: from === '' ? null : getStart(from).toISOString(),
+    to: to === '' ? null : new Date(getStart(to).getTime() + dayMs).toISOString(),
   };
 }
 

@@ -9,7 +9,7 @@ import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
-import { AuditFilters, type AuditWishes, filterOf, noWishes } from './AuditFilters.tsx';
+import { AuditFilters, type AuditWishes, noWishes, toFilter } from './AuditFilters.tsx';
 import { AuditRow } from './AuditRow.tsx';
 import { AuditLogDocument } from './documents.ts';
 
@@ -19,7 +19,7 @@ export function AuditLog() {
   const [, go] = useLocation();
   const targetId = new URLSearchParams(useSearch()).get('target');
   const [wishes, setWishes] = useState<AuditWishes>(noWishes);
-  const filter = { ...filterOf(wishes), targetId };
+  const filter = { ...toFilter(wishes), targetId };
   const { data, error, isLoading, reload } = usePage(AuditLogDocument, { filter });
   const pages = useMorePages(data?.auditLog, async (after) => (await run(AuditLogDocument, { filter, after })).auditLog);
   const isFiltered = targetId !== null || wishes !== noWishes;

@@ -4,7 +4,7 @@ import { useText } from '../../../text/text.ts';
 import { Badge } from '../../../ui/feedback.tsx';
 import { Avatar, Time } from '../../../ui/small.tsx';
 import type { AuditRowFragment } from './documents.ts';
-import { plainWords, titleOf, valueWords } from './sentences.ts';
+import { getTitle, plainWords, valueWords } from './sentences.ts';
 
 /** An entry of the log as a sentence, with what was before and after. */
 export function AuditRow({ entry }: { readonly entry: AuditRowFragment }) {
@@ -16,7 +16,7 @@ export function AuditRow({ entry }: { readonly entry: AuditRowFragment }) {
       <Avatar name={who} />
       <div className={styles.grow}>
         <p>
-          {actor === null ? <strong>{who}</strong> : <Link href={`/people/${actor.id}`}>{who}</Link>} · {titleOf(t, entry)}
+          {actor === null ? <strong>{who}</strong> : <Link href={`/people/${actor.id}`}>{who}</Link>} · {getTitle(t, entry)}
           <Target entry={entry} /> {outcome === 'REFUSED' ? <Badge tone="bad">{t('Refused')}</Badge> : null}
           {outcome === 'FAILED' ? <Badge tone="warn">{t('Failed')}</Badge> : null}
           {count > 1 ? <Badge>{t('{count} times', { count: number(count) })}</Badge> : null}
@@ -51,14 +51,14 @@ function Changes({ entry: { changes, outcome } }: { readonly entry: AuditRowFrag
   const text = useText();
   const { t } = text;
   const members = changes.filter(({ member }) => member !== 'id' && member !== 'code');
-  const shown = members.filter(({ before, values }) => before !== null || values !== null);
-  const unkept = members.filter((change) => !shown.includes(change)).map(({ member }) => plainWords(member));
+  const visibleMembers = members.filter(({ before, values }) => before !== null || values !== null);
+  const unkept = members.filter((change) => !visibleMembers.includes(change)).map(({ member }) => plainWords(member));
   const code = outcome === 'REFUSED' ? changes.find(({ member }) => member === 'code') : undefined;
   if (code !== undefined) return <p className={styles.quiet}>{valueWords(text, code.values, 'code')}</p>;
   if (members.length === 0) return null;
   return (
     <ul className={styles.changes}>
-      {shown.map(({ member, before, values }) => (
+      {visibleMembers.map(({ member, before, values }) => (
         <li key={member}>
           <span className={styles.quiet}>{plainWords(member.split('.').at(-1) ?? member)}:</span>{' '}
           {before === null ? null : (

@@ -103,7 +103,7 @@ function verbWords(t: Text['t']): Readonly<Record<string, string>> {
 export const plainWords = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 
 /** What an entry says in a few words: "Agent changed". Operations that have no words here keep their own, spelled out. */
-export function titleOf(t: Text['t'], { action, kind }: Pick<AuditRowFragment, 'action' | 'kind'>): string {
+export function getTitle(t: Text['t'], { action, kind }: Pick<AuditRowFragment, 'action' | 'kind'>): string {
   const nouns = nounWords(t);
   if (kind === 'READ' || action.includes(',') || nouns[action] !== undefined) {
     const things = action.split(', ').map((name) => nouns[name] ?? plainWords(name));
@@ -129,9 +129,9 @@ export function operationWords(t: Text['t'], action: string): string {
     const plain = plainWords(action);
     return plain.slice(0, 1).toUpperCase() + plain.slice(1);
   }
-  const known = nounWords(t)[noun] ?? nounWords(t)[noun.replace(/s$/, '')];
+  const nounText = nounWords(t)[noun] ?? nounWords(t)[noun.replace(/s$/, '')];
   const plain = plainWords(noun);
-  return `${known ?? plain.slice(0, 1).toUpperCase() + plain.slice(1)} ${words}`;
+  return `${nounText ?? plain.slice(0, 1).toUpperCase() + plain.slice(1)} ${words}`;
 }
 
 /** Operations that administrators look for; the filter offers them. */

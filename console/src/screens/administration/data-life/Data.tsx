@@ -62,13 +62,13 @@ function Jobs() {
         <ErrorNote error={error ?? begin.error} />
         {data?.dataExports.nodes.length === 0 ? <p className={styles.quiet}>{t('No exports.')}</p> : null}
         <ul className={data?.dataExports.nodes.length ? styles.rows : styles.plain}>
-          {data?.dataExports.nodes.map((exported) => (
-            <li key={exported.id}>
+          {data?.dataExports.nodes.map((dataExport) => (
+            <li key={dataExport.id}>
               <strong>
-                {exported.userId === null ? t('The whole organization') : (exported.user?.name ?? t('Somebody who left'))}
+                {dataExport.userId === null ? t('The whole organization') : (dataExport.user?.name ?? t('Somebody who left'))}
               </strong>
               <div className={styles.grow}>
-                <ExportState state={exported} />
+                <ExportState state={dataExport} />
               </div>
             </li>
           ))}

@@ -5,7 +5,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, TextArea } from '../../../ui/form/field.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
@@ -28,13 +28,13 @@ export function Holds({
   const [isSetting, setSetting] = useState(false);
   const { run, isBusy, error } = useMutate(EndHoldDocument);
   const onEnd = async (id: string) => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('End the legal hold?'),
       body: t('What is older than the retention is deleted from then on.'),
       action: t('End the hold'),
       isDanger: true,
     });
-    if (wanted && (await run({ id })) !== undefined) onChanged();
+    if (isConfirmed && (await run({ id })) !== undefined) onChanged();
   };
   return (
     <Section
@@ -92,7 +92,7 @@ function HoldDialog({ onClose, onSaved }: { readonly onClose: () => void; readon
       }
     >
       <PersonChoice label={t('Whose data')} value={userId} onChange={setUserId} empty={t('The whole organization')} />
-      <Field label={t('Reason')} error={faultOf(error, 'reason')}>
+      <Field label={t('Reason')} error={findFault(error, 'reason')}>
         {(control) => <TextArea {...control} value={reason} onChange={(event) => setReason(event.target.value)} />}
       </Field>
       <ErrorNote error={errorBeside(error, ['reason'])} />

@@ -5,7 +5,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
@@ -23,13 +23,13 @@ export function Retention({ retention, onChanged }: { readonly retention: Retent
   const { may } = useSession();
   const say = useToast();
   const [days, setDays] = useState<Readonly<Record<Kind, string>>>(() => {
-    const textOf = (kind: Kind) => String(retention[kind].days ?? '');
+    const getText = (kind: Kind) => String(retention[kind].days ?? '');
     return {
-      chats: textOf('chats'),
-      runs: textOf('runs'),
-      events: textOf('events'),
-      usage: textOf('usage'),
-      audit: textOf('audit'),
+      chats: getText('chats'),
+      runs: getText('runs'),
+      events: getText('events'),
+      usage: getText('usage'),
+      audit: getText('audit'),
     };
   });
   const { run, isBusy, error } = useMutate(UpdateRetentionDocument);
@@ -40,7 +40,7 @@ export function Retention({ retention, onChanged }: { readonly retention: Retent
     usage: t('Single calls of the usage'),
     audit: t('Audit log'),
   };
-  const hintOf = (kind: Kind) => {
+  const getHint = (kind: Kind) => {
     const { days: own, effectiveDays } = retention[kind];
     if (effectiveDays === null) return t('Kept until somebody deletes it.');
     if (own === null)
@@ -64,7 +64,7 @@ export function Retention({ retention, onChanged }: { readonly retention: Retent
       >
         <div className={styles.cards}>
           {kinds.map((kind) => (
-            <Field key={kind} label={labels[kind]} hint={hintOf(kind)} error={faultOf(error, inputNames[kind])}>
+            <Field key={kind} label={labels[kind]} hint={getHint(kind)} error={findFault(error, inputNames[kind])}>
               {(control) => (
                 <TextInput
                   {...control}

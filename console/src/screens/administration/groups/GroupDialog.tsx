@@ -3,13 +3,13 @@ import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateGroupDocument, type GroupRowFragment, UpdateGroupDocument } from './documents.ts';
 
 /** E-mail addresses as people write them one after the other. */
-export const addressesOf = (text: string) => text.split(/[\s,;]+/).filter((address) => address !== '');
+export const parseAddresses = (text: string) => text.split(/[\s,;]+/).filter((address) => address !== '');
 
 /** Makes a group, or changes the name of one and who sees it. */
 export function GroupDialog({
@@ -19,7 +19,7 @@ export function GroupDialog({
 }: {
   readonly group?: GroupRowFragment;
   readonly onClose: () => void;
-  readonly onSaved: (saved: GroupRowFragment) => void;
+  readonly onSaved: (group: GroupRowFragment) => void;
 }) {
   const { t } = useText();
   const [name, setName] = useState(group?.name ?? '');
@@ -30,12 +30,12 @@ export function GroupDialog({
   const { isBusy, error } = group === undefined ? create : update;
   const save = async () => {
     const members = { name: name.trim(), availability };
-    const saved =
+    const result =
       group === undefined
-        ? (await create.run({ input: { ...members, memberEmails: addressesOf(addresses) } }))?.createGroup
+        ? (await create.run({ input: { ...members, memberEmails: parseAddresses(addresses) } }))?.createGroup
         : (await update.run({ id: group.id, input: members }))?.updateGroup;
-    if (saved === undefined) return;
-    onSaved(saved);
+    if (result === undefined) return;
+    onSaved(result);
     onClose();
   };
   return (
@@ -53,7 +53,7 @@ export function GroupDialog({
         </>
       }
     >
-      <Field label={t('Name')} error={faultOf(error, 'name')}>
+      <Field label={t('Name')} error={findFault(error, 'name')}>
         {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
       <Field label={t('Who sees it')} hint={t('Its owner and administrators see it always.')}>
@@ -72,7 +72,7 @@ export function GroupDialog({
         <Field
           label={t('Members')}
           hint={t('E-mail addresses, one after the other. People who have no account yet belong to it once they have.')}
-          error={faultOf(error, 'memberEmails')}
+          error={findFault(error, 'memberEmails')}
         >
           {(control) => <TextArea {...control} value={addresses} onChange={(event) => setAddresses(event.target.value)} />}
         </Field>

@@ -15,7 +15,7 @@ import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Facts } from '../../../ui/page.tsx';
 import { PersonCell } from '../members/PersonCell.tsx';
 import { DeleteGroupDocument, GroupDocument, type GroupQuery, UpdateGroupDocument } from './documents.ts';
-import { addressesOf, GroupDialog } from './GroupDialog.tsx';
+import { GroupDialog, parseAddresses } from './GroupDialog.tsx';
 
 /** One group with all its members. */
 export function GroupPage({ id }: { readonly id: string }) {
@@ -45,13 +45,13 @@ function GroupView({ group, onChanged }: { readonly group: Group; readonly onCha
   const [isEditing, setEditing] = useState(false);
   const remove = useMutate(DeleteGroupDocument);
   const onDelete = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Delete the group {name}?', { name: group.name }),
       body: t('What is shared with it is no longer there for its members. The people stay.'),
       action: t('Delete'),
       isDanger: true,
     });
-    if (wanted && (await remove.run({ id: group.id })) !== undefined) go('/people/groups', { replace: true });
+    if (isConfirmed && (await remove.run({ id: group.id })) !== undefined) go('/people/groups', { replace: true });
   };
   return (
     <PeoplePage
@@ -101,7 +101,7 @@ function GroupMembers({ group, onChanged }: { readonly group: Group; readonly on
     return more === undefined ? undefined : { ...more, nodes: more.nodes.map(withId) };
   });
   const onAdd = async () => {
-    if ((await add.run({ id: group.id, input: { memberEmailsToAdd: addressesOf(address) } })) === undefined) return;
+    if ((await add.run({ id: group.id, input: { memberEmailsToAdd: parseAddresses(address) } })) === undefined) return;
     setAddress('');
     onChanged();
   };
@@ -122,7 +122,7 @@ function GroupMembers({ group, onChanged }: { readonly group: Group; readonly on
           <Field label={t('Add people by their e-mail addresses')}>
             {(control) => <TextInput {...control} value={address} onChange={(event) => setAddress(event.target.value)} />}
           </Field>
-          <Button type="submit" isBusy={add.isBusy} disabled={addressesOf(address).length === 0}>
+          <Button type="submit" isBusy={add.isBusy} disabled={parseAddresses(address).length === 0}>
             {t('Add')}
           </Button>
         </form>

@@ -82,13 +82,13 @@ function InvitationRow({
   const { run: revoke, isBusy, error } = useMutate(RevokeInvitationDocument);
   const { id, email, role, status, userId, expiresAt, acceptedAt } = invitation;
   const onRevoke = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Revoke the invitation of {email}?', { email }),
       body: t('Its link stops working at once. You can invite the person again.'),
       action: t('Revoke'),
       isDanger: true,
     });
-    if (wanted && (await revoke({ id })) !== undefined) onChanged();
+    if (isConfirmed && (await revoke({ id })) !== undefined) onChanged();
   };
   return (
     <tr>

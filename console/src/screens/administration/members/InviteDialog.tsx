@@ -5,7 +5,7 @@ import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Checkbox, Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';
@@ -32,7 +32,7 @@ function InviteForm({
   onMade,
 }: {
   readonly onClose: () => void;
-  readonly onMade: (made: InviteMutation['invite']) => void;
+  readonly onMade: (invitation: InviteMutation['invite']) => void;
 }) {
   const { t } = useText();
   const [email, setEmail] = useState('');
@@ -58,7 +58,7 @@ function InviteForm({
         </>
       }
     >
-      <Field label={t('E-mail address')} error={faultOf(error, 'email')}>
+      <Field label={t('E-mail address')} error={findFault(error, 'email')}>
         {(control) => (
           <TextInput
             {...control}
@@ -69,7 +69,7 @@ function InviteForm({
           />
         )}
       </Field>
-      <Field label={t('Role')} hint={roleSentences(t)[role]} error={faultOf(error, 'role')}>
+      <Field label={t('Role')} hint={roleSentences(t)[role]} error={findFault(error, 'role')}>
         {(control) => (
           <Select
             {...control}

@@ -30,14 +30,14 @@ export function RoleSelect({
   if (!may('ADMIN_WRITE')) return words[membership.role];
   const change = async (role: MemberRole) => {
     const isOwn = userId === viewer.user.id;
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: isOwn ? t('Change your own role?') : t('Change the role of {name}?', { name }),
       body: isOwn
         ? t('You are {role} then, and cannot take it back yourself.', { role: words[role] })
         : `${words[role]}: ${roleSentences(t)[role]}`,
       action: t('Change the role'),
     });
-    if (!wanted) return;
+    if (!isConfirmed) return;
     if ((await run({ id: membership.id, role })) === undefined) return;
     say(t('{name} is now {role}.', { name, role: words[role] }));
     if (isOwn) await reload();

@@ -120,7 +120,7 @@ function Erase({ person, erasure, onChanged }: Pick<LeaveProps, 'person' | 'eras
   const [toUserId, setToUserId] = useState<string>();
   const { run, isBusy, error } = useMutate(ErasePersonDocument);
   const onErase = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Erase {name} for good?', { name: person.name }),
       body: t(
         'Membership, keys and sessions end at once. Chats, files, memories and everything else that is the person’s alone are deleted, and cannot be brought back.',
@@ -128,7 +128,7 @@ function Erase({ person, erasure, onChanged }: Pick<LeaveProps, 'person' | 'eras
       action: t('Erase for good'),
       isDanger: true,
     });
-    if (!wanted) return;
+    if (!isConfirmed) return;
     const transfer = toUserId === undefined ? {} : { transferToUserId: toUserId };
     if ((await run({ input: { userId: person.id, orgId: viewer.organization.id, ...transfer } })) !== undefined) onChanged();
   };

@@ -37,7 +37,7 @@ export function PersonActions({
   const orgId = viewer.organization.id;
   if (!may('ADMIN_WRITE') || id === viewer.user.id) return null;
   const onDeactivate = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Deactivate {name}?', { name }),
       body: t(
         'Sessions, keys and open pages of the person end at once. What the person made stays, and you can reactivate the person.',
@@ -45,7 +45,7 @@ export function PersonActions({
       action: t('Deactivate'),
       isDanger: true,
     });
-    if (!wanted || (await deactivate.run({ id, orgId })) === undefined) return;
+    if (!isConfirmed || (await deactivate.run({ id, orgId })) === undefined) return;
     say(t('{name} is deactivated.', { name }));
     onChanged();
   };
@@ -56,13 +56,13 @@ export function PersonActions({
   };
   const onRemove = async () => {
     if (membership === undefined) return;
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Remove {name} from the organization?', { name }),
       body: t('The person is no member any more, and keys stop at once. Hand over first what the person owns.'),
       action: t('Remove'),
       isDanger: true,
     });
-    if (!wanted || (await remove.run({ id: membership.id })) === undefined) return;
+    if (!isConfirmed || (await remove.run({ id: membership.id })) === undefined) return;
     say(t('{name} is no member any more.', { name }));
     go('/people');
   };

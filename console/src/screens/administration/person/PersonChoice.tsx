@@ -39,8 +39,8 @@ export function PersonChoice({
   const people = (data?.users.nodes ?? []).filter(({ id }) => id !== without);
   const choose = (text: string) => {
     setTyped(text);
-    const wanted = (/<([^>]+)>$/.exec(text.trim())?.[1] ?? text.trim()).toLowerCase();
-    onChange(people.find(({ name, email }) => email === wanted || name.toLowerCase() === wanted)?.id);
+    const address = (/<([^>]+)>$/.exec(text.trim())?.[1] ?? text.trim()).toLowerCase();
+    onChange(people.find(({ name, email }) => email === address || name.toLowerCase() === address)?.id);
   };
   const isUnknown = typed.trim() !== '' && value === undefined && search === words && data !== undefined;
   return (

@@ -29,8 +29,8 @@ export function PersonPage({ id }: { readonly id: string }) {
   const { data, error, isLoading, reload } = usePage(PersonDocument, { id, orgId });
   const jobs = usePage(PersonDataDocument, { orgId });
   const erasure = jobs.data?.erasures.nodes.find(({ userId }) => userId === id);
-  const exported = jobs.data?.dataExports.nodes.find(({ userId }) => userId === id);
-  const isWorking = [erasure?.status, exported?.status].some((status) => status === 'PENDING' || status === 'RUNNING');
+  const dataExport = jobs.data?.dataExports.nodes.find(({ userId }) => userId === id);
+  const isWorking = [erasure?.status, dataExport?.status].some((status) => status === 'PENDING' || status === 'RUNNING');
   const reloadJobs = jobs.reload;
   usePolling(isWorking, reloadJobs);
   const gone = usePage(DeactivatedPeopleDocument, { orgId }, { pause: data?.user !== null });
@@ -67,7 +67,7 @@ export function PersonPage({ id }: { readonly id: string }) {
       holds={data?.legalHolds.nodes ?? []}
       onChanged={reloadAll}
       jobs={<ErrorNote error={jobs.error} onRetry={reloadJobs} />}
-      exported={exported}
+      exported={dataExport}
       erasure={erasure}
     />
   );

@@ -36,25 +36,25 @@ export function WebhookCard({
   const test = useMutate(TestWebhookDocument);
   const remove = useMutate(DeleteWebhookDocument);
   const error = onOff.error ?? rotate.error ?? test.error ?? remove.error;
-  const after = (done: unknown) => done !== undefined && onChanged();
+  const after = (result: unknown) => result !== undefined && onChanged();
   const onRotate = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Replace the secret?'),
       body: t('Requests are signed with the new one from now on. Give it to the receiver at once.'),
       action: t('Replace the secret'),
     });
-    if (!wanted) return;
-    const made = await rotate.run({ id });
-    if (made !== undefined) onSecret(made.rotateWebhookSecret.secret);
+    if (!isConfirmed) return;
+    const result = await rotate.run({ id });
+    if (result !== undefined) onSecret(result.rotateWebhookSecret.secret);
   };
   const onDelete = async () => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Delete the webhook?'),
       body: t('Nothing is sent to {url} any more.', { url }),
       action: t('Delete'),
       isDanger: true,
     });
-    if (wanted) after(await remove.run({ id }));
+    if (isConfirmed) after(await remove.run({ id }));
   };
   return (
     <Card>

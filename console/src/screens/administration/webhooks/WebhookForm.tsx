@@ -4,7 +4,7 @@ import styles from '../../../parts/people/people.module.css';
 import { type Text, useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, faultOf } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Checkbox, Field, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateWebhookDocument, type WebhookRowFragment } from './documents.ts';
@@ -30,8 +30,8 @@ export function WebhookForm({ onClose, onMade }: { readonly onClose: () => void;
   const [chosen, setChosen] = useState<readonly WebhookEvent[]>(['RUN_ENDED']);
   const { run, isBusy, error } = useMutate(CreateWebhookDocument);
   const save = async () => {
-    const made = await run({ input: { url: url.trim(), description: description.trim(), events: [...chosen] } });
-    if (made !== undefined) onMade(made.createWebhook.secret);
+    const webhook = await run({ input: { url: url.trim(), description: description.trim(), events: [...chosen] } });
+    if (webhook !== undefined) onMade(webhook.createWebhook.secret);
   };
   return (
     <Dialog
@@ -48,10 +48,10 @@ export function WebhookForm({ onClose, onMade }: { readonly onClose: () => void;
         </>
       }
     >
-      <Field label={t('Address')} error={faultOf(error, 'url')}>
+      <Field label={t('Address')} error={findFault(error, 'url')}>
         {(control) => <TextInput {...control} type="url" value={url} onChange={(event) => setUrl(event.target.value)} />}
       </Field>
-      <Field label={t('What it is for')} error={faultOf(error, 'description')}>
+      <Field label={t('What it is for')} error={findFault(error, 'description')}>
         {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Field>
       <fieldset className={styles.options}>

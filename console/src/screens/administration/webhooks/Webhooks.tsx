@@ -53,8 +53,8 @@ export function Webhooks() {
       {isMaking ? (
         <WebhookForm
           onClose={() => setMaking(false)}
-          onMade={(made) => {
-            setSecret(made);
+          onMade={(webhook) => {
+            setSecret(webhook);
             setMaking(false);
             reload();
           }}

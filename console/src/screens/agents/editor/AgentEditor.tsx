@@ -19,7 +19,7 @@ import styles from './editor.module.css';
 import { Preview } from './preview/Preview.tsx';
 import { SectionNav } from './SectionNav.tsx';
 import type { EditorAgent } from './section.ts';
-import { type SectionName, sectionOf } from './section.ts';
+import { findSection, type SectionName } from './section.ts';
 import { sectionsFor } from './sections.tsx';
 
 /** An agent with its sections, each at an address of its own, and a chat beside them to try it. */
@@ -48,7 +48,7 @@ export function AgentEditor({ id, section }: { readonly id: string; readonly sec
       </Page>
     );
   }
-  return <Editor agent={data.agent} models={data.models} section={sectionOf(section)} reload={reload} />;
+  return <Editor agent={data.agent} models={data.models} section={findSection(section)} reload={reload} />;
 }
 
 const previewStoredAs = 'parley.agents.preview';

@@ -27,6 +27,6 @@ const names = [
 export type SectionName = (typeof names)[number];
 
 /** The section that an address names; the first one where it names none. */
-export function sectionOf(address: string | undefined): SectionName {
+export function findSection(address: string | undefined): SectionName {
   return names.find((name) => name === address) ?? 'basics';
 }

@@ -74,7 +74,7 @@ export function AgentList() {
     >
       <Toolbar>
         <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
-        <Select aria-label={t('Whose agents')} value={scope} onChange={(event) => setScope(scopeOf(event.target.value))}>
+        <Select aria-label={t('Whose agents')} value={scope} onChange={(event) => setScope(getScope(event.target.value))}>
           <option value="ALL">{t('All agents')}</option>
           <option value="OWNED">{t('Mine')}</option>
           <option value="SHARED">{t('Shared with me')}</option>
@@ -144,6 +144,6 @@ export function AgentList() {
   );
 }
 
-function scopeOf(value: string): AgentListScope {
+function getScope(value: string): AgentListScope {
   return value === 'OWNED' || value === 'SHARED' || value === 'ORGANIZATION' ? value : 'ALL';
 }

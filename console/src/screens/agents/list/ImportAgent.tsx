@@ -23,36 +23,36 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
   const [secrets, setSecrets] = useState<Readonly<Record<string, string>>>({});
   const [warnings, setWarnings] = useState<readonly string[]>();
   const send = useMutate(ImportAgentDocument);
-  const inputOf = ({ bundle }: AgentFile, values: Readonly<Record<string, string>>) => ({
+  const toInput = ({ bundle }: AgentFile, values: Readonly<Record<string, string>>) => ({
     bundle,
     ...(name.trim() === '' ? {} : { name }),
     secrets: Object.entries(values).flatMap(([key, value]) => (value === '' ? [] : [{ name: key, value }])),
   });
-  const check = async (read: AgentFile, values = secrets) => {
-    const checked = await send.run({ input: inputOf(read, values), dryRun: true });
+  const check = async (agentFile: AgentFile, values = secrets) => {
+    const checked = await send.run({ input: toInput(agentFile, values), dryRun: true });
     setWarnings(checked?.importAgent.warnings);
   };
-  const choose = async (chosen: File | undefined) => {
-    if (chosen === undefined) return;
+  const choose = async (upload: File | undefined) => {
+    if (upload === undefined) return;
     send.reset();
     setWarnings(undefined);
     setSecrets({});
-    const read = readAgentFile(await chosen.text());
-    setFile(read);
-    setFault(read === undefined ? t('This is no file of an agent: it holds no JSON object.') : undefined);
-    if (read === undefined) return;
-    setName(read.name);
-    await check(read, {});
+    const agentFile = readAgentFile(await upload.text());
+    setFile(agentFile);
+    setFault(agentFile === undefined ? t('This is no file of an agent: it holds no JSON object.') : undefined);
+    if (agentFile === undefined) return;
+    setName(agentFile.name);
+    await check(agentFile, {});
   };
   const submit = async () => {
     if (file === undefined) return;
-    const made = await send.run({ input: inputOf(file, secrets), dryRun: false });
-    if (made === undefined || made.importAgent.agentId === null) return;
-    toast(t('{name} is imported.', { name: made.importAgent.agent?.name ?? name }));
-    go(`/agents/${made.importAgent.agentId}`);
+    const result = await send.run({ input: toInput(file, secrets), dryRun: false });
+    if (result === undefined || result.importAgent.agentId === null) return;
+    toast(t('{name} is imported.', { name: result.importAgent.agent?.name ?? name }));
+    go(`/agents/${result.importAgent.agentId}`);
   };
   const secretError = (index: number) => faultAt(send.error, `input.secrets.${index}`);
-  const shown = ['input.name', ...Object.keys(secrets).map((_, index) => `input.secrets.${index}`)];
+  const fieldPaths = ['input.name', ...Object.keys(secrets).map((_, index) => `input.secrets.${index}`)];
   return (
     <Dialog
       title={t('Import an agent')}
@@ -122,7 +122,7 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
           </ul>
         </Note>
       )}
-      <ErrorNote error={errorBeside(send.error, shown)} />
+      <ErrorNote error={errorBeside(send.error, fieldPaths)} />
     </Dialog>
   );
 }

@@ -23,8 +23,8 @@ export function NewAgent({ onClose }: { readonly onClose: () => void }) {
   const [modelId, setModel] = useState('');
   const submit = async () => {
     const input = { name, description, instructions, ...(modelId === '' ? {} : { modelId }) };
-    const made = await create.run({ input });
-    if (made !== undefined) go(`/agents/${made.createAgent.id}`, { replace: true });
+    const agent = await create.run({ input });
+    if (agent !== undefined) go(`/agents/${agent.createAgent.id}`, { replace: true });
   };
   return (
     <Dialog

@@ -29,8 +29,8 @@ export function useAgentActs() {
     setBusy(true);
     try {
       await act();
-    } catch (thrown) {
-      toast(readableError(thrown).message, 'bad');
+    } catch (cause) {
+      toast(readableError(cause).message, 'bad');
     } finally {
       setBusy(false);
     }
@@ -50,13 +50,13 @@ export function useAgentActs() {
       if (warning !== undefined) toast(warning.message, 'warn');
     });
   const remove = async ({ id, name }: Named, onRemoved?: () => void) => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Delete {name}?', { name }),
       body: t('Its instructions, tools, skills and flows are deleted for everybody. This cannot be undone.'),
       action: t('Delete'),
       isDanger: true,
     });
-    if (!wanted) return;
+    if (!isConfirmed) return;
     await attempt(async () => {
       await run(DeleteAgentDocument, { id });
       toast(t('{name} is deleted.', { name }));

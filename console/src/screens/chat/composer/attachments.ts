@@ -50,34 +50,34 @@ export function useAttachments(chatId: string | undefined): Attachments {
           const { uploadChatFile } = await upload(ChatUploadDocument, { chatId: target, file }, options);
           patch(id, { percent: 100, stored: uploadChatFile });
           return uploadChatFile.id;
-        } catch (thrown) {
-          if (!abort.signal.aborted) patch(id, { percent: undefined, error: readableError(thrown) });
+        } catch (cause) {
+          if (!abort.signal.aborted) patch(id, { percent: undefined, error: readableError(cause) });
           return undefined;
         } finally {
           sending.current.delete(id);
         }
       };
-      const done = work();
-      sending.current.set(id, { abort, done });
-      return done;
+      const outcome = work();
+      sending.current.set(id, { abort, done: outcome });
+      return outcome;
     },
     [patch],
   );
   const add = (files: readonly File[]) => {
-    const added = files.map((file, index): Attachment => {
+    const additions = files.map((file, index): Attachment => {
       const id = `${performance.now()}-${index}-${file.name}`;
       return { id, file, percent: undefined, stored: undefined, error: undefined };
     });
-    change((all) => [...all, ...added]);
-    if (chatId !== undefined) for (const each of added) void send(chatId, each);
+    change((all) => [...all, ...additions]);
+    if (chatId !== undefined) for (const each of additions) void send(chatId, each);
   };
   const remove = (id: string) => {
     sending.current.get(id)?.abort.abort();
-    const stored = latest.current.find((each) => each.id === id)?.stored;
+    const storedFile = latest.current.find((each) => each.id === id)?.stored;
     change((all) => all.filter((each) => each.id !== id));
     // It stays a file of the chat when this fails, which does no harm.
-    if (stored !== undefined && chatId !== undefined) {
-      void run(ChatDeleteFileDocument, { chatId, fileId: stored.id }).catch(() => undefined);
+    if (storedFile !== undefined && chatId !== undefined) {
+      void run(ChatDeleteFileDocument, { chatId, fileId: storedFile.id }).catch(() => undefined);
     }
   };
   const sendTo = async (target: string) => {

@@ -4,7 +4,7 @@ import { readableError, run } from '../../../graphql/client.ts';
 import { ChatSendDocument } from '../documents.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import type { Attachments } from './attachments.ts';
-import { promptOf } from './prompt.ts';
+import { readPrompt } from './prompt.ts';
 import type { Sending } from './sending.ts';
 
 /** Sends messages to a chat. The message stands in the transcript at once; one that is refused goes back into the box. */
@@ -19,13 +19,13 @@ export function useSending(transcript: Transcript, attachments: Attachments, mod
     try {
       const fileIds = await attachments.sendTo(transcript.chatId);
       if (fileIds === undefined) return false;
-      const input = { prompt: promptOf(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
+      const input = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
       const { sendMessage } = await run(ChatSendDocument, { chatId: transcript.chatId, input });
       attachments.clear();
       transcript.takeBegun(sendMessage);
       return true;
-    } catch (thrown) {
-      setError(readableError(thrown));
+    } catch (cause) {
+      setError(readableError(cause));
       return false;
     } finally {
       takeAway();

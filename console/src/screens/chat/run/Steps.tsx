@@ -38,7 +38,7 @@ export function Steps({
   const summary =
     isLive && current !== undefined ? (
       <>
-        {hasText ? null : <Spinner />} {titleOf(current, text)}
+        {hasText ? null : <Spinner />} {getTitle(current, text)}
       </>
     ) : steps.length > 0 ? (
       <>
@@ -63,7 +63,7 @@ function LoadedSteps({ runId }: { readonly runId: string }) {
   if (isLoading) return <Spinner label={t('Loading')} />;
   if (error !== undefined) return <ErrorNote error={error} />;
   const run = data?.run ?? undefined;
-  const steps = run === undefined ? [] : stepsOf(run);
+  const steps = run === undefined ? [] : listSteps(run);
   return (
     <>
       {steps.length === 0 ? (
@@ -75,7 +75,7 @@ function LoadedSteps({ runId }: { readonly runId: string }) {
   );
 }
 
-function stepsOf({ id, steps, flowSteps, output, trace }: NonNullable<ChatRunStepsQuery['run']>): readonly Step[] {
+function listSteps({ id, steps, flowSteps, output, trace }: NonNullable<ChatRunStepsQuery['run']>): readonly Step[] {
   const builder = new RunBuilder();
   for (const [index, step] of steps.entries()) {
     if (step.__typename === 'RetrievalStep') {
@@ -94,9 +94,9 @@ function StepList({ steps }: { readonly steps: readonly Step[] }) {
     <ol className={styles.list}>
       {steps.map((step) => (
         <li key={step.id}>
-          <span className={styles.icon}>{iconOf(step)}</span>
+          <span className={styles.icon}>{getIcon(step)}</span>
           <div className={styles.step}>
-            <div>{titleOf(step, text)}</div>
+            <div>{getTitle(step, text)}</div>
             <Details step={step} />
           </div>
         </li>
@@ -105,7 +105,7 @@ function StepList({ steps }: { readonly steps: readonly Step[] }) {
   );
 }
 
-function iconOf(step: Step): ReactNode {
+function getIcon(step: Step): ReactNode {
   if (step.kind === 'reasoning') return <Brain size={15} aria-hidden />;
   if (step.kind === 'retrieval') return <Library size={15} aria-hidden />;
   if (step.kind === 'subagent') return <Users size={15} aria-hidden />;
@@ -117,7 +117,7 @@ function iconOf(step: Step): ReactNode {
 }
 
 /** What a step does, in words. */
-function titleOf(step: Step, { t }: Text): string {
+function getTitle(step: Step, { t }: Text): string {
   switch (step.kind) {
     case 'reasoning':
       return t('Thinks');

@@ -91,13 +91,13 @@ const stores = new Map<string, RunStore>();
 
 /** The store of a run. Stores stay while the page is open, so that an answer keeps its steps when its chat is opened again. */
 export function runStore(runId: string): RunStore {
-  const known = stores.get(runId);
-  if (known !== undefined) return known;
-  const made = new RunStore(runId);
-  stores.set(runId, made);
+  const existingStore = stores.get(runId);
+  if (existingStore !== undefined) return existingStore;
+  const store = new RunStore(runId);
+  stores.set(runId, store);
   const [oldest] = stores.keys();
   if (stores.size > storesMax && oldest !== undefined) stores.delete(oldest);
-  return made;
+  return store;
 }
 
 /** The store of a run that this page has followed. */

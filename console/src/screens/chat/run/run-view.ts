@@ -41,7 +41,7 @@ export interface RunView {
   readonly error: ParleyError | undefined;
 }
 
-export const messagesOf = (view: RunView): readonly Chat_MessageFragment[] => view.ended?.messages ?? [];
+export const listMessages = (view: RunView): readonly Chat_MessageFragment[] => view.ended?.messages ?? [];
 
 /** Puts the events of a run together. Events must come in order, each once. */
 export class RunBuilder {
@@ -111,7 +111,7 @@ export class RunBuilder {
     if (item.__typename === 'ReasoningItem') {
       if (item.text !== '') this.#steps.set(item.id, { kind: 'reasoning', id: item.id, text: item.text });
     } else if (item.__typename === 'ToolOutputItem') {
-      const call = this.#callOf(item.callId);
+      const call = this.#findCall(item.callId);
       const output = item.error?.message ?? item.output ?? undefined;
       if (call !== undefined) this.#steps.set(call.id, { ...call, output });
     } else if ('callId' in item && 'name' in item) {
@@ -149,7 +149,7 @@ export class RunBuilder {
     };
   }
 
-  #callOf(callId: string): Extract<Step, { readonly kind: 'call' }> | undefined {
+  #findCall(callId: string): Extract<Step, { readonly kind: 'call' }> | undefined {
     return [...this.#steps.values()].find((step) => step.kind === 'call' && step.item.callId === callId) as
       | Extract<Step, { readonly kind: 'call' }>
       | undefined;

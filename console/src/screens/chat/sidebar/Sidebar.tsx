@@ -101,15 +101,15 @@ function FoundChats({ search, chatId, isHeld, ...acts }: ListProps & { readonly 
   const { data, error, isLoading, reload } = usePage(ChatListDocument, { first: 30, after: null, search });
   useLiveReload(ChatListChangesDocument, {}, reload);
   const more = useMorePages(data?.chats, async (after) => (await run(ChatListDocument, { first: 30, after, search })).chats);
-  const found = useHeld(more.nodes, isHeld);
+  const matches = useHeld(more.nodes, isHeld);
   return (
     <>
       <ErrorNote error={error ?? more.error} />
       {isLoading ? <Skeleton lines={3} /> : null}
-      {!isLoading && found.length === 0 && error === undefined ? (
+      {!isLoading && matches.length === 0 && error === undefined ? (
         <p className={styles.nothing}>{t('Nothing is found.')}</p>
       ) : null}
-      <Group title={t('Found')} chats={found} chatId={chatId} {...acts} />
+      <Group title={t('Found')} chats={matches} chatId={chatId} {...acts} />
       {more.hasMore ? (
         <Button size="small" variant="quiet" isBusy={more.isLoadingMore} onClick={more.loadMore}>
           {t('Show more')}

@@ -33,8 +33,8 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
-    } catch (thrown) {
-      say(readableError(thrown).message, 'bad');
+    } catch (cause) {
+      say(readableError(cause).message, 'bad');
     }
   };
   const pin = () =>
@@ -77,9 +77,9 @@ export function RenameDialog({ chat, onClose }: { readonly chat: NamedChat; read
   const [name, setName] = useState(chat.name ?? '');
   const { run: update, isBusy, error } = useMutate(ChatUpdateDocument);
   const save = async () => {
-    const updated = await update({ id: chat.id, input: { name: name.trim() } });
-    if (updated === undefined) return;
-    chatList.take(updated.updateChat);
+    const result = await update({ id: chat.id, input: { name: name.trim() } });
+    if (result === undefined) return;
+    chatList.take(result.updateChat);
     onClose();
   };
   return (

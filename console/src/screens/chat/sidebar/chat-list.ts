@@ -56,8 +56,8 @@ class ChatList {
       for (const chat of [...chats.nodes, ...pinned.chats.nodes]) this.#chats.set(chat.id, chat);
       this.#endCursor = chats.pageInfo.endCursor;
       this.#show({ hasMore: chats.pageInfo.hasNextPage, isLoading: false, error: undefined });
-    } catch (thrown) {
-      this.#show({ isLoading: false, error: readableError(thrown) });
+    } catch (cause) {
+      this.#show({ isLoading: false, error: readableError(cause) });
     }
   }
 
@@ -69,8 +69,8 @@ class ChatList {
       for (const chat of chats.nodes) if (!this.#chats.has(chat.id)) this.#chats.set(chat.id, chat);
       this.#endCursor = chats.pageInfo.endCursor;
       this.#show({ hasMore: chats.pageInfo.hasNextPage, error: undefined });
-    } catch (thrown) {
-      this.#show({ error: readableError(thrown) });
+    } catch (cause) {
+      this.#show({ error: readableError(cause) });
     } finally {
       this.#isLoadingMore = false;
     }

@@ -33,10 +33,10 @@ export function Sources({
   // The focus returns to the number that was followed, unless it is elsewhere by then.
   useLayoutEffect(() => {
     const opener = document.activeElement;
-    const opened = panel.current;
-    opened?.focus();
+    const element = panel.current;
+    element?.focus();
     return () => {
-      if (opener instanceof HTMLElement && opened?.contains(document.activeElement) === true) opener.focus();
+      if (opener instanceof HTMLElement && element?.contains(document.activeElement) === true) opener.focus();
     };
   }, []);
   return (
@@ -150,7 +150,7 @@ function SourceLink({
   if (knowledgeItemId === '') {
     return (
       <a href={url} target="_blank" rel="noopener noreferrer" className={styles.link}>
-        {t('Open {host}', { host: hostOf(url) })} <ExternalLink size={14} aria-hidden />
+        {t('Open {host}', { host: getHost(url) })} <ExternalLink size={14} aria-hidden />
       </a>
     );
   }
@@ -166,6 +166,6 @@ function SourceLink({
   );
 }
 
-function hostOf(address: string): string {
+function getHost(address: string): string {
   return URL.canParse(address) ? new URL(address).host : address;
 }

@@ -16,11 +16,11 @@ export function Inputs({
   readonly faults: ReadonlyMap<string, true>;
 }) {
   const { t } = useText();
-  const asked = askedInputs(inputs);
-  if (asked.length === 0) return null;
+  const questions = askedInputs(inputs);
+  if (questions.length === 0) return null;
   return (
     <div className={styles.inputs}>
-      {asked.map((input) => {
+      {questions.map((input) => {
         const set = (value: string | boolean) => onChange({ ...values, [input.variableName]: value });
         const error = faults.has(input.variableName) ? t('The agent needs this.') : undefined;
         return <OneInput key={input.id} input={input} value={values[input.variableName] ?? ''} error={error} onChange={set} />;

@@ -27,8 +27,11 @@ export function Start() {
   const { may } = useSession();
   const [, go] = useLocation();
   const search = new URLSearchParams(useSearch());
-  const wanted = search.get('agent') ?? localStorage.getItem(agentStoredAs);
-  const { data, error, isLoading, reload } = usePage(ChatStartDocument, { agentId: wanted ?? '', hasAgent: wanted !== null });
+  const preferredAgentId = search.get('agent') ?? localStorage.getItem(agentStoredAs);
+  const { data, error, isLoading, reload } = usePage(ChatStartDocument, {
+    agentId: preferredAgentId ?? '',
+    hasAgent: preferredAgentId !== null,
+  });
   useTitle(t('New chat'));
   const question = search.get('question');
   if (isLoading) {
@@ -109,7 +112,7 @@ function StartWith({
         </div>
         <Inputs inputs={agent.userInputs} values={values} onChange={setValues} faults={showsFaults ? faults : new Map()} />
         <div className={styles.questions}>
-          {questionsOf(agent, t('What can you help me with?')).map((sample) => (
+          {listQuestions(agent, t('What can you help me with?')).map((sample) => (
             <button key={sample} type="button" disabled={first.isBusy} onClick={() => void send(sample)}>
               {sample}
             </button>
@@ -136,7 +139,7 @@ function StartWith({
 const questionsMax = 4;
 
 /** What the agent may be asked: the samples of its profile, else one question that fits every agent. */
-function questionsOf({ profile }: Chat_AgentFragment, general: string): readonly string[] {
+function listQuestions({ profile }: Chat_AgentFragment, general: string): readonly string[] {
   const samples = profile.conversations.flatMap(({ question }) => (question === null || question === '' ? [] : [question]));
   return samples.length === 0 ? [general] : [...new Set(samples)].slice(0, questionsMax);
 }

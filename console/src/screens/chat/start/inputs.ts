@@ -22,8 +22,10 @@ function startValue({ type, settings }: UserInput): string | boolean {
 
 /** The names of inputs that a chat cannot begin without and that have no value. */
 export function inputFaults(inputs: readonly UserInput[], values: Values): ReadonlyMap<string, true> {
-  const missing = askedInputs(inputs).filter(({ settings, variableName }) => settings.isRequired && values[variableName] === '');
-  return new Map(missing.map(({ variableName }) => [variableName, true]));
+  const emptyInputs = askedInputs(inputs).filter(
+    ({ settings, variableName }) => settings.isRequired && values[variableName] === '',
+  );
+  return new Map(emptyInputs.map(({ variableName }) => [variableName, true]));
 }
 
 /** The values as the service takes them. An empty one is left out: the agent does without. */

@@ -3,10 +3,10 @@ import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
 import type { Attachments } from '../composer/attachments.ts';
-import { promptOf } from '../composer/prompt.ts';
+import { readPrompt } from '../composer/prompt.ts';
 import type { Sending } from '../composer/sending.ts';
 import { type Chat_AgentFragment, type Chat_HeadFragment, ChatCreateDocument, ChatSendDocument } from '../documents.ts';
-import { transcriptOf } from '../transcript/transcript.ts';
+import { getTranscript } from '../transcript/transcript.ts';
 import { chooseModel } from './chosen-model.ts';
 import { givenValues, type Values } from './inputs.ts';
 
@@ -20,24 +20,24 @@ export function useFirstMessage(
   const [, go] = useLocation();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ParleyError>();
-  const made = useRef<Chat_HeadFragment>(undefined);
+  const chatRef = useRef<Chat_HeadFragment>(undefined);
   const send = async (text: string) => {
     setBusy(true);
     setError(undefined);
     try {
       const userInputs = givenValues(agent.userInputs, values);
-      made.current ??= (await run(ChatCreateDocument, { agentId: agent.id, input: { userInputs } })).createChat;
-      const chat = made.current;
+      chatRef.current ??= (await run(ChatCreateDocument, { agentId: agent.id, input: { userInputs } })).createChat;
+      const chat = chatRef.current;
       const fileIds = await attachments.sendTo(chat.id);
       if (fileIds === undefined) return false;
-      const input = { prompt: promptOf(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
+      const input = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
       const { sendMessage } = await run(ChatSendDocument, { chatId: chat.id, input });
       chooseModel(chat.id, model);
-      transcriptOf(chat.id, chat).takeBegun(sendMessage);
+      getTranscript(chat.id, chat).takeBegun(sendMessage);
       go(`/chats/${chat.id}`);
       return true;
-    } catch (thrown) {
-      setError(readableError(thrown));
+    } catch (cause) {
+      setError(readableError(cause));
       return false;
     } finally {
       setBusy(false);

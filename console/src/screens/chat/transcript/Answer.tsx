@@ -27,28 +27,28 @@ export const Answer = memo(function Answer({
   const { runId, isRunning, messages } = row;
   const store = runId === undefined ? undefined : isRunning ? runStore(runId) : followedRun(runId);
   const view = useOptionalRun(store);
-  const said = messages.filter(({ role }) => role === 'ASSISTANT');
-  const last = said.at(-1);
+  const answers = messages.filter(({ role }) => role === 'ASSISTANT');
+  const last = answers.at(-1);
   const isLive = isRunning && view?.ended === undefined;
-  const texts = isLive ? (view?.texts ?? []) : said.map(({ id, content }) => ({ id, text: content }));
-  const citations = useSameList(isLive ? (view?.citations ?? []) : said.flatMap((message) => message.citations));
-  const messageId = isLive ? undefined : said.find((message) => message.citations.length > 0)?.id;
-  const cited = useMemo(
+  const texts = isLive ? (view?.texts ?? []) : answers.map(({ id, content }) => ({ id, text: content }));
+  const citations = useSameList(isLive ? (view?.citations ?? []) : answers.flatMap((message) => message.citations));
+  const messageId = isLive ? undefined : answers.find((message) => message.citations.length > 0)?.id;
+  const citationList = useMemo(
     () => ({ citations, open: (index: number) => openSources({ runId, messageId, citations, index }) }),
     [citations, runId, messageId, openSources],
   );
   const name = chat.agent?.name ?? chat.modelId ?? t('Agent');
-  const shown = texts.filter(({ text }) => text !== '');
+  const visibleTexts = texts.filter(({ text }) => text !== '');
   return (
     <article className={styles.answer} aria-label={name} aria-busy={isLive}>
       <Avatar name={name} pictureUrl={chat.agent?.pictureUrl} />
       <div className={styles.answerBody}>
         <h2 className={styles.who}>{name}</h2>
-        {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={shown.length > 0} />}
-        <CitationsContext value={cited}>
-          {shown.map(({ text }, index) => (
+        {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={visibleTexts.length > 0} />}
+        <CitationsContext value={citationList}>
+          {visibleTexts.map(({ text }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the texts of an answer do not move, and keep their place when the chat has them
-            <Markdown key={index} text={text} isGrowing={isLive && index === shown.length - 1} />
+            <Markdown key={index} text={text} isGrowing={isLive && index === visibleTexts.length - 1} />
           ))}
         </CitationsContext>
         {isLive ? null : messages.map(({ id, parts }) => <Files key={id} parts={parts} />)}
@@ -57,8 +57,13 @@ export const Answer = memo(function Answer({
           <>
             <Calls messages={messages} isLast={isLast} />
             <Outcome run={last.run} error={last.run?.error ?? null} messageId={last.id} />
-            {runId === undefined || shown.length === 0 ? null : (
-              <AnswerBar message={last} text={shown.map(({ text }) => text).join('\n\n')} cited={cited} isBusy={isBusy} />
+            {runId === undefined || visibleTexts.length === 0 ? null : (
+              <AnswerBar
+                message={last}
+                text={visibleTexts.map(({ text }) => text).join('\n\n')}
+                cited={citationList}
+                isBusy={isBusy}
+              />
             )}
           </>
         )}

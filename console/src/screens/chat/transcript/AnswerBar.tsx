@@ -36,8 +36,8 @@ export function AnswerBar({
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
-    } catch (thrown) {
-      say(readableError(thrown).message, 'bad');
+    } catch (cause) {
+      say(readableError(cause).message, 'bad');
     }
   };
   const rate = (rating: FeedbackRatingInput) =>
@@ -49,8 +49,8 @@ export function AnswerBar({
     });
   const regenerate = (modelId: string | null) =>
     attempt(async () => {
-      const begun = await run(ChatRegenerateDocument, { id: message.id, input: { modelId } });
-      transcript.takeBegun(begun.regenerateMessage, true);
+      const result = await run(ChatRegenerateDocument, { id: message.id, input: { modelId } });
+      transcript.takeBegun(result.regenerateMessage, true);
     });
   return (
     <div className={styles.bar}>

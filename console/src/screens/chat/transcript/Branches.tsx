@@ -25,8 +25,8 @@ export function Branches({ message }: { readonly message: Chat_MessageFragment }
       if (other === undefined) return;
       await run(ChatSelectBranchDocument, { messageId: other.id });
       await transcript.reloadBranch();
-    } catch (thrown) {
-      say(readableError(thrown).message, 'bad');
+    } catch (cause) {
+      say(readableError(cause).message, 'bad');
     } finally {
       setMoving(false);
     }

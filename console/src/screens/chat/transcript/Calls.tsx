@@ -26,9 +26,9 @@ export function Calls({ messages, isLast }: { readonly messages: readonly Chat_M
   const [error, setError] = useState<ParleyError>();
   const asking = messages.findLast(({ toolCalls }) => toolCalls.length > 0);
   if (asking === undefined) return null;
-  const answered = new Map(messages.flatMap((each) => (each.toolCallId === null ? [] : [[each.toolCallId, each] as const])));
-  const answer = async (id: string, given: CallAnswer) => {
-    const all = { ...answers, [id]: given };
+  const answersByCall = new Map(messages.flatMap((each) => (each.toolCallId === null ? [] : [[each.toolCallId, each] as const])));
+  const answer = async (id: string, reply: CallAnswer) => {
+    const all = { ...answers, [id]: reply };
     setAnswers(all);
     setError(undefined);
     const outputs = asking.toolCalls.flatMap((call) => {
@@ -38,11 +38,11 @@ export function Calls({ messages, isLast }: { readonly messages: readonly Chat_M
     // The service takes the outputs of all calls at once.
     if (outputs.length < asking.toolCalls.length) return;
     try {
-      const begun = await run(ChatSubmitOutputsDocument, { chatId: chat.id, input: { systemMessageId: asking.id, outputs } });
-      transcript.takeBegun(begun.submitToolOutputs);
-    } catch (thrown) {
+      const result = await run(ChatSubmitOutputsDocument, { chatId: chat.id, input: { systemMessageId: asking.id, outputs } });
+      transcript.takeBegun(result.submitToolOutputs);
+    } catch (cause) {
       setAnswers({});
-      setError(readableError(thrown));
+      setError(readableError(cause));
     }
   };
   const isOpen = isLast && !isBusy && chat.canWrite;
@@ -52,9 +52,9 @@ export function Calls({ messages, isLast }: { readonly messages: readonly Chat_M
         <CallCard
           key={call.id}
           call={call}
-          outcome={answered.get(call.id)?.toolStatus ?? answers[call.id]?.status}
-          isOpen={isOpen && answers[call.id] === undefined && !answered.has(call.id)}
-          onAnswer={(given) => void answer(call.id, given)}
+          outcome={answersByCall.get(call.id)?.toolStatus ?? answers[call.id]?.status}
+          isOpen={isOpen && answers[call.id] === undefined && !answersByCall.has(call.id)}
+          onAnswer={(reply) => void answer(call.id, reply)}
         />
       ))}
       <ErrorNote error={error} />
@@ -77,7 +77,7 @@ function CallCard({
   const isApproval = call.approval === true;
   const [text, setText] = useState(() => indented(call.arguments));
   const [output, setOutput] = useState('');
-  const fault = isApproval ? faultOf(text) : undefined;
+  const fault = isApproval ? findFault(text) : undefined;
   const title = isApproval
     ? t('May it call {name}?', { name: call.name })
     : t('It asks for the output of {name}', { name: call.name });
@@ -142,7 +142,7 @@ function indented(json: string): string {
 }
 
 /** Why a text is no JSON object; undefined for one. */
-function faultOf(text: string): 'no object' | undefined {
+function findFault(text: string): 'no object' | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'no object';

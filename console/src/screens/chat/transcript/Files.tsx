@@ -7,11 +7,11 @@ import styles from './transcript.module.css';
 /** The files and images of a message: images of this origin are shown, all others are links. */
 export function Files({ parts }: { readonly parts: Chat_MessageFragment['parts'] }) {
   const { t, number } = useText();
-  const shown = parts.filter(({ __typename }) => __typename !== 'TextPart');
-  if (shown.length === 0) return null;
+  const fileParts = parts.filter(({ __typename }) => __typename !== 'TextPart');
+  if (fileParts.length === 0) return null;
   return (
     <ul className={styles.files}>
-      {shown.map((part, index) => (
+      {fileParts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message do not move
         <li key={index}>
           {part.__typename === 'ImagePart' ? <OneImage url={part.url} /> : null}

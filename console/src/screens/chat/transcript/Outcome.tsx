@@ -27,7 +27,7 @@ export function Outcome({
   const [refused, setRefused] = useState<ParleyError>();
   const [isAsking, setAsking] = useState(false);
   const hasFailed = error !== null || run?.status === 'FAILED';
-  const words = hasFailed ? t('The answer failed.') : wordsOf(run, isUnanswered, t);
+  const words = hasFailed ? t('The answer failed.') : getWords(run, isUnanswered, t);
   if (words === undefined) return null;
   const again = async () => {
     setAsking(true);
@@ -36,11 +36,11 @@ export function Outcome({
       if (hasFailed && run !== null) {
         transcript.takeBegun((await runMutation(ChatRetryDocument, { runId: run.id })).retryRun, true);
       } else {
-        const begun = await runMutation(ChatRegenerateDocument, { id: messageId, input: null });
-        transcript.takeBegun(begun.regenerateMessage, true);
+        const result = await runMutation(ChatRegenerateDocument, { id: messageId, input: null });
+        transcript.takeBegun(result.regenerateMessage, true);
       }
-    } catch (thrown) {
-      setRefused(readableError(thrown));
+    } catch (cause) {
+      setRefused(readableError(cause));
     } finally {
       setAsking(false);
     }
@@ -62,7 +62,7 @@ export function Outcome({
   );
 }
 
-function wordsOf(run: EndedRun | null, isUnanswered: boolean, t: (message: string) => string): string | undefined {
+function getWords(run: EndedRun | null, isUnanswered: boolean, t: (message: string) => string): string | undefined {
   if (run?.status === 'CANCELLED') return isUnanswered ? t('Stopped before there was an answer.') : t('Stopped.');
   if (run?.status !== 'INCOMPLETE') return undefined;
   switch (run.incompleteReason) {

@@ -6,7 +6,7 @@ import { useText } from '../../../text/text.ts';
 import { Spinner } from '../../../ui/progress.tsx';
 import { Answer } from './Answer.tsx';
 import { PendingRow } from './PendingRow.tsx';
-import { type Row, rowsOf } from './rows.ts';
+import { buildRows, type Row } from './rows.ts';
 import styles from './transcript.module.css';
 import type { Transcript, TranscriptView } from './transcript.ts';
 import { UserRow } from './UserRow.tsx';
@@ -37,10 +37,13 @@ export function Rows({
   const scroller = useRef<HTMLElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const virtual = useRef<VirtualizerHandle>(null);
-  const known = useRef<readonly Row[]>([]);
-  const rows = rowsOf(view, known.current);
-  const isShifted = rows.length > known.current.length && known.current[0] !== undefined && rows[0]?.key !== known.current[0].key;
-  known.current = rows;
+  const previousRows = useRef<readonly Row[]>([]);
+  const rows = buildRows(view, previousRows.current);
+  const isShifted =
+    rows.length > previousRows.current.length &&
+    previousRows.current[0] !== undefined &&
+    rows[0]?.key !== previousRows.current[0].key;
+  previousRows.current = rows;
   const tailStart = useTailStart(rows);
   const end = useEnd(scroller, inner);
   const target = new URLSearchParams(useSearch()).get('message');
@@ -50,7 +53,7 @@ export function Rows({
     const { scrollTop = nearStartPx } = scroller.current ?? {};
     if (scrollTop < nearStartPx) void transcript.loadEarlier();
   };
-  const draw = (row: Row) => <OneRow key={row.key} row={row} isLast={row === rows.at(-1)} isTarget={isRowOf(row, target)} />;
+  const draw = (row: Row) => <OneRow key={row.key} row={row} isLast={row === rows.at(-1)} isTarget={hasMessage(row, target)} />;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section ref={scroller} className={styles.scroller} aria-label={t('Transcript')} tabIndex={0} onScroll={onScroll}>
@@ -81,7 +84,7 @@ function OneRow({ row, isLast, isTarget }: { readonly row: Row; readonly isLast:
   );
 }
 
-function isRowOf(row: Row, messageId: string | null): boolean {
+function hasMessage(row: Row, messageId: string | null): boolean {
   if (messageId === null) return false;
   if (row.kind === 'user') return row.message.id === messageId;
   return row.kind === 'answer' && row.messages.some(({ id }) => id === messageId);
@@ -157,7 +160,7 @@ function useTarget(
   const pages = useRef(0);
   useEffect(() => {
     if (target === null || reached.current === target || view.messages.length === 0) return;
-    const place = rows.findIndex((row) => isRowOf(row, target));
+    const place = rows.findIndex((row) => hasMessage(row, target));
     if (place === -1) {
       if (view.hasEarlier && !view.isLoadingEarlier && pages.current++ < targetPagesMax) void transcript.loadEarlier(100);
       return;

@@ -57,9 +57,9 @@ function EditForm({ message, onDone }: { readonly message: Chat_MessageFragment;
   const send = async () => {
     const parts = [{ text }, ...files.map((fileId) => ({ fileId }))];
     const prompt = files.length === 0 ? { text } : { parts };
-    const begun = await run({ id: message.id, input: { prompt } });
-    if (begun === undefined) return;
-    transcript.takeBegun(begun.editMessage, true);
+    const result = await run({ id: message.id, input: { prompt } });
+    if (result === undefined) return;
+    transcript.takeBegun(result.editMessage, true);
     onDone();
   };
   return (

@@ -16,7 +16,7 @@ export type Row =
   | { readonly kind: 'pending'; readonly key: string; readonly text: string; readonly filenames: readonly string[] };
 
 /** The rows of a transcript. A row that says the same as one of `before` is that one, so that it is not drawn again. */
-export function rowsOf({ messages, runIds, pending }: TranscriptView, before: readonly Row[]): readonly Row[] {
+export function buildRows({ messages, runIds, pending }: TranscriptView, before: readonly Row[]): readonly Row[] {
   const rows: Row[] = [];
   for (const message of messages) {
     if (message.role === 'SYSTEM') continue;
@@ -25,14 +25,14 @@ export function rowsOf({ messages, runIds, pending }: TranscriptView, before: re
   }
   for (const runId of runIds) {
     if (rows.some((row) => row.kind === 'answer' && row.runId === runId)) continue;
-    const asked = rows.findLastIndex((row) => row.kind === 'user' && row.message.runId === runId);
+    const questionIndex = rows.findLastIndex((row) => row.kind === 'user' && row.message.runId === runId);
     const row: Row = { kind: 'answer', key: `answer-${runId}`, runId, isRunning: true, messages: [] };
-    rows.splice(asked === -1 ? rows.length : asked + 1, 0, row);
+    rows.splice(questionIndex === -1 ? rows.length : questionIndex + 1, 0, row);
   }
   for (const { id, text, filenames } of pending) rows.push({ kind: 'pending', key: id, text, filenames });
-  const known = new Map(before.map((row) => [row.key, row]));
+  const rowsByKey = new Map(before.map((row) => [row.key, row]));
   return rows.map((row) => {
-    const same = known.get(row.key);
+    const same = rowsByKey.get(row.key);
     return same !== undefined && isSame(same, row) ? same : row;
   });
 }

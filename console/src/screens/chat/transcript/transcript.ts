@@ -9,7 +9,7 @@ import {
   ChatTranscriptDocument,
 } from '../documents.ts';
 import { runStore } from '../run/run-store.ts';
-import { messagesOf } from '../run/run-view.ts';
+import { listMessages } from '../run/run-view.ts';
 
 /** A message that is on its way to the service. */
 export interface PendingMessage {
@@ -78,16 +78,16 @@ export class Transcript {
       }
       const { messages, ...head } = chat;
       const [first] = messages.nodes;
-      const known = this.#view.messages;
+      const currentMessages = this.#view.messages;
       // What lies between the known messages and a page that does not reach them is not known.
-      const isJoined = keepsEarlier && first !== undefined && known.some(({ id }) => id === first.id);
-      const earlier = isJoined ? known.filter(({ id }) => id < first.id) : [];
+      const isJoined = keepsEarlier && first !== undefined && currentMessages.some(({ id }) => id === first.id);
+      const earlier = isJoined ? currentMessages.filter(({ id }) => id < first.id) : [];
       if (!isJoined || earlier.length === 0) this.#startCursor = messages.pageInfo.startCursor;
       const hasEarlier = isJoined && earlier.length > 0 ? this.#view.hasEarlier : messages.pageInfo.hasPreviousPage;
       this.#set({ messages: [...earlier, ...messages.nodes], hasEarlier, error: undefined });
       this.#takeHead(head);
-    } catch (thrown) {
-      this.#set({ error: readableError(thrown) });
+    } catch (cause) {
+      this.#set({ error: readableError(cause) });
     }
   }
 
@@ -100,14 +100,14 @@ export class Transcript {
       const { chat } = await run(ChatTranscriptDocument, { id: this.chatId, last: count, before });
       if (chat === null || this.#startCursor !== before) return;
       const { nodes, pageInfo } = chat.messages;
-      const known = new Set(this.#view.messages.map(({ id }) => id));
+      const messageIds = new Set(this.#view.messages.map(({ id }) => id));
       this.#startCursor = pageInfo.startCursor;
       this.#set({
-        messages: [...nodes.filter(({ id }) => !known.has(id)), ...this.#view.messages],
+        messages: [...nodes.filter(({ id }) => !messageIds.has(id)), ...this.#view.messages],
         hasEarlier: pageInfo.hasPreviousPage,
       });
-    } catch (thrown) {
-      this.#set({ error: readableError(thrown) });
+    } catch (cause) {
+      this.#set({ error: readableError(cause) });
     } finally {
       this.#set({ isLoadingEarlier: false });
     }
@@ -176,8 +176,11 @@ export class Transcript {
       if (view.ended === undefined && view.error === undefined) return;
       this.#watchedRuns.get(runId)?.();
       this.#watchedRuns.delete(runId);
-      const messages = messagesOf(view).filter(({ role }) => role !== 'SYSTEM');
-      this.#set({ messages: merged(this.#view.messages, messages), runIds: this.#view.runIds.filter((id) => id !== runId) });
+      const messages = listMessages(view).filter(({ role }) => role !== 'SYSTEM');
+      this.#set({
+        messages: mergeMessages(this.#view.messages, messages),
+        runIds: this.#view.runIds.filter((id) => id !== runId),
+      });
       if (messages.length === 0) void this.reload();
     };
     if (store.getSnapshot().ended !== undefined) return;
@@ -186,11 +189,11 @@ export class Transcript {
   }
 
   #merge(messages: readonly Chat_MessageFragment[]): void {
-    this.#set({ messages: merged(this.#view.messages, messages) });
+    this.#set({ messages: mergeMessages(this.#view.messages, messages) });
   }
 
-  #remove(removed: string): void {
-    this.#set({ messages: this.#view.messages.filter(({ id }) => id !== removed) });
+  #remove(messageId: string): void {
+    this.#set({ messages: this.#view.messages.filter(({ id }) => id !== messageId) });
   }
 
   #set(changes: Partial<TranscriptView>): void {
@@ -200,7 +203,7 @@ export class Transcript {
 }
 
 /** Ids sort by time, and so do the messages of a branch. */
-function merged(
+function mergeMessages(
   known: readonly Chat_MessageFragment[],
   changed: readonly Chat_MessageFragment[],
 ): readonly Chat_MessageFragment[] {
@@ -213,10 +216,10 @@ function merged(
 const transcriptsMax = 12;
 const transcripts = new Map<string, Transcript>();
 
-export function transcriptOf(chatId: string, chat?: Chat_HeadFragment): Transcript {
-  const known = transcripts.get(chatId);
+export function getTranscript(chatId: string, chat?: Chat_HeadFragment): Transcript {
+  const existingTranscript = transcripts.get(chatId);
   transcripts.delete(chatId);
-  const transcript = known ?? new Transcript(chatId, chat);
+  const transcript = existingTranscript ?? new Transcript(chatId, chat);
   transcripts.set(chatId, transcript);
   const [oldest] = transcripts.keys();
   if (transcripts.size > transcriptsMax && oldest !== undefined) transcripts.delete(oldest);

@@ -10,7 +10,7 @@ import { Field, Select } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { type AddDataSourceInput, AddSourceDocument, type RefreshPeriod } from '../documents.ts';
 import { useWords } from '../words.ts';
-import { agentIdOf, type ChosenAgent } from './AgentPicker.tsx';
+import { type ChosenAgent, getAgentId } from './AgentPicker.tsx';
 import styles from './add.module.css';
 
 /** What each form that adds knowledge gets. */
@@ -71,8 +71,8 @@ export function useAddSource(onClose: () => void) {
       onClose();
       if (sourceId !== undefined) go(`/knowledge/${sourceId}`);
       return true;
-    } catch (thrown) {
-      setError(readableError(thrown));
+    } catch (cause) {
+      setError(readableError(cause));
       return false;
     } finally {
       setBusy(false);
@@ -80,7 +80,7 @@ export function useAddSource(onClose: () => void) {
   };
   const addSource = (agent: ChosenAgent, input: AddDataSourceInput) =>
     add(async () => {
-      const agentId = (await agentIdOf(agent)) ?? '';
+      const agentId = (await getAgentId(agent)) ?? '';
       const { dataSources } = (await run(AddSourceDocument, { agentId, input })).addDataSource;
       const [first] = dataSources;
       for (const { message } of dataSources.flatMap(({ warnings }) => warnings)) say(message, 'warn');
@@ -117,6 +117,6 @@ export function PeriodField({
 }
 
 /** The fault of one member of the input, by the end of its path. */
-export function faultOf(error: ParleyError | undefined, member: string): string | undefined {
+export function findFault(error: ParleyError | undefined, member: string): string | undefined {
   return error?.faults.find(({ path }) => path?.split('.').includes(member) === true)?.message;
 }

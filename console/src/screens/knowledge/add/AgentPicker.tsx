@@ -88,7 +88,7 @@ function isReady(agent: ChosenAgent, mayBeNone: boolean): boolean {
 }
 
 /** The id of the agent; a new one is made now. @returns undefined for none. @throws ParleyError */
-export async function agentIdOf(agent: ChosenAgent): Promise<string | undefined> {
+export async function getAgentId(agent: ChosenAgent): Promise<string | undefined> {
   if (agent.kind === 'agent') return agent.id;
   if (agent.kind !== 'new') return undefined;
   const name = agent.name.trim();

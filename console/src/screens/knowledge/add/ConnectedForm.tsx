@@ -32,16 +32,16 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
   const [isAll, setAll] = useState(false);
   const [refreshPeriod, setRefreshPeriod] = useState<RefreshPeriod>('DAILY');
   const { data, error: loadError, reload } = usePage(ConnectionChoiceDocument, {});
-  const connecting = useConnecting((made) => {
+  const connecting = useConnecting((connection) => {
     reload();
-    if (made.provider === provider) setConnectionId(made.id);
+    if (connection.provider === provider) setConnectionId(connection.id);
   });
   const { picker, agent, isReady } = useAgentChoice(agentId, false);
   const { addSource, isBusy, error } = useAddSource(onClose);
   const own = (data?.connections.nodes ?? []).filter((connection) => connection.provider === provider);
   const current = own.find(({ id }) => id === connectionId) ?? own[0];
   const isWhole = isAll && (provider === 'REPO_HOST' || provider === 'WIKI');
-  const input = current === undefined ? undefined : inputOf(current, entries, isWhole, refreshPeriod);
+  const input = current === undefined ? undefined : toInput(current, entries, isWhole, refreshPeriod);
   return (
     <AddForm
       error={error}
@@ -119,7 +119,7 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
 }
 
 /** What the service is asked to add; undefined while nothing is chosen. */
-function inputOf(
+function toInput(
   { id: connectionId, provider, accountName }: ConnectionEntryFragment,
   entries: readonly Entry[],
   isWhole: boolean,

@@ -10,45 +10,45 @@ import { formatBytes } from '../../../ui/small.tsx';
 import { AttachSourceDocument, MakeCollectionDocument, UploadLimitsDocument } from '../documents.ts';
 import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, useAddSource } from './AddForm.tsx';
-import { agentIdOf, useAgentChoice } from './AgentPicker.tsx';
+import { getAgentId, useAgentChoice } from './AgentPicker.tsx';
 import styles from './add.module.css';
 import { DropArea } from './DropArea.tsx';
 import { chosenFiles, type NamedFile } from './dropped.ts';
 import { uploads } from './uploads.ts';
 
 /** Adds files: together as one source with a name, or each as a source of its own. */
-export function FilesForm({ files: dropped, agentId, onClose }: AddFormProps & { readonly files: readonly NamedFile[] }) {
+export function FilesForm({ files: droppedFiles, agentId, onClose }: AddFormProps & { readonly files: readonly NamedFile[] }) {
   const { t, number } = useText();
-  const [files, setFiles] = useState(dropped);
+  const [files, setFiles] = useState(droppedFiles);
   const [isTogether, setTogether] = useState(true);
   const [typedName, setTypedName] = useState<string>();
   const { data } = usePage(UploadLimitsDocument, {});
   const maxBytes = data?.viewer.limits.sourceFileMaxBytes ?? Number.POSITIVE_INFINITY;
   const { add, isBusy, error } = useAddSource(onClose);
   const large = files.filter(({ file }) => file.size > maxBytes);
-  const sent = files.filter(({ file }) => file.size <= maxBytes);
+  const fittingFiles = files.filter(({ file }) => file.size <= maxBytes);
   const isOne = !(files.length > 1 && isTogether === false);
   const { picker, agent, isReady } = useAgentChoice(agentId, isOne);
-  const name = (typedName ?? nameOf(files, t('{count} files', { count: files.length }))).trim();
+  const name = (typedName ?? getName(files, t('{count} files', { count: files.length }))).trim();
   const send = () =>
     add(async () => {
-      const id = await agentIdOf(agent);
+      const id = await getAgentId(agent);
       // A single file of an agent needs no collection around it.
       if (id !== undefined && (!isOne || files.length === 1)) {
-        uploads.add(sent, { kind: 'each', agentId: id });
+        uploads.add(fittingFiles, { kind: 'each', agentId: id });
         return undefined;
       }
       const { id: collectionId, dataSourceId: sourceId } = (await run(MakeCollectionDocument, { name })).createVectorStore;
       if (id !== undefined) await run(AttachSourceDocument, { agentId: id, sourceId });
-      uploads.add(sent, { kind: 'together', collectionId, sourceId });
+      uploads.add(fittingFiles, { kind: 'together', collectionId, sourceId });
       return sourceId;
     });
-  const more = (added: readonly NamedFile[]) => setFiles((before) => [...before, ...added]);
+  const more = (additions: readonly NamedFile[]) => setFiles((before) => [...before, ...additions]);
   return (
     <AddForm
       error={error}
       isBusy={isBusy}
-      isReady={sent.length > 0 && isReady && (name !== '' || !isOne)}
+      isReady={fittingFiles.length > 0 && isReady && (name !== '' || !isOne)}
       onSubmit={() => void send()}
       onClose={onClose}
     >
@@ -95,7 +95,7 @@ export function FilesForm({ files: dropped, agentId, onClose }: AddFormProps & {
             <TextInput
               {...control}
               maxLength={200}
-              value={typedName ?? nameOf(files, t('{count} files', { count: files.length }))}
+              value={typedName ?? getName(files, t('{count} files', { count: files.length }))}
               onChange={({ target }) => setTypedName(target.value)}
             />
           )}
@@ -109,7 +109,7 @@ export function FilesForm({ files: dropped, agentId, onClose }: AddFormProps & {
 const shownMax = 50;
 
 /** That of the only folder, or of the only file. */
-function nameOf(files: readonly NamedFile[], otherwise: string): string {
+function getName(files: readonly NamedFile[], otherwise: string): string {
   const folders = new Set(files.map(({ folder }) => folder));
   const [folder] = folders;
   if (folders.size === 1 && folder !== undefined) return folder;

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
 import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import type { AddFormProps } from './AddForm.tsx';
-import { AddForm, faultOf, useAddSource } from './AddForm.tsx';
+import { AddForm, findFault, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 
 /** Adds a payload of the reader's own. */
@@ -12,8 +12,8 @@ export function JsonForm({ agentId, onClose }: AddFormProps) {
   const [text, setText] = useState('');
   const { picker, agent, isReady } = useAgentChoice(agentId, false);
   const { addSource, isBusy, error } = useAddSource(onClose);
-  const data = objectOf(text);
-  const faults = { name: faultOf(error, 'name'), data: faultOf(error, 'data') };
+  const data = parseObject(text);
+  const faults = { name: findFault(error, 'name'), data: findFault(error, 'data') };
   const isWrong = text.trim() !== '' && data === undefined;
   return (
     <AddForm
@@ -48,7 +48,7 @@ export function JsonForm({ agentId, onClose }: AddFormProps) {
 }
 
 /** Undefined for what is no object. */
-function objectOf(text: string): object | undefined {
+function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;

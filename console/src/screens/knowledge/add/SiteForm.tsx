@@ -3,7 +3,7 @@ import { useText } from '../../../text/text.ts';
 import { Checkbox, Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import type { RefreshPeriod, WebUrlFileType } from '../documents.ts';
 import type { AddFormProps } from './AddForm.tsx';
-import { AddForm, faultOf, PeriodField, useAddSource } from './AddForm.tsx';
+import { AddForm, findFault, PeriodField, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 import styles from './add.module.css';
 
@@ -23,7 +23,7 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
   const { addSource, isBusy, error } = useAddSource(onClose);
   const address = /^https?:\/\//i.test(url.trim()) || url.trim() === '' ? url.trim() : `https://${url.trim()}`;
   const send = () => {
-    const includeUrlGlobs = linesOf(include);
+    const includeUrlGlobs = splitLines(include);
     return addSource(agent, {
       webUrl: {
         url: address,
@@ -32,13 +32,13 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
         includeFiles: withFiles,
         includedFileTypes: withFiles ? [...fileTypes] : [],
         includeUrlGlobs: includeUrlGlobs.length === 0 ? null : includeUrlGlobs,
-        excludeUrlGlobs: linesOf(exclude),
+        excludeUrlGlobs: splitLines(exclude),
         refreshPeriod,
       },
     });
   };
   const faults = ['url', 'maxPages', 'timeoutSeconds', 'includeUrlGlobs', 'excludeUrlGlobs'].map((member) =>
-    faultOf(error, member),
+    findFault(error, member),
   );
   const isBeside = faults.some((fault) => fault !== undefined);
   return (
@@ -120,7 +120,7 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
   );
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

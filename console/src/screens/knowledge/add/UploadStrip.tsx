@@ -11,9 +11,9 @@ export function UploadStrip() {
   const { t, number } = useText();
   const entries = useUploads();
   if (entries.length === 0) return null;
-  const done = entries.filter(({ state }) => state === 'done');
-  const failed = entries.filter(({ state }) => state === 'failed');
-  const isBusy = done.length + failed.length < entries.length;
+  const finishedEntries = entries.filter(({ state }) => state === 'done');
+  const failedEntries = entries.filter(({ state }) => state === 'failed');
+  const isBusy = finishedEntries.length + failedEntries.length < entries.length;
   const sum = (of: 'sentBytes' | 'sizeBytes') => entries.reduce((total, entry) => total + entry[of], 0);
   const [sent, total] = [sum('sentBytes'), sum('sizeBytes')];
   return (
@@ -22,7 +22,10 @@ export function UploadStrip() {
         <>
           <p className={styles.stripLine}>
             <span>
-              {t('Sending {done} of {total} files', { done: Math.min(done.length + 1, entries.length), total: entries.length })}
+              {t('Sending {done} of {total} files', {
+                done: Math.min(finishedEntries.length + 1, entries.length),
+                total: entries.length,
+              })}
             </span>
             <span>
               {formatBytes(sent, number)} / {formatBytes(total, number)}
@@ -30,7 +33,7 @@ export function UploadStrip() {
           </p>
           <Progress percent={total === 0 ? undefined : (100 * sent) / total} label={t('Uploads')} />
         </>
-      ) : failed.length === 0 ? (
+      ) : failedEntries.length === 0 ? (
         <Note
           tone="good"
           action={
@@ -40,11 +43,11 @@ export function UploadStrip() {
           }
         >
           {t('{count, plural, one {# file is sent} other {# files are sent}}. What is in them is being read.', {
-            count: done.length,
+            count: finishedEntries.length,
           })}
         </Note>
       ) : null}
-      {failed.length === 0 ? null : (
+      {failedEntries.length === 0 ? null : (
         <Note
           tone="bad"
           action={
@@ -58,9 +61,11 @@ export function UploadStrip() {
             </span>
           }
         >
-          <p>{t('{count, plural, one {# file was not taken} other {# files were not taken}}:', { count: failed.length })}</p>
+          <p>
+            {t('{count, plural, one {# file was not taken} other {# files were not taken}}:', { count: failedEntries.length })}
+          </p>
           <ul className={styles.failures}>
-            {failed.map(({ id, name, error }) => (
+            {failedEntries.map(({ id, name, error }) => (
               <li key={id}>
                 <b>{name}</b>: {error?.message}
               </li>

@@ -10,17 +10,17 @@ export type ConnectableProvider = 'DRIVE_A' | 'DRIVE_B' | 'WIKI' | 'TRACKER' | '
 export function useConnecting(onMade: (connection: ConnectionEntryFragment) => void) {
   const [error, setError] = useState<ParleyError>();
   const [isOpen, setOpen] = useState(false);
-  const opened = useRef<Window>(undefined);
+  const popupRef = useRef<Window>(undefined);
   const end = useCallback(() => {
-    opened.current?.close();
-    opened.current = undefined;
+    popupRef.current?.close();
+    popupRef.current = undefined;
     setOpen(false);
   }, []);
   useEffect(() => end, [end]);
   // Nothing tells that the person closed the window.
   useEffect(() => {
     if (!isOpen) return;
-    const timer = setInterval(() => opened.current?.closed !== false && end(), 500);
+    const timer = setInterval(() => popupRef.current?.closed !== false && end(), 500);
     return () => clearInterval(timer);
   }, [isOpen, end]);
   useLive(ConnectionChoiceChangesDocument, {}, ({ connectionsChanged: { kind, node } }) => {
@@ -32,15 +32,15 @@ export function useConnecting(onMade: (connection: ConnectionEntryFragment) => v
     setError(undefined);
     // Browsers open a window in answer to a click only, not after the reply of the service.
     const popup = window.open('about:blank', 'parley-connect', 'popup,width=560,height=720');
-    opened.current = popup ?? undefined;
+    popupRef.current = popup ?? undefined;
     setOpen(popup !== null);
     try {
       const { url } = (await run(BeginConnectionDocument, { provider })).authorizeConnection;
       if (popup === null) location.assign(url);
       else popup.location.href = url;
-    } catch (thrown) {
+    } catch (cause) {
       end();
-      setError(readableError(thrown));
+      setError(readableError(cause));
     }
   };
   return { begin, isOpen, error };

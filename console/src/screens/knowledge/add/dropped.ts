@@ -13,7 +13,7 @@ const isHidden = (name: string) => name.startsWith('.') || name === 'Thumbs.db' 
 export function chosenFiles(list: Iterable<File>): readonly NamedFile[] {
   return [...list].flatMap((file) => {
     const parts = file.webkitRelativePath === '' ? [file.name] : file.webkitRelativePath.split('/');
-    return named(file, parts);
+    return nameFile(file, parts);
   });
 }
 
@@ -22,27 +22,27 @@ export async function droppedFiles(transfer: DataTransfer): Promise<readonly Nam
   const items = [...transfer.items].filter(({ kind }) => kind === 'file');
   // The list is empty as soon as the event is over.
   const places = items.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
-  const found = await Promise.all(
+  const lists = await Promise.all(
     places.map(async ({ entry, file }) => {
       if (entry?.isDirectory === true) return filesIn(entry as FileSystemDirectoryEntry, [entry.name]);
-      return file === null ? [] : named(file, [file.name]);
+      return file === null ? [] : nameFile(file, [file.name]);
     }),
   );
-  return found.flat();
+  return lists.flat();
 }
 
 async function filesIn(folder: FileSystemDirectoryEntry, path: readonly string[]): Promise<readonly NamedFile[]> {
   const files: NamedFile[] = [];
-  for (const entry of await entriesOf(folder)) {
+  for (const entry of await listEntries(folder)) {
     const parts = [...path, entry.name];
     if (entry.isDirectory && !isHidden(entry.name)) files.push(...(await filesIn(entry as FileSystemDirectoryEntry, parts)));
-    if (entry.isFile) files.push(...named(await fileOf(entry as FileSystemFileEntry), parts));
+    if (entry.isFile) files.push(...nameFile(await getFile(entry as FileSystemFileEntry), parts));
   }
   return files;
 }
 
 /** A reader gives a hundred entries at a time. */
-async function entriesOf(folder: FileSystemDirectoryEntry): Promise<readonly FileSystemEntry[]> {
+async function listEntries(folder: FileSystemDirectoryEntry): Promise<readonly FileSystemEntry[]> {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
   while (true) {
@@ -52,22 +52,22 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<readonly Fil
   }
 }
 
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
+function getFile(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
 /** @param parts  the names from the dropped folder down to the file. */
-function named(file: File, parts: readonly string[]): readonly NamedFile[] {
+function nameFile(file: File, parts: readonly string[]): readonly NamedFile[] {
   if (parts.some(isHidden)) return [];
   const folder = parts.length > 1 ? parts[0] : undefined;
   const within = parts.slice(folder === undefined ? 0 : 1);
-  return [{ file, folder, name: nameOf(within) }];
+  return [{ file, folder, name: getName(within) }];
 }
 
 const nameMax = 200;
 
 /** The service keeps no path of a file, but the name of its folder tells which of many "README.md" it is. */
-function nameOf(parts: readonly string[]): string {
+function getName(parts: readonly string[]): string {
   const whole = parts.join(' › ');
   return whole.length <= nameMax ? whole : `…${whole.slice(1 - nameMax)}`;
 }

@@ -37,13 +37,13 @@ class Uploads {
   readonly entries = () => this.#entries;
 
   add(files: readonly NamedFile[], place: UploadPlace): void {
-    const added = files.map(({ file, name }): UploadEntry => {
+    const additions = files.map(({ file, name }): UploadEntry => {
       this.#lastId += 1;
       this.#files.set(this.#lastId, file.name === name ? file : new File([file], name, { type: file.type }));
       return { id: this.#lastId, name, sizeBytes: file.size, sentBytes: 0, state: 'waiting', error: undefined, place };
     });
-    const going = this.#entries.filter(({ state }) => state !== 'done');
-    this.#set([...(going.length === 0 ? [] : this.#entries), ...added]);
+    const openEntries = this.#entries.filter(({ state }) => state !== 'done');
+    this.#set([...(openEntries.length === 0 ? [] : this.#entries), ...additions]);
     this.#next();
   }
 
@@ -91,8 +91,8 @@ class Uploads {
       );
       this.#files.delete(id);
       this.#change(id, { state: 'done', sentBytes: sizeBytes });
-    } catch (thrown) {
-      this.#change(id, { state: 'failed', error: readableError(thrown) });
+    } catch (cause) {
+      this.#change(id, { state: 'failed', error: readableError(cause) });
     }
     this.#next();
   }
@@ -124,9 +124,9 @@ async function patiently(work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
-    } catch (thrown) {
-      const seconds = thrown instanceof ParleyError ? thrown.retryAfterSeconds : undefined;
-      if (seconds === undefined || tries === triesMax) throw thrown;
+    } catch (cause) {
+      const seconds = cause instanceof ParleyError ? cause.retryAfterSeconds : undefined;
+      if (seconds === undefined || tries === triesMax) throw cause;
       await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
     }
   }

@@ -20,8 +20,8 @@ const PdfView = lazy(() => import('./PdfView.tsx').then(({ PdfView: view }) => (
 export function DocumentScreen({ id }: { readonly id: string }) {
   const { t } = useText();
   const search = useSearch();
-  const wanted = useMemo(() => wantedPassage(search), [search]);
-  const { range, passageId } = wanted;
+  const target = useMemo(() => wantedPassage(search), [search]);
+  const { range, passageId } = target;
   const { data, error, isLoading, reload } = usePage(DocumentPageDocument, {
     id,
     passageId: passageId ?? null,
@@ -39,7 +39,7 @@ export function DocumentScreen({ id }: { readonly id: string }) {
       </Page>
     );
   }
-  return <Content document={document} wanted={wanted} />;
+  return <Content document={document} wanted={target} />;
 }
 
 function Content({ document, wanted }: { readonly document: CitedDocument; readonly wanted: WantedPassage }) {
@@ -96,7 +96,7 @@ function Content({ document, wanted }: { readonly document: CitedDocument; reado
             <PdfView path={ownPath(downloadUrl)} page={page} words={words} onFailure={setFailure} />
           </Suspense>
         ) : (
-          <TextOf document={{ ...document, downloadUrl }} wanted={wanted} words={words} />
+          <DocumentText document={{ ...document, downloadUrl }} wanted={wanted} words={words} />
         )}
       </section>
     </Page>
@@ -104,7 +104,7 @@ function Content({ document, wanted }: { readonly document: CitedDocument; reado
 }
 
 /** The text that was read, for who sees its source; for readers of an answer the file itself, or the passage alone. */
-function TextOf({
+function DocumentText({
   document: { item, passage, downloadUrl, mimeType },
   wanted,
   words,

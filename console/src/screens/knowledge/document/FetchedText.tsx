@@ -8,12 +8,9 @@ import { findWords } from './marks.ts';
 /** A file of text as it is, with the words marked. */
 export function FetchedText({ path, words }: { readonly path: string; readonly words: string | undefined }) {
   const { t } = useText();
-  const fetched = useFetched(path, (status) => t('The document is not answered (status {status}).', { status }));
-  const text = useMemo(
-    () => (fetched !== undefined && 'bytes' in fetched ? new TextDecoder().decode(fetched.bytes) : undefined),
-    [fetched],
-  );
+  const file = useFetched(path, (status) => t('The document is not answered (status {status}).', { status }));
+  const text = useMemo(() => (file !== undefined && 'bytes' in file ? new TextDecoder().decode(file.bytes) : undefined), [file]);
   const range = useMemo(() => (text === undefined || words === undefined ? undefined : findWords(text, words)), [text, words]);
-  if (fetched !== undefined && 'failure' in fetched) return <Note tone="bad">{fetched.failure}</Note>;
+  if (file !== undefined && 'failure' in file) return <Note tone="bad">{file.failure}</Note>;
   return text === undefined ? <Skeleton lines={10} /> : <MarkedText text={text} range={range} />;
 }

@@ -20,15 +20,15 @@ export function PdfView({
   readonly onFailure: (reason: string) => void;
 }) {
   const { t } = useText();
-  const fetched = useFetched(path, (status) => t('The document is not answered (status {status}).', { status }));
+  const file = useFetched(path, (status) => t('The document is not answered (status {status}).', { status }));
   const [pdf, setPdf] = useState<PDFDocumentProxy>();
   const [ratio, setRatio] = useState(Math.SQRT2);
-  const told = useRef(onFailure);
-  told.current = onFailure;
+  const failureHandler = useRef(onFailure);
+  failureHandler.current = onFailure;
   useEffect(() => {
-    if (fetched === undefined) return;
-    if ('failure' in fetched) return told.current(fetched.failure);
-    const opening = openPdf(fetched.bytes);
+    if (file === undefined) return;
+    if ('failure' in file) return failureHandler.current(file.failure);
+    const opening = openPdf(file.bytes);
     let isLeft = false;
     const show = async () => {
       try {
@@ -38,7 +38,7 @@ export function PdfView({
         setRatio(height / width);
         setPdf(opened);
       } catch (error) {
-        if (!isLeft) told.current(error instanceof Error ? error.message : String(error));
+        if (!isLeft) failureHandler.current(error instanceof Error ? error.message : String(error));
       }
     };
     void show();
@@ -46,15 +46,15 @@ export function PdfView({
       isLeft = true;
       opening.leave();
     };
-  }, [fetched]);
+  }, [file]);
   if (pdf === undefined) return <Skeleton lines={12} />;
-  const wanted = page === undefined ? undefined : Math.min(page, pdf.numPages);
+  const pageNumber = page === undefined ? undefined : Math.min(page, pdf.numPages);
   return (
     <div className={styles.pages}>
       {Array.from({ length: pdf.numPages }, (_, index) => {
         const number = index + 1;
         // A passage that begins on a page may end on the next one.
-        const isCited = wanted === undefined || number === wanted || number === wanted + 1;
+        const isCited = pageNumber === undefined || number === pageNumber || number === pageNumber + 1;
         return (
           <PdfPage
             key={number}
@@ -62,7 +62,7 @@ export function PdfView({
             number={number}
             ratio={ratio}
             words={isCited ? words : undefined}
-            isWanted={number === wanted}
+            isWanted={number === pageNumber}
           />
         );
       })}

@@ -14,13 +14,13 @@ const windowLetters = 24;
  * another order where it has columns: so letters alone are compared, some two dozen at a time.
  */
 export function passageRanges(texts: readonly string[], passage: string): readonly TextRange[] {
-  const wanted = lettersOf([passage]);
-  const size = Math.min(windowLetters, wanted.length);
+  const needle = splitLetters([passage]);
+  const size = Math.min(windowLetters, needle.length);
   if (size === 0) return [];
-  const wantedText = wanted.map(({ letter }) => letter).join('');
+  const wantedText = needle.map(({ letter }) => letter).join('');
   const windows = new Set<string>();
-  for (let at = 0; at + size <= wanted.length; at += 1) windows.add(wantedText.slice(at, at + size));
-  const letters = lettersOf(texts);
+  for (let at = 0; at + size <= needle.length; at += 1) windows.add(wantedText.slice(at, at + size));
+  const letters = splitLetters(texts);
   const text = letters.map(({ letter }) => letter).join('');
   const isMarked = new Uint8Array(letters.length);
   for (let at = 0; at + size <= letters.length; at += 1) {
@@ -44,7 +44,7 @@ interface Letter {
   readonly length: number;
 }
 
-function lettersOf(texts: readonly string[]): readonly Letter[] {
+function splitLetters(texts: readonly string[]): readonly Letter[] {
   const letters: Letter[] = [];
   for (const [index, text] of texts.entries()) {
     let offset = 0;

@@ -44,7 +44,7 @@ export function Hit({
       </p>
       <div className={styles.why}>
         <p>
-          {whyOf(hit, t)}{' '}
+          {explainHit(hit, t)}{' '}
           {words.map(({ word, origin }) => (
             <span key={`${origin} ${word}`} className={styles.word} title={origins[origin]}>
               {word}
@@ -68,7 +68,7 @@ export function Hit({
   );
 }
 
-function whyOf({ scores, words }: Found, t: ReturnType<typeof useText>['t']): string {
+function explainHit({ scores, words }: Found, t: ReturnType<typeof useText>['t']): string {
   const byMeaning = scores.vector !== null;
   if (words.length === 0) return t('Found by its meaning.');
   return byMeaning ? t('Found by its meaning, and by these words:') : t('Found by these words:');

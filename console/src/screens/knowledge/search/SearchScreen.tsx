@@ -18,7 +18,7 @@ export function SearchScreen() {
   const [, go] = useLocation();
   const [typed, setTyped] = useState('');
   const search = useDelayed(typed.trim());
-  const wanted = new URLSearchParams(useSearch()).get('agent');
+  const queryAgentId = new URLSearchParams(useSearch()).get('agent');
   const { data, error, isLoading, reload } = usePage(
     AgentChoiceDocument,
     { search: search === '' ? null : search },
@@ -26,7 +26,7 @@ export function SearchScreen() {
   );
   const agents = data?.agents.nodes ?? [];
   const hasMany = data?.agents.pageInfo.hasNextPage === true || typed !== '';
-  const agent = agents.find(({ id }) => id === wanted) ?? agents[0];
+  const agent = agents.find(({ id }) => id === queryAgentId) ?? agents[0];
   return (
     <Page
       title={t('Knowledge')}

@@ -81,11 +81,11 @@ function AttachForm({ source, onChanged }: { readonly source: Source; readonly o
   const others = (data?.agents.nodes ?? []).filter(({ id, canEdit }) => canEdit && !attached.has(id));
   const hasMany = data?.agents.pageInfo.hasNextPage === true || typed !== '';
   const [agentId, setAgentId] = useState('');
-  const chosen = others.find(({ id }) => id === agentId);
+  const agent = others.find(({ id }) => id === agentId);
   if (others.length === 0 && !hasMany) return null;
   const send = async () => {
-    if (chosen === undefined) return;
-    const result = await attach.run({ agentId: chosen.id, sourceId: source.id });
+    if (agent === undefined) return;
+    const result = await attach.run({ agentId: agent.id, sourceId: source.id });
     if (result === undefined) return;
     for (const { message } of result.attachDataSource.warnings ?? []) say(message, 'warn');
     setAgentId('');
@@ -94,7 +94,7 @@ function AttachForm({ source, onChanged }: { readonly source: Source; readonly o
   return (
     <div className={styles.attach}>
       {hasMany ? <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} /> : null}
-      <Select aria-label={t('Agent')} value={chosen?.id ?? ''} onChange={({ target }) => setAgentId(target.value)}>
+      <Select aria-label={t('Agent')} value={agent?.id ?? ''} onChange={({ target }) => setAgentId(target.value)}>
         <option value="">{t('Choose an agent')}</option>
         {others.map(({ id, name }) => (
           <option key={id} value={id}>
@@ -102,7 +102,7 @@ function AttachForm({ source, onChanged }: { readonly source: Source; readonly o
           </option>
         ))}
       </Select>
-      <Button disabled={chosen === undefined} isBusy={attach.isBusy} onClick={() => void send()}>
+      <Button disabled={agent === undefined} isBusy={attach.isBusy} onClick={() => void send()}>
         {t('Give to agent')}
       </Button>
       <ErrorNote error={attach.error} />

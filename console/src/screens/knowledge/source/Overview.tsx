@@ -12,9 +12,9 @@ import type { Source } from './source.ts';
 /** How a source is, at a glance. */
 export function Overview({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {
   const { t, number } = useText();
-  const { kinds, periods, stateOf } = useWords();
+  const { kinds, periods, describeState } = useWords();
   const { type, statistics, owner, lastIndexedAt, refreshPeriod, vectors, errorMessage, connection } = source;
-  const isBusy = source.activeRun !== null || stateOf(source).isBusy;
+  const isBusy = source.activeRun !== null || describeState(source).isBusy;
   return (
     <>
       {isBusy ? <ReadingCard source={source} /> : null}
@@ -62,7 +62,7 @@ function foundBy(vectors: Source['vectors'], t: ReturnType<typeof useText>['t'])
 
 /** Where a source comes from: an address, a folder, a project. */
 function Origin({ source: { settings }, kind }: { readonly source: Source; readonly kind: string }) {
-  const place = placeOf(settings);
+  const place = findPlace(settings);
   if (settings?.__typename === 'WebUrlSettings') {
     return (
       <>
@@ -76,7 +76,7 @@ function Origin({ source: { settings }, kind }: { readonly source: Source; reado
   return <>{place === undefined ? kind : `${kind}: ${place}`}</>;
 }
 
-function placeOf(settings: Source['settings']): string | undefined {
+function findPlace(settings: Source['settings']): string | undefined {
   switch (settings?.__typename) {
     case 'DriveASettings':
     case 'DriveBSettings':

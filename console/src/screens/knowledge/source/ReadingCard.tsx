@@ -12,7 +12,7 @@ export function ReadingCard({ source }: { readonly source: Source }) {
   const { activeRun, indexPercentage } = source;
   const progress = activeRun?.progress ?? undefined;
   const counts = progress?.statistics ?? source.statistics;
-  const { label } = useWords().stateOf(source);
+  const { label } = useWords().describeState(source);
   const isListing = activeRun?.status === 'LISTING';
   const percent = isListing ? undefined : (progress?.percent ?? indexPercentage);
   const rate = progress?.documentsPerMinute ?? null;

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/form/button.tsx';
 import { Field, Switch, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Card, Section } from '../../../ui/page.tsx';
-import { faultOf, PeriodField } from '../add/AddForm.tsx';
+import { findFault, PeriodField } from '../add/AddForm.tsx';
 import { ChangeSourceDocument, type UpdateDataSourceInput } from '../documents.ts';
 import { useRemoval } from './SourceActions.tsx';
 import styles from './source.module.css';
@@ -25,7 +25,7 @@ export function Settings({ source, onChanged }: { readonly source: Source; reado
     say(t('Saved'));
     onChanged();
   };
-  const nameFault = faultOf(change.error, 'name');
+  const nameFault = findFault(change.error, 'name');
   const isGiven = type === 'FILE_UPLOAD' || type === 'API';
   return (
     <>

@@ -77,8 +77,8 @@ export function useRemoval({ id, name, usageCount }: Pick<Source, 'id' | 'name' 
       await run(DeleteSourceDocument, { id });
       say(t('"{name}" is deleted', { name }));
       go('/knowledge');
-    } catch (thrown) {
-      say(readableError(thrown).message, 'bad');
+    } catch (cause) {
+      say(readableError(cause).message, 'bad');
     }
   };
 }

@@ -9,10 +9,10 @@ import { Time } from '../../../ui/small.tsx';
 import { RunDocument, RunsChangedDocument } from '../documents.ts';
 import { useElapsedMs } from '../elapsed.ts';
 import { Passages } from '../Passages.tsx';
-import { titleOf } from '../RunTable.tsx';
+import { getTitle } from '../RunTable.tsx';
 import styles from '../runs.module.css';
 import { StopButton, useMayStop } from '../StopButton.tsx';
-import { kindWords, stateOf } from '../words.ts';
+import { describeState, kindWords } from '../words.ts';
 import { useRunEvents } from './events.ts';
 import { RunFacts } from './RunFacts.tsx';
 import type { RunDetail } from './steps.ts';
@@ -61,12 +61,12 @@ function Content({
   const isRunning = run.status === 'IN_PROGRESS';
   const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
   const happening = useRunEvents(run.id, isRunning && run.isStored, onChange);
-  const state = stateOf(run, t);
+  const state = describeState(run, t);
   const text = isRunning ? happening.text || run.text : run.text;
   const near = run.retrieval?.passageCount === 0 ? run.retrieval.nearPassages : [];
   return (
     <Page
-      title={titleOf(run, t)}
+      title={getTitle(run, t)}
       lead={
         <span className={styles.lead}>
           <Badge tone={state.tone}>{state.word}</Badge>

@@ -8,7 +8,7 @@ import type { StepFragment } from '../documents.ts';
 import { Passages } from '../Passages.tsx';
 import { modeWords, stepWords } from '../words.ts';
 import type { RunDetail } from './steps.ts';
-import { callOf, errorWords } from './steps.ts';
+import { errorWords, findCall } from './steps.ts';
 import styles from './waterfall.module.css';
 
 type Fact = readonly [name: string, value: ReactNode];
@@ -34,7 +34,7 @@ export function StepDetail({
           [t('State'), stepWords(t)[step.status]],
           ...(step.offsetMs === null ? [] : [[t('Began after'), formatMs(step.offsetMs, number)] as const]),
           ...(step.durationMs === null ? [] : [[t('Took'), formatMs(step.durationMs, number)] as const]),
-          ...factsOf(step, { t, number, currency }),
+          ...listFacts(step, { t, number, currency }),
         ]}
       />
       {step.__typename === 'RetrievalStep' ? <Retrieval step={step} /> : null}
@@ -44,7 +44,7 @@ export function StepDetail({
   );
 }
 
-function factsOf(
+function listFacts(
   step: StepFragment,
   { t, number, currency }: Pick<ReturnType<typeof useText>, 't' | 'number'> & { readonly currency: string },
 ): readonly Fact[] {
@@ -88,7 +88,7 @@ function ToolCall({
   readonly failure: string | undefined;
 }) {
   const { t } = useText();
-  const call = callOf(run, step.callId);
+  const call = findCall(run, step.callId);
   const error = call.error ?? failure;
   return (
     <>

@@ -7,7 +7,7 @@ import type { StepFragment } from '../documents.ts';
 import { stepWords } from '../words.ts';
 import { StepDetail } from './StepDetail.tsx';
 import type { RunDetail } from './steps.ts';
-import { summaryOf } from './steps.ts';
+import { summarizeStep } from './steps.ts';
 import styles from './waterfall.module.css';
 
 interface PlacedStep {
@@ -49,12 +49,12 @@ export function Waterfall({
                 <ChevronRight size={14} aria-hidden className={styles.chevron} />
                 <StepIcon step={step} />
                 <span>
-                  {summaryOf(step, t)}
-                  <small>{noteOf(step, { progress, currency, t, number })}</small>
+                  {summarizeStep(step, t)}
+                  <small>{getNote(step, { progress, currency, t, number })}</small>
                 </span>
               </span>
               <span className={styles.track} aria-hidden>
-                <span className={styles.bar} data-status={step.status} style={placeOf(step, endMs)} />
+                <span className={styles.bar} data-status={step.status} style={findPlace(step, endMs)} />
               </span>
               <span className={styles.took}>
                 {step.durationMs === null ? stepWords(t)[step.status] : formatMs(step.durationMs, number)}
@@ -84,7 +84,7 @@ const icons = {
 } as const;
 
 /** A step in a second line: what it looks for, what it is doing, or what it used. */
-function noteOf(
+function getNote(
   step: StepFragment,
   {
     progress,
@@ -103,7 +103,7 @@ function noteOf(
 }
 
 /** Where the bar of a step stands. One that goes on reaches to now; one of unknown time has none. */
-function placeOf({ offsetMs, durationMs, status }: StepFragment, endMs: number) {
+function findPlace({ offsetMs, durationMs, status }: StepFragment, endMs: number) {
   if (offsetMs === null) return { display: 'none' };
   const ms = durationMs ?? (status === 'IN_PROGRESS' ? Math.max(0, endMs - offsetMs) : 0);
   const left = Math.min(99, (offsetMs / endMs) * 100);

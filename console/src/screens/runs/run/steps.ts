@@ -6,7 +6,7 @@ import { flowWords } from '../words.ts';
 export type RunDetail = NonNullable<RunQuery['run']>;
 
 /** A step in a few words. */
-export function summaryOf(step: StepFragment, t: Text['t']): string {
+export function summarizeStep(step: StepFragment, t: Text['t']): string {
   switch (step.__typename) {
     case 'ModelCallStep':
       return step.modelId;
@@ -32,7 +32,7 @@ export interface ShownCall {
 }
 
 /** What a tool was given and what it gave, as far as the reader may see it. */
-export function callOf({ output }: RunDetail, callId: string): ShownCall {
+export function findCall({ output }: RunDetail, callId: string): ShownCall {
   const items = output.filter((item) => 'callId' in item && item.callId === callId);
   const call = items.find((item): item is Call => 'arguments' in item);
   const outputs = items.flatMap((item) => {
@@ -60,7 +60,7 @@ function indented(text: string): string {
 /** Why a call failed, where nothing else says it. */
 export function errorWords(code: string, t: Text['t']): string {
   const name = code.toUpperCase();
-  const known: Readonly<Record<string, string>> = {
+  const texts: Readonly<Record<string, string>> = {
     RATE_LIMIT_EXCEEDED: t('It was asked too often.'),
     INSUFFICIENT_QUOTA: t('A limit is used up.'),
     MODEL_ERROR: t('The provider of the model failed.'),
@@ -74,5 +74,5 @@ export function errorWords(code: string, t: Text['t']): string {
     NOT_FOUND: t('What it asked for is not there.'),
     FORBIDDEN: t('It was not allowed.'),
   };
-  return known[name] ?? t('It failed ({code}).', { code: code.toLowerCase().replaceAll('_', ' ') });
+  return texts[name] ?? t('It failed ({code}).', { code: code.toLowerCase().replaceAll('_', ' ') });
 }

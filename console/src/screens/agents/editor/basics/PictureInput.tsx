@@ -27,7 +27,7 @@ export function PictureInput({
       setFault(t('This file cannot be read as a picture.'));
     }
   };
-  const said = fault ?? error;
+  const message = fault ?? error;
   return (
     <div className={styles.pictureInput}>
       <label htmlFor={id}>{t('Picture')}</label>
@@ -36,7 +36,7 @@ export function PictureInput({
           id={id}
           type="file"
           accept="image/png,image/jpeg,image/webp"
-          aria-describedby={said === undefined ? undefined : `${id}-error`}
+          aria-describedby={message === undefined ? undefined : `${id}-error`}
           onChange={(event) => void choose(event.target.files?.[0])}
         />
         {value === '' ? null : (
@@ -45,9 +45,9 @@ export function PictureInput({
           </Button>
         )}
       </div>
-      {said === undefined ? null : (
+      {message === undefined ? null : (
         <p id={`${id}-error`} className={styles.fault}>
-          {said}
+          {message}
         </p>
       )}
     </div>

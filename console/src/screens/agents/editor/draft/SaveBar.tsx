@@ -4,7 +4,7 @@ import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
-import { wordsOf } from '../../faults.ts';
+import { getWords } from '../../faults.ts';
 import styles from '../editor.module.css';
 import type { FieldName } from './draft.ts';
 import { fieldLabel, fieldOfPlace } from './field-labels.ts';
@@ -82,7 +82,7 @@ function Refusal({ error }: { readonly error: ParleyError | undefined }) {
         const name = fieldOfPlace(fault.path);
         return (
           <p key={`${fault.path} ${fault.message}`}>
-            {name === undefined ? fault.message : `${fieldLabel(t, name)}: ${wordsOf(fault)}`}
+            {name === undefined ? fault.message : `${fieldLabel(t, name)}: ${getWords(fault)}`}
           </p>
         );
       })}

@@ -1,5 +1,5 @@
 import type { AgentFieldsFragment, UpdateAgentInput } from '../documents.ts';
-import { type StandingTool, toolInputOf } from '../tools/standing.ts';
+import { type StandingTool, toToolInput } from '../tools/standing.ts';
 
 /** The values that the sections of the editor change together. Texts that may be absent are empty. */
 export interface AgentFields {
@@ -39,7 +39,7 @@ export const fieldNames: readonly FieldName[] = [
   ...(['catalogs', 'orgCategoryIds', 'publicCategories', 'profile', 'enabledTools'] as const),
 ];
 
-export function fieldsOf(agent: AgentFieldsFragment): AgentFields {
+export function readFields(agent: AgentFieldsFragment): AgentFields {
   return {
     name: agent.name,
     description: agent.description,
@@ -58,7 +58,7 @@ export function fieldsOf(agent: AgentFieldsFragment): AgentFields {
     catalogs: agent.catalogs,
     orgCategoryIds: agent.orgCategoryIds,
     publicCategories: agent.publicCategories,
-    profile: profileOf(agent.profile),
+    profile: readProfile(agent.profile),
     enabledTools: agent.enabledTools,
   };
 }
@@ -66,7 +66,7 @@ export function fieldsOf(agent: AgentFieldsFragment): AgentFields {
 const emptyAsNull = (text: string) => (text === '' ? null : text);
 
 /** The input of a change that has these fields alone. */
-export function inputOf(fields: AgentFields, names: readonly FieldName[]): UpdateAgentInput {
+export function toInput(fields: AgentFields, names: readonly FieldName[]): UpdateAgentInput {
   const whole: { readonly [Name in FieldName]: UpdateAgentInput[Name] } = {
     ...fields,
     introduction: emptyAsNull(fields.introduction),
@@ -78,13 +78,13 @@ export function inputOf(fields: AgentFields, names: readonly FieldName[]): Updat
     catalogs: [...fields.catalogs],
     orgCategoryIds: [...fields.orgCategoryIds],
     publicCategories: [...fields.publicCategories],
-    enabledTools: fields.enabledTools.map(toolInputOf),
-    profile: profileInputOf(fields.profile),
+    enabledTools: fields.enabledTools.map(toToolInput),
+    profile: toProfileInput(fields.profile),
   };
   return Object.fromEntries(names.map((name) => [name, whole[name]]));
 }
 
-function profileOf(profile: AgentFieldsFragment['profile']): AgentFields['profile'] {
+function readProfile(profile: AgentFieldsFragment['profile']): AgentFields['profile'] {
   return {
     ...withoutTypename(profile),
     features: profile.features.map(({ title, description }) => ({ title, description })),
@@ -92,7 +92,7 @@ function profileOf(profile: AgentFieldsFragment['profile']): AgentFields['profil
   };
 }
 
-function profileInputOf(profile: AgentFields['profile']): NonNullable<UpdateAgentInput['profile']> {
+function toProfileInput(profile: AgentFields['profile']): NonNullable<UpdateAgentInput['profile']> {
   return {
     ...profile,
     conversations: profile.conversations.map(({ question, answer }) => ({ question: question ?? '', answer: answer ?? '' })),
@@ -114,7 +114,7 @@ export interface Draft {
   readonly conflicts: readonly FieldName[];
 }
 
-export const draftOf = (base: AgentFields): Draft => ({ base, mine: base, conflicts: [] });
+export const startDraft = (base: AgentFields): Draft => ({ base, mine: base, conflicts: [] });
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -125,18 +125,18 @@ export function changedFields({ base, mine }: Draft): readonly FieldName[] {
 /** Takes in what the service has now: fields that only others changed are theirs, fields that only the reader changed stay. */
 export function mergeTheirs({ base, mine, conflicts }: Draft, theirs: AgentFields): Draft {
   const isMine = (name: FieldName) => !isSame(mine[name], base[name]) && !isSame(mine[name], theirs[name]);
-  const merged: AgentFields = Object.assign(
+  const fields: AgentFields = Object.assign(
     {},
     theirs,
     Object.fromEntries(fieldNames.filter(isMine).map((name) => [name, mine[name]])),
   );
   const fresh = fieldNames.filter((name) => isMine(name) && !isSame(base[name], theirs[name]));
-  const kept = conflicts.filter((name) => isMine(name) && !fresh.includes(name));
-  return { base: theirs, mine: merged, conflicts: [...kept, ...fresh] };
+  const oldConflicts = conflicts.filter((name) => isMine(name) && !fresh.includes(name));
+  return { base: theirs, mine: fields, conflicts: [...oldConflicts, ...fresh] };
 }
 
 /** The draft once the service has taken these values: what was typed since stays changed. */
-export function mergeSaved(draft: Draft, sent: AgentFields, names: readonly FieldName[], saved: AgentFields): Draft {
-  const taken: AgentFields = Object.assign({}, draft.base, Object.fromEntries(names.map((name) => [name, sent[name]])));
-  return mergeTheirs({ ...draft, base: taken }, saved);
+export function mergeSaved(draft: Draft, request: AgentFields, names: readonly FieldName[], reply: AgentFields): Draft {
+  const base: AgentFields = Object.assign({}, draft.base, Object.fromEntries(names.map((name) => [name, request[name]])));
+  return mergeTheirs({ ...draft, base: base }, reply);
 }

@@ -7,12 +7,12 @@ import {
   type AgentFields,
   changedFields,
   type Draft,
-  draftOf,
   type FieldName,
-  fieldsOf,
-  inputOf,
   mergeSaved,
   mergeTheirs,
+  readFields,
+  startDraft,
+  toInput,
 } from './draft.ts';
 
 export interface AgentForm {
@@ -34,12 +34,12 @@ export interface AgentForm {
 
 /** The form of an agent over all sections. `agent` is what the service says now; what it says anew is merged with what the reader changed. */
 export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): AgentForm {
-  const [draft, setDraft] = useState(() => draftOf(fieldsOf(agent)));
+  const [draft, setDraft] = useState(() => startDraft(readFields(agent)));
   const mutation = useMutate(SaveAgentDocument);
   const [looking, setLooking] = useState<{ readonly isBusy: boolean; readonly error?: ParleyError }>({ isBusy: false });
   const isSaving = mutation.isBusy || looking.isBusy;
   useEffect(() => {
-    if (!isSaving) setDraft((current) => mergeTheirs(current, fieldsOf(agent)));
+    if (!isSaving) setDraft((current) => mergeTheirs(current, readFields(agent)));
   }, [agent, isSaving]);
   const changed = useMemo(() => changedFields(draft), [draft]);
   const set = useCallback(
@@ -49,23 +49,23 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
   );
   const withoutConflict = (current: Draft, name: FieldName) => current.conflicts.filter((other) => other !== name);
   const save = async () => {
-    const sent = draft.mine;
+    const request = draft.mine;
     setLooking({ isBusy: true });
     mutation.reset();
     try {
       // Whoever saves over what they have not seen is asked first.
       const { agent: now } = await run(AgentEditorDocument, { id: agent.id });
-      const merged = now === null ? draft : mergeTheirs(draft, fieldsOf(now));
-      setDraft(merged);
+      const nextDraft = now === null ? draft : mergeTheirs(draft, readFields(now));
+      setDraft(nextDraft);
       setLooking({ isBusy: false });
-      if (merged.conflicts.length > 0) return undefined;
-      const names = changedFields(merged);
-      const reply = await mutation.run({ id: agent.id, input: inputOf(merged.mine, names) });
+      if (nextDraft.conflicts.length > 0) return undefined;
+      const names = changedFields(nextDraft);
+      const reply = await mutation.run({ id: agent.id, input: toInput(nextDraft.mine, names) });
       if (reply === undefined) return undefined;
-      setDraft((current) => mergeSaved(current, sent, names, fieldsOf(reply.updateAgent)));
+      setDraft((current) => mergeSaved(current, request, names, readFields(reply.updateAgent)));
       return (reply.updateAgent.warnings ?? []).map(({ message }) => message);
-    } catch (thrown) {
-      setLooking({ isBusy: false, error: readableError(thrown) });
+    } catch (cause) {
+      setLooking({ isBusy: false, error: readableError(cause) });
       return undefined;
     }
   };
@@ -84,7 +84,7 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
     keepMine: (name) => setDraft((current) => ({ ...current, conflicts: withoutConflict(current, name) })),
     discard: () => {
       mutation.reset();
-      setDraft((current) => draftOf(current.base));
+      setDraft((current) => startDraft(current.base));
     },
     save,
     isSaving,

@@ -3,11 +3,11 @@ import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { IconButton } from '../../../../ui/form/button.tsx';
 import { Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
-import { jsonOf } from '../parts/words.ts';
+import { parseJson } from '../parts/words.ts';
 import type { FlowStepInput } from './documents.ts';
 import styles from './flows.module.css';
 import type { KnownNames } from './steps.ts';
-import { kindName, kindOf, operatorName, operators } from './steps.ts';
+import { getKind, kindName, operatorName, operators } from './steps.ts';
 
 interface Props {
   readonly number: number;
@@ -23,7 +23,7 @@ interface Props {
 /** One step with what its kind takes. */
 export function StepForm({ number, step, steps, names, fault, onChange, onMove, onRemove }: Props) {
   const { t } = useText();
-  const kind = kindOf(step);
+  const kind = getKind(step);
   const stepId = step[kind]?.stepId ?? '';
   const setId = (id: string) => {
     const { stepId: _before, ...rest } = step[kind] ?? {};
@@ -181,7 +181,7 @@ function ToolFields({
 }) {
   const { t } = useText();
   const [text, setText] = useState(() => JSON.stringify(tool.arguments ?? {}, undefined, 2));
-  const value = jsonOf(text);
+  const value = parseJson(text);
   return (
     <>
       <Field
@@ -201,8 +201,8 @@ function ToolFields({
             value={text}
             onChange={(event) => {
               setText(event.target.value);
-              const read = jsonOf(event.target.value);
-              if (read !== undefined) onChange({ ...tool, arguments: read });
+              const value = parseJson(event.target.value);
+              if (value !== undefined) onChange({ ...tool, arguments: value });
             }}
           />
         )}

@@ -5,7 +5,7 @@ import { Button } from '../../../../ui/form/button.tsx';
 import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
-import { jsonOf } from '../parts/words.ts';
+import { parseJson } from '../parts/words.ts';
 import type { FlowStepInput, FlowVersionInput } from './documents.ts';
 import styles from './flows.module.css';
 import { StepForm } from './StepForm.tsx';
@@ -31,7 +31,7 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
   const [json, setJson] = useState<string>();
   const [fault, setFault] = useState<string>();
   const read = () => {
-    const value = json === undefined ? steps : jsonOf(json);
+    const value = json === undefined ? steps : parseJson(json);
     const list = Array.isArray(value) ? (value as readonly FlowStepInput[]) : undefined;
     setFault(list === undefined ? t('This is no JSON array of steps.') : undefined);
     return list;
@@ -47,14 +47,14 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
     if (list !== undefined) onSave({ ...version, description, steps: [...list] });
   };
   const isDirty = description !== (version.description ?? '') || json !== undefined || steps !== version.steps;
-  const shown = [`${place}.description`, ...(json === undefined ? steps.map((_, index) => `${place}.steps.${index}`) : [])];
+  const fieldPaths = [`${place}.description`, ...(json === undefined ? steps.map((_, index) => `${place}.steps.${index}`) : [])];
   return (
     <PartDialog
       title={t('Version {version}', { version: version.version })}
       size="wide"
       isDirty={isDirty}
       isBusy={isBusy}
-      error={errorBeside(error, shown)}
+      error={errorBeside(error, fieldPaths)}
       onClose={onClose}
       onSubmit={save}
       action={t('Save')}
@@ -87,8 +87,8 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
               steps={steps}
               names={names}
               fault={faultAt(error, `${place}.steps.${index}`)}
-              onChange={(changed) => setSteps(steps.map((other, at) => (at === index ? changed : other)))}
-              onMove={(by) => setSteps(moved(steps, index, by))}
+              onChange={(edit) => setSteps(steps.map((other, at) => (at === index ? edit : other)))}
+              onMove={(by) => setSteps(moveItem(steps, index, by))}
               onRemove={() => setSteps(steps.filter((_, at) => at !== index))}
             />
           ))}
@@ -111,7 +111,7 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
   );
 }
 
-function moved<Item>(items: readonly Item[], index: number, by: number): readonly Item[] {
+function moveItem<Item>(items: readonly Item[], index: number, by: number): readonly Item[] {
   const rest = items.filter((_, at) => at !== index);
   const item = items[index];
   return item === undefined ? items : [...rest.slice(0, index + by), item, ...rest.slice(index + by)];

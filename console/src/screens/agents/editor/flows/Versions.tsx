@@ -6,7 +6,7 @@ import { Button } from '../../../../ui/form/button.tsx';
 import { type FlowVersionInput, UpdateFlowDocument } from './documents.ts';
 import styles from './flows.module.css';
 import type { KnownNames } from './steps.ts';
-import { type Flow, kindName, kindOf, stepInputOf, stepSentence, type Version, versionInputOf } from './steps.ts';
+import { type Flow, getKind, kindName, stepSentence, toStepInput, toVersionInput, type Version } from './steps.ts';
 import { VersionDialog } from './VersionDialog.tsx';
 
 interface Props {
@@ -23,14 +23,14 @@ export function Versions({ flow, versions, isReadOnly, names, onSaved }: Props) 
   const update = useMutate(UpdateFlowDocument);
   const [edited, setEdited] = useState<FlowVersionInput>();
   const next = Math.max(0, ...versions.map(({ version }) => version)) + 1;
-  const save = async (changed: readonly FlowVersionInput[]) => {
-    const saved = await update.run({ id: flow.id, input: { versions: [...changed] } });
-    if (saved !== undefined) {
+  const save = async (versionInputs: readonly FlowVersionInput[]) => {
+    const result = await update.run({ id: flow.id, input: { versions: [...versionInputs] } });
+    if (result !== undefined) {
       setEdited(undefined);
       onSaved();
     }
   };
-  const inputs = versions.map(versionInputOf);
+  const inputs = versions.map(toVersionInput);
   const activate = (version: number) => save(inputs.map((input) => ({ ...input, active: input.version === version })));
   const put = (input: FlowVersionInput) => save([...inputs.filter(({ version }) => version !== input.version), input]);
   return (
@@ -45,11 +45,11 @@ export function Versions({ flow, versions, isReadOnly, names, onSaved }: Props) 
           </summary>
           <ol className={styles.steps}>
             {version.steps.map((step, index) => {
-              const input = stepInputOf(step);
+              const input = toStepInput(step);
               return (
                 // biome-ignore lint/suspicious/noArrayIndexKey: steps may have no ids
                 <li key={index}>
-                  <strong>{kindName(t, kindOf(input))}</strong>
+                  <strong>{kindName(t, getKind(input))}</strong>
                   {step.stepId === null ? null : <code>{step.stepId}</code>}
                   <span className={styles.quiet}>{stepSentence(t, input)}</span>
                 </li>
@@ -63,12 +63,12 @@ export function Versions({ flow, versions, isReadOnly, names, onSaved }: Props) 
                   {t('Make version {version} active', { version: version.version })}
                 </Button>
               )}
-              <Button size="small" onClick={() => setEdited(versionInputOf(version))}>
+              <Button size="small" onClick={() => setEdited(toVersionInput(version))}>
                 {t('Edit version {version}', { version: version.version })}
               </Button>
               <Button
                 size="small"
-                onClick={() => setEdited({ ...versionInputOf(version), version: next, active: false, description: '' })}
+                onClick={() => setEdited({ ...toVersionInput(version), version: next, active: false, description: '' })}
               >
                 {t('New version from it')}
               </Button>

@@ -49,7 +49,7 @@ export function operatorName(t: Text['t'], operator: FlowOperator): string {
 }
 
 /** A step as the service takes it. */
-export function stepInputOf(step: FlowStepFieldsFragment): FlowStepInput {
+export function toStepInput(step: FlowStepFieldsFragment): FlowStepInput {
   // An id that is null is refused.
   const id = step.stepId === null ? {} : { stepId: step.stepId };
   switch (step.__typename) {
@@ -68,12 +68,12 @@ export function stepInputOf(step: FlowStepFieldsFragment): FlowStepInput {
   }
 }
 
-export function versionInputOf({ version, active, description, steps }: Version): FlowVersionInput {
-  return { version, active, description, steps: steps.map(stepInputOf) };
+export function toVersionInput({ version, active, description, steps }: Version): FlowVersionInput {
+  return { version, active, description, steps: steps.map(toStepInput) };
 }
 
 /** The kind of a step: the one member that it has. */
-export function kindOf(step: FlowStepInput): StepKind {
+export function getKind(step: FlowStepInput): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? 'prompt';
 }
 

@@ -10,9 +10,9 @@ import {
   type InputValues,
   inputTypeName,
   inputTypes,
-  settingsInputOf,
+  readValues,
   settingsMember,
-  valuesOf,
+  toSettingsInput,
 } from './values.ts';
 
 interface Props {
@@ -29,23 +29,23 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
   const { t } = useText();
   const create = useMutate(CreateInputDocument);
   const update = useMutate(UpdateInputDocument);
-  const [values, setValues] = useState(() => valuesOf(input));
+  const [values, setValues] = useState(() => readValues(input));
   const error = create.error ?? update.error;
   const change = (members: Partial<InputValues>) => setValues({ ...values, ...members });
   const at = settingsMember(values.type);
   const save = async () => {
     const { label, variableName, showOnChatCreate } = values;
-    const sent = { label, variableName, showOnChatCreate, settings: settingsInputOf(values) };
-    const saved =
+    const request = { label, variableName, showOnChatCreate, settings: toSettingsInput(values) };
+    const result =
       input === undefined
-        ? await create.run({ agentId, input: { ...sent, orderIndex } })
-        : await update.run({ id: input.id, input: sent });
-    if (saved !== undefined) onSaved();
+        ? await create.run({ agentId, input: { ...request, orderIndex } })
+        : await update.run({ id: input.id, input: request });
+    if (result !== undefined) onSaved();
   };
   return (
     <PartDialog
       title={input === undefined ? t('New input') : t('Edit {name}', { name: input.label })}
-      isDirty={JSON.stringify(values) !== JSON.stringify(valuesOf(input))}
+      isDirty={JSON.stringify(values) !== JSON.stringify(readValues(input))}
       isBusy={create.isBusy || update.isBusy}
       error={errorBeside(error, ['input.label', 'input.variableName', `${at}.options`])}
       onClose={onClose}

@@ -1,5 +1,5 @@
 import type { Text } from '../../../../text/text.ts';
-import { linesOf } from '../parts/words.ts';
+import { splitLines } from '../parts/words.ts';
 import type { AgentInputsQuery, UserInputSettingsInput, UserInputType } from './documents.ts';
 
 export type AgentInput = NonNullable<AgentInputsQuery['agent']>['userInputs'][number];
@@ -31,7 +31,7 @@ export interface InputValues {
   readonly max: string;
 }
 
-export function valuesOf(input: AgentInput | undefined): InputValues {
+export function readValues(input: AgentInput | undefined): InputValues {
   if (input === undefined) {
     const texts = { placeholder: '', defaultValue: '', options: '', min: '', max: '' };
     return { type: 'SHORT_TEXT', label: '', variableName: '', showOnChatCreate: true, isRequired: false, ...texts };
@@ -48,28 +48,28 @@ export function valuesOf(input: AgentInput | undefined): InputValues {
   const empty = { ...base, options: '', min: '', max: '' };
   switch (settings.__typename) {
     case 'BooleanSettings':
-      return { ...empty, defaultValue: textOf(settings.defaultAnswer) };
+      return { ...empty, defaultValue: getText(settings.defaultAnswer) };
     case 'DateSettings':
       return {
         ...empty,
-        defaultValue: textOf(settings.defaultDay),
-        min: textOf(settings.earliestDay),
-        max: textOf(settings.latestDay),
+        defaultValue: getText(settings.defaultDay),
+        min: getText(settings.earliestDay),
+        max: getText(settings.latestDay),
       };
     case 'NumberSettings':
-      return { ...empty, defaultValue: textOf(settings.defaultNumber), min: textOf(settings.min), max: textOf(settings.max) };
+      return { ...empty, defaultValue: getText(settings.defaultNumber), min: getText(settings.min), max: getText(settings.max) };
     case 'SelectSettings':
-      return { ...empty, defaultValue: textOf(settings.defaultOption), options: settings.options.join('\n') };
+      return { ...empty, defaultValue: getText(settings.defaultOption), options: settings.options.join('\n') };
     default:
-      return { ...empty, defaultValue: textOf(settings.defaultText), max: textOf(settings.maxLength) };
+      return { ...empty, defaultValue: getText(settings.defaultText), max: getText(settings.maxLength) };
   }
 }
 
-const textOf = (value: string | number | boolean | null) => (value === null ? '' : String(value));
+const getText = (value: string | number | boolean | null) => (value === null ? '' : String(value));
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 const numberOrNull = (text: string) => (text.trim() === '' ? null : Number(text));
 
-export function settingsInputOf(values: InputValues): UserInputSettingsInput {
+export function toSettingsInput(values: InputValues): UserInputSettingsInput {
   const { isRequired, defaultValue, min, max } = values;
   const base = { isRequired, placeholder: orNull(values.placeholder) };
   switch (values.type) {
@@ -80,7 +80,7 @@ export function settingsInputOf(values: InputValues): UserInputSettingsInput {
     case 'NUMBER':
       return { number: { ...base, defaultNumber: numberOrNull(defaultValue), min: numberOrNull(min), max: numberOrNull(max) } };
     case 'SELECT':
-      return { select: { ...base, defaultOption: orNull(defaultValue), options: linesOf(values.options) } };
+      return { select: { ...base, defaultOption: orNull(defaultValue), options: splitLines(values.options) } };
     case 'LONG_TEXT':
       return { longText: { ...base, defaultText: orNull(defaultValue), maxLength: numberOrNull(max) } };
     case 'SHORT_TEXT':

@@ -38,8 +38,8 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
     try {
       await run(AttachSourceDocument, { agentId, dataSourceId: id });
       onAttached();
-    } catch (thrown) {
-      setFault(readableError(thrown).message);
+    } catch (cause) {
+      setFault(readableError(cause).message);
     } finally {
       setBusy(undefined);
     }

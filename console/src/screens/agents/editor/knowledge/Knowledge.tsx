@@ -48,8 +48,8 @@ export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
     try {
       await run(DetachSourceDocument, { agentId: agent.id, dataSourceId: id });
       reload();
-    } catch (thrown) {
-      toast(readableError(thrown).message, 'bad');
+    } catch (cause) {
+      toast(readableError(cause).message, 'bad');
     }
   };
   const mayAdd = !form.isReadOnly && session.may('DATA_SOURCES_WRITE');
@@ -175,8 +175,8 @@ function useFiles(agentId: string, onSent: () => void) {
         const onProgress = ({ sentBytes, totalBytes }: UploadProgress) =>
           setSending({ name, percent: (100 * sentBytes) / Math.max(totalBytes, 1) });
         await upload(AddFileDocument, { agentId, file }, { onProgress });
-      } catch (thrown) {
-        setFault(`${name}: ${readableError(thrown).message}`);
+      } catch (cause) {
+        setFault(`${name}: ${readableError(cause).message}`);
       }
       onSent();
     }

@@ -31,7 +31,7 @@ export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, a
     if (error !== undefined) note.current?.scrollIntoView({ block: 'nearest' });
   }, [error]);
   const close = async () => {
-    const wanted =
+    const isConfirmed =
       !isDirty ||
       (await confirm({
         title: t('Close without saving?'),
@@ -39,7 +39,7 @@ export function PartDialog({ title, isDirty, isBusy, error, onClose, onSubmit, a
         action: t('Close without saving'),
         isDanger: true,
       }));
-    if (wanted) onClose();
+    if (isConfirmed) onClose();
   };
   return (
     <Dialog

@@ -10,18 +10,18 @@ export function useRemove<Result>(mutation: Document<Result, { id: string }>, on
   const confirm = useConfirm();
   const toast = useToast();
   return async (id: string, name: string, consequence: string) => {
-    const wanted = await confirm({
+    const isConfirmed = await confirm({
       title: t('Delete {name}?', { name }),
       body: consequence,
       action: t('Delete'),
       isDanger: true,
     });
-    if (!wanted) return;
+    if (!isConfirmed) return;
     try {
       await run(mutation, { id });
       onRemoved();
-    } catch (thrown) {
-      toast(readableError(thrown).message, 'bad');
+    } catch (cause) {
+      toast(readableError(cause).message, 'bad');
     }
   };
 }

@@ -1,5 +1,5 @@
 /** The lines of a text that are not blank. */
-export function linesOf(text: string): string[] {
+export function splitLines(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -7,7 +7,7 @@ export function linesOf(text: string): string[] {
 }
 
 /** A text as a JSON value. Undefined: it is none. */
-export function jsonOf(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -105,7 +105,7 @@ function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly
 function TurnView({ turn }: { readonly turn: Turn }) {
   const { t } = useText();
   const { question, answer, tools, ended, error } = turn;
-  const waiting = ended?.toolCalls ?? [];
+  const openCalls = ended?.toolCalls ?? [];
   return (
     <article className={styles.turn}>
       <p className={styles.question}>{question}</p>
@@ -128,10 +128,10 @@ function TurnView({ turn }: { readonly turn: Turn }) {
           ))}
         </ol>
       ) : null}
-      {waiting.length > 0 ? (
+      {openCalls.length > 0 ? (
         <Note tone="warn">
           {t('It waits for {tools}. Ask the agent in a chat to approve or to answer.', {
-            tools: waiting.map(({ name }) => name).join(', '),
+            tools: openCalls.map(({ name }) => name).join(', '),
           })}
         </Note>
       ) : null}

@@ -62,8 +62,8 @@ export class PreviewChat {
       }
       const { sendMessage } = await run(AskPreviewDocument, { chatId: this.#chatId, text: question });
       if (!this.#isClosed) this.#follow(sendMessage.id);
-    } catch (thrown) {
-      this.#change({ error: readableError(thrown) });
+    } catch (cause) {
+      this.#change({ error: readableError(cause) });
     }
   }
 

@@ -78,7 +78,7 @@ export function Profile({ agent, form, reload }: SectionProps) {
         names={[t('In a few words'), t('In a sentence')]}
         pairs={profile.features.map(({ title, description }) => [title, description])}
         onChange={(pairs) => change({ features: pairs.map(([title, description]) => ({ title, description })) })}
-        faultOf={(index) => faultAt(error, `input.profile.features.${index}`)}
+        findFault={(index) => faultAt(error, `input.profile.features.${index}`)}
       />
       <Pairs
         title={t('Sample questions')}
@@ -86,7 +86,7 @@ export function Profile({ agent, form, reload }: SectionProps) {
         names={[t('Question'), t('Answer')]}
         pairs={profile.conversations.map(({ question, answer }) => [question ?? '', answer ?? ''])}
         onChange={(pairs) => change({ conversations: pairs.map(([question, answer]) => ({ question, answer })) })}
-        faultOf={(index) => faultAt(error, `input.profile.conversations.${index}`)}
+        findFault={(index) => faultAt(error, `input.profile.conversations.${index}`)}
       />
     </fieldset>
   );
@@ -101,14 +101,14 @@ function Pairs({
   names,
   pairs,
   onChange,
-  faultOf,
+  findFault,
 }: {
   readonly title: string;
   readonly lead?: string;
   readonly names: Pair;
   readonly pairs: readonly Pair[];
   readonly onChange: (pairs: readonly Pair[]) => void;
-  readonly faultOf: (index: number) => string | undefined;
+  readonly findFault: (index: number) => string | undefined;
 }) {
   const { t } = useText();
   const replace = (index: number, pair: Pair) => onChange(pairs.map((other, at) => (at === index ? pair : other)));
@@ -126,7 +126,7 @@ function Pairs({
       {pairs.map(([first, second], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the pairs have no ids
         <div key={index} className={styles.pair}>
-          <Field label={`${names[0]} ${index + 1}`} error={faultOf(index)}>
+          <Field label={`${names[0]} ${index + 1}`} error={findFault(index)}>
             {(control) => (
               <TextInput {...control} value={first} onChange={(event) => replace(index, [event.target.value, second])} />
             )}

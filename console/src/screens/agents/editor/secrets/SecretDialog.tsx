@@ -4,7 +4,7 @@ import { useText } from '../../../../text/text.ts';
 import { Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
-import { linesOf } from '../parts/words.ts';
+import { splitLines } from '../parts/words.ts';
 import { CreateSecretDocument, type SecretType, UpdateSecretDocument } from './documents.ts';
 import type { Secret } from './words.ts';
 import { secretTypeName } from './words.ts';
@@ -31,12 +31,12 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
   const [origins, setOrigins] = useState(secret?.origins.join('\n') ?? '');
   const error = create.error ?? update.error;
   const save = async () => {
-    const given = value === '' ? {} : { value, ...(origins.trim() === '' ? {} : { origins: linesOf(origins) }) };
-    const saved =
+    const valueInput = value === '' ? {} : { value, ...(origins.trim() === '' ? {} : { origins: splitLines(origins) }) };
+    const result =
       secret === undefined
-        ? await create.run({ agentId, input: { key, secretType, description, ...given } })
-        : await update.run({ id: secret.id, input: { secretType, description, ...given } });
-    if (saved !== undefined) onSaved();
+        ? await create.run({ agentId, input: { key, secretType, description, ...valueInput } })
+        : await update.run({ id: secret.id, input: { secretType, description, ...valueInput } });
+    if (result !== undefined) onSaved();
   };
   return (
     <PartDialog

@@ -16,9 +16,9 @@ export function Editors({ form, owner }: { readonly form: AgentForm; readonly ow
   const [email, setEmail] = useState('');
   const editors = form.fields.editors;
   const add = () => {
-    const wanted = email.trim().toLowerCase();
-    if (wanted === '' || editors.some((editor) => editor.email === wanted)) return;
-    form.set('editors', [...editors, { id: null, name: wanted, email: wanted }]);
+    const address = email.trim().toLowerCase();
+    if (address === '' || editors.some((editor) => editor.email === address)) return;
+    form.set('editors', [...editors, { id: null, name: address, email: address }]);
     setEmail('');
   };
   return (

@@ -14,25 +14,25 @@ export function GroupChoice({ form }: { readonly form: AgentForm }) {
   const { t } = useText();
   const [search, setSearch] = useState('');
   const { data, error } = usePage(SharingChoicesDocument, { search: search.trim() === '' ? null : search.trim() });
-  const chosen = form.fields.groups;
-  const others = (data?.groups.nodes ?? []).filter(({ id }) => !chosen.some((group) => group.id === id));
+  const groups = form.fields.groups;
+  const others = (data?.groups.nodes ?? []).filter(({ id }) => !groups.some((group) => group.id === id));
   const hasMany = search !== '' || data?.groups.pageInfo.hasNextPage === true;
   return (
     <fieldset className={styles.group}>
       <legend>{t('Groups')}</legend>
       {hasMany ? <SearchInput label={t('Search groups')} value={search} onChange={setSearch} /> : null}
       <ErrorNote error={error} />
-      {[...chosen, ...others].map(({ id, name }) => (
+      {[...groups, ...others].map(({ id, name }) => (
         <Checkbox
           key={id}
           label={name}
-          checked={chosen.some((group) => group.id === id)}
+          checked={groups.some((group) => group.id === id)}
           onChange={(event) =>
-            form.set('groups', event.target.checked ? [...chosen, { id, name }] : chosen.filter((group) => group.id !== id))
+            form.set('groups', event.target.checked ? [...groups, { id, name }] : groups.filter((group) => group.id !== id))
           }
         />
       ))}
-      {data !== undefined && chosen.length + others.length === 0 ? (
+      {data !== undefined && groups.length + others.length === 0 ? (
         <Note>{search === '' ? t('There are no groups yet. Make one under People.') : t('No group fits.')}</Note>
       ) : null}
       <Fault text={faultAt(form.error, 'input.groups')} />

@@ -121,8 +121,8 @@ function SkillDialog({ agentId, skill, onClose, onSaved }: DialogProps) {
   const error = create.error ?? update.error;
   const input = { name, description, content };
   const save = async () => {
-    const saved = skill === undefined ? await create.run({ agentId, input }) : await update.run({ id: skill.id, input });
-    if (saved !== undefined) onSaved();
+    const result = skill === undefined ? await create.run({ agentId, input }) : await update.run({ id: skill.id, input });
+    if (result !== undefined) onSaved();
   };
   return (
     <PartDialog

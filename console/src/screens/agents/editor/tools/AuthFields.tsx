@@ -11,14 +11,14 @@ interface Props {
   readonly fault: string | undefined;
 }
 
-const referenceOf = (key: string) => `{{secret:${key}}}`;
+const writeReference = (key: string) => `{{secret:${key}}}`;
 
 /** The credential that a tool sends: a secret of the agent, or a new value that becomes one. */
 export function AuthFields({ values, change, secrets, fault }: Props) {
   const { t } = useText();
   const { authType, credentialReference } = values;
   const keys = secrets.map(({ key }) => key);
-  const isUnknown = credentialReference !== '' && !keys.some((key) => referenceOf(key) === credentialReference);
+  const isUnknown = credentialReference !== '' && !keys.some((key) => writeReference(key) === credentialReference);
   return (
     <fieldset className={styles.group}>
       <legend>{t('Credential')}</legend>
@@ -81,7 +81,7 @@ export function AuthFields({ values, change, secrets, fault }: Props) {
                 <option value="">{t('A new value')}</option>
                 {isUnknown ? <option value={credentialReference}>{credentialReference}</option> : null}
                 {keys.map((key) => (
-                  <option key={key} value={referenceOf(key)}>
+                  <option key={key} value={writeReference(key)}>
                     {key}
                   </option>
                 ))}

@@ -2,7 +2,7 @@ import { usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import styles from '../editor.module.css';
-import { linesOf } from '../parts/words.ts';
+import { splitLines } from '../parts/words.ts';
 import { SubagentChoicesDocument } from './documents.ts';
 import type { StandingTool } from './standing.ts';
 
@@ -69,7 +69,7 @@ function FileSearch({ tool, onChange }: Props<Of<'FileSearchTool'>>) {
 
 function WebSearch({ tool, onChange }: Props<Of<'WebSearchTool'>>) {
   const { t } = useText();
-  const domains = (lines: string) => (lines.trim() === '' ? null : linesOf(lines));
+  const domains = (lines: string) => (lines.trim() === '' ? null : splitLines(lines));
   return (
     <div className={styles.grid}>
       <Field label={t('Only these sites')} hint={t('One a line')}>
@@ -99,18 +99,20 @@ function WebSearch({ tool, onChange }: Props<Of<'WebSearchTool'>>) {
 function Subagents({ tool, agentId, onChange }: Props<Of<'SubagentTool'>> & { readonly agentId: string }) {
   const { t } = useText();
   const { data } = usePage(SubagentChoicesDocument, {});
-  const chosen = tool.agentIds ?? [];
-  const known = (data?.agents.nodes ?? []).filter(({ id }) => id !== agentId && !tool.agents?.some((agent) => agent.id === id));
+  const agentIds = tool.agentIds ?? [];
+  const otherAgents = (data?.agents.nodes ?? []).filter(
+    ({ id }) => id !== agentId && !tool.agents?.some((agent) => agent.id === id),
+  );
   return (
     <fieldset className={styles.group}>
       <legend>{t('Agents that it may ask')}</legend>
-      {[...(tool.agents ?? []), ...known].map(({ id, name }) => (
+      {[...(tool.agents ?? []), ...otherAgents].map(({ id, name }) => (
         <Checkbox
           key={id}
           label={name}
-          checked={chosen.includes(id)}
+          checked={agentIds.includes(id)}
           onChange={(event) =>
-            onChange({ ...tool, agentIds: event.target.checked ? [...chosen, id] : chosen.filter((other) => other !== id) })
+            onChange({ ...tool, agentIds: event.target.checked ? [...agentIds, id] : agentIds.filter((other) => other !== id) })
           }
         />
       ))}

@@ -37,9 +37,9 @@ export function StandingTools({ form, services, agentId }: Props) {
   const isFixed = form.isReadOnly || enabledTools.some(isBeyondForm);
   const put = (tools: readonly StandingTool[]) => form.set('enabledTools', tools);
   const turn = (type: StandingType, isOn: boolean) => {
-    const made = newTool(type);
+    const addition = newTool(type);
     if (!isOn) put(enabledTools.filter((tool) => tool.type !== type));
-    else if (made !== undefined) put([...enabledTools, made]);
+    else if (addition !== undefined) put([...enabledTools, addition]);
   };
   const others = enabledTools.filter(({ type }) => !types.includes(type));
   return (
@@ -72,7 +72,7 @@ export function StandingTools({ form, services, agentId }: Props) {
                   <StandingSettings
                     tool={tool}
                     agentId={agentId}
-                    onChange={(changed) => put(enabledTools.map((other) => (other === tool ? changed : other)))}
+                    onChange={(edit) => put(enabledTools.map((other) => (other === tool ? edit : other)))}
                   />
                 )}
               </Row>

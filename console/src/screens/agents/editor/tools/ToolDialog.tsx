@@ -9,12 +9,12 @@ import { CreateToolDocument, type OwnToolFragment, UpdateToolDocument } from './
 import {
   methods,
   newValues,
-  parametersOf,
-  settingsInputOf,
+  parseParameters,
+  readValues,
   settingsMember,
   type ToolKind,
   type ToolValues,
-  valuesOf,
+  toSettingsInput,
 } from './values.ts';
 
 interface Props {
@@ -32,19 +32,19 @@ export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSa
   const { t } = useText();
   const create = useMutate(CreateToolDocument);
   const update = useMutate(UpdateToolDocument);
-  const [first] = useState(() => (tool === undefined ? newValues(kind) : valuesOf(tool)));
+  const [first] = useState(() => (tool === undefined ? newValues(kind) : readValues(tool)));
   const [values, setValues] = useState(first);
   const [parametersFault, setFault] = useState<string>();
   const change = (members: Partial<ToolValues>) => setValues({ ...values, ...members });
   const error = create.error ?? update.error;
   const at = settingsMember(values.kind);
   const save = async () => {
-    const isReadable = parametersOf(values) !== undefined;
+    const isReadable = parseParameters(values) !== undefined;
     setFault(isReadable ? undefined : t('This is no JSON object.'));
     if (!isReadable) return;
-    const input = { name: values.name, settings: settingsInputOf(values, tool?.settings) };
-    const saved = tool === undefined ? await create.run({ agentId, input }) : await update.run({ id: tool.id, input });
-    if (saved !== undefined) onSaved();
+    const input = { name: values.name, settings: toSettingsInput(values, tool?.settings) };
+    const result = tool === undefined ? await create.run({ agentId, input }) : await update.run({ id: tool.id, input });
+    if (result !== undefined) onSaved();
   };
   const titles = { api: t('New function of an API'), client: t('New function of the caller'), mcp: t('New MCP server') };
   const members = ['description', 'url', 'serverUrl', 'server', 'headers', 'query', 'body', 'parameters', 'auth', 'allowedTools'];

@@ -8,9 +8,9 @@ import { Dialog } from '../../../../ui/overlay/dialog.tsx';
 import { formatMs } from '../../../../ui/small.tsx';
 import styles from '../editor.module.css';
 import { Row, Rows } from '../parts/Rows.tsx';
-import { jsonOf } from '../parts/words.ts';
+import { parseJson } from '../parts/words.ts';
 import { OfferedToolsDocument, type OwnToolFragment, TryToolDocument } from './documents.ts';
-import { exampleOf } from './example.ts';
+import { buildExample } from './example.ts';
 
 /** Calls a tool once as a run would; of an MCP server, one of the tools that it has now. */
 export function TryDialog({ tool, onClose }: { readonly tool: OwnToolFragment; readonly onClose: () => void }) {
@@ -26,9 +26,9 @@ export function TryDialog({ tool, onClose }: { readonly tool: OwnToolFragment; r
 function TryForm({ id, name, schema }: { readonly id: string; readonly name?: string; readonly schema: unknown }) {
   const { t, number } = useText();
   const attempt = useMutate(TryToolDocument);
-  const [text, setText] = useState(() => JSON.stringify(exampleOf(schema), undefined, 2));
+  const [text, setText] = useState(() => JSON.stringify(buildExample(schema), undefined, 2));
   const [trial, setTrial] = useState<{ readonly output: string; readonly isError: boolean; readonly durationMs: number }>();
-  const value = jsonOf(text);
+  const value = parseJson(text);
   const call = async () => {
     setTrial(undefined);
     const reply = await attempt.run({ id, arguments: value, tool: name ?? null });

@@ -1,5 +1,5 @@
 /** Arguments to begin with: each property of a JSON Schema with an empty value of its type. */
-export function exampleOf(schema: unknown): Readonly<Record<string, unknown>> {
+export function buildExample(schema: unknown): Readonly<Record<string, unknown>> {
   if (!isRecord(schema) || !isRecord(schema.properties)) return {};
   return Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, valueFor(property)]));
 }
@@ -17,7 +17,7 @@ function valueFor(schema: unknown): unknown {
     case 'array':
       return [];
     case 'object':
-      return exampleOf(schema);
+      return buildExample(schema);
     default:
       return '';
   }

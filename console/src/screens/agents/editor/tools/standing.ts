@@ -5,7 +5,7 @@ export type StandingTool = AgentFieldsFragment['enabledTools'][number];
 export type StandingType = StandingTool['type'];
 
 /** The tool as an input: each setting that it has stays. */
-export function toolInputOf(tool: StandingTool): EnabledToolInput {
+export function toToolInput(tool: StandingTool): EnabledToolInput {
   const { requireApproval } = tool;
   switch (tool.__typename) {
     case 'DeepResearchTool':
@@ -21,18 +21,18 @@ export function toolInputOf(tool: StandingTool): EnabledToolInput {
         },
       };
     case 'ImageGenerationTool':
-      return { imageGeneration: imageInputOf(tool) };
+      return { imageGeneration: toImageInput(tool) };
     case 'McpServerTool':
       return {
         mcpServer: {
           requireApproval,
-          allowedTools: filterInputOf(tool.allowedTools),
+          allowedTools: toFilterInput(tool.allowedTools),
           server: tool.server ?? '',
           serverDescription: tool.serverDescription,
         },
       };
     case 'McpTool':
-      return { mcp: mcpInputOf(tool) };
+      return { mcp: toMcpInput(tool) };
     case 'MemoryTool':
       return { memory: { requireApproval, scope: tool.memoryScope } };
     case 'PythonTool':
@@ -44,7 +44,7 @@ export function toolInputOf(tool: StandingTool): EnabledToolInput {
     case 'SubagentTool':
       return { subagent: { requireApproval, agentIds: tool.agentIds } };
     case 'WebSearchTool':
-      return { webSearch: webInputOf(tool) };
+      return { webSearch: toWebInput(tool) };
   }
 }
 
@@ -55,7 +55,7 @@ export function isBeyondForm(tool: StandingTool): boolean {
 
 type Of<Name extends StandingTool['__typename']> = Extract<StandingTool, { readonly __typename: Name }>;
 
-function imageInputOf({ requireApproval, inputImageMask, ...tool }: Of<'ImageGenerationTool'>) {
+function toImageInput({ requireApproval, inputImageMask, ...tool }: Of<'ImageGenerationTool'>) {
   const { fileId, imageUrl } = inputImageMask ?? { fileId: null, imageUrl: null };
   const mask = fileId !== null ? { fileId } : imageUrl !== null ? { imageUrl } : null;
   return {
@@ -74,21 +74,21 @@ function imageInputOf({ requireApproval, inputImageMask, ...tool }: Of<'ImageGen
   };
 }
 
-function mcpInputOf({ requireApproval, approvalRules, allowedTools, ...tool }: Of<'McpTool'>) {
+function toMcpInput({ requireApproval, approvalRules, allowedTools, ...tool }: Of<'McpTool'>) {
   const approval =
     approvalRules === null
       ? { everyCall: requireApproval }
-      : { byTool: { always: filterInputOf(approvalRules.always), never: filterInputOf(approvalRules.never) } };
+      : { byTool: { always: toFilterInput(approvalRules.always), never: toFilterInput(approvalRules.never) } };
   return {
     approval,
-    allowedTools: filterInputOf(allowedTools),
+    allowedTools: toFilterInput(allowedTools),
     serverDescription: tool.serverDescription,
     serverLabel: tool.serverLabel ?? '',
     serverUrl: tool.serverUrl ?? '',
   };
 }
 
-function webInputOf({ requireApproval, userLocation, ...tool }: Of<'WebSearchTool'>) {
+function toWebInput({ requireApproval, userLocation, ...tool }: Of<'WebSearchTool'>) {
   const { city, country, region, timezone } = userLocation ?? { city: null, country: null, region: null, timezone: null };
   return {
     requireApproval,
@@ -100,7 +100,7 @@ function webInputOf({ requireApproval, userLocation, ...tool }: Of<'WebSearchToo
   };
 }
 
-function filterInputOf(filter: Of<'McpTool'>['allowedTools']) {
+function toFilterInput(filter: Of<'McpTool'>['allowedTools']) {
   return filter === null ? null : { isReadOnly: filter.isReadOnly, names: filter.names };
 }
 

@@ -1,4 +1,4 @@
-import { jsonOf } from '../parts/words.ts';
+import { parseJson } from '../parts/words.ts';
 import type { AgentToolSettingsInput, ApiCredentialInput, HttpMethod, OwnToolFragment, SecretType } from './documents.ts';
 
 export type ToolKind = 'api' | 'client' | 'mcp';
@@ -41,7 +41,7 @@ export function newValues(kind: ToolKind): ToolValues {
   return { ...emptyValues, kind };
 }
 
-export function valuesOf({ name, settings }: OwnToolFragment): ToolValues {
+export function readValues({ name, settings }: OwnToolFragment): ToolValues {
   if (settings === null) return { ...emptyValues, name };
   switch (settings.__typename) {
     case 'ApiFunctionSettings':
@@ -54,8 +54,8 @@ export function valuesOf({ name, settings }: OwnToolFragment): ToolValues {
         url: settings.url,
         headers: linesOfPairs(settings.headers),
         query: linesOfPairs(settings.query),
-        body: settings.body == null ? '' : textOf(settings.body),
-        parameters: settings.parameters === null ? '' : textOf(settings.parameters),
+        body: settings.body == null ? '' : getText(settings.body),
+        parameters: settings.parameters === null ? '' : getText(settings.parameters),
         isIdempotent: settings.isIdempotent,
         requireApproval: settings.requireApproval,
       };
@@ -65,7 +65,7 @@ export function valuesOf({ name, settings }: OwnToolFragment): ToolValues {
         kind: 'client',
         name,
         description: settings.clientDescription ?? '',
-        parameters: settings.parameters === null ? '' : textOf(settings.parameters),
+        parameters: settings.parameters === null ? '' : getText(settings.parameters),
       };
     case 'McpServerSettings':
       return {
@@ -102,12 +102,12 @@ function authValues(auth: Auth | null): Partial<ToolValues> {
   };
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value, undefined, 2));
+const getText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value, undefined, 2));
 
 const linesOfPairs = (pairs: readonly { readonly name: string; readonly value: string }[]) =>
   pairs.map(({ name, value }) => `${name}: ${value}`).join('\n');
 
-function pairsOf(lines: string): { name: string; value: string }[] {
+function parsePairs(lines: string): { name: string; value: string }[] {
   return lines.split('\n').flatMap((line) => {
     const at = line.indexOf(':');
     const name = (at === -1 ? line : line.slice(0, at)).trim();
@@ -116,44 +116,44 @@ function pairsOf(lines: string): { name: string; value: string }[] {
 }
 
 /** The JSON Schema of the arguments. `undefined`: the text is no JSON object. `null`: there is none. */
-export function parametersOf({ parameters }: ToolValues): Record<string, unknown> | null | undefined {
+export function parseParameters({ parameters }: ToolValues): Record<string, unknown> | null | undefined {
   if (parameters.trim() === '') return null;
-  const value = jsonOf(parameters);
+  const value = parseJson(parameters);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
 }
 
 /** The settings as the service takes them; they replace the stored ones whole. `before` has what the form does not show. */
-export function settingsInputOf(values: ToolValues, before: OwnToolFragment['settings'] | undefined): AgentToolSettingsInput {
+export function toSettingsInput(values: ToolValues, before: OwnToolFragment['settings'] | undefined): AgentToolSettingsInput {
   const description = values.description === '' ? null : values.description;
-  const parameters = parametersOf(values) ?? null;
+  const parameters = parseParameters(values) ?? null;
   if (values.kind === 'client') return { clientFunction: { description, parameters } };
   const base = {
     description,
-    auth: authInputOf(values),
-    headers: pairsOf(values.headers),
+    auth: toAuthInput(values),
+    headers: parsePairs(values.headers),
     requireApproval: values.requireApproval,
   };
-  if (values.kind === 'mcp') return { mcpServer: { ...base, ...serverInputOf(values, before) } };
+  if (values.kind === 'mcp') return { mcpServer: { ...base, ...toServerInput(values, before) } };
   const { method, url, body, isIdempotent } = values;
   return {
     apiFunction: {
       ...base,
       ...{ method, url, isIdempotent, parameters },
-      query: pairsOf(values.query),
-      body: body.trim() === '' ? null : (jsonOf(body) ?? body),
+      query: parsePairs(values.query),
+      body: body.trim() === '' ? null : (parseJson(body) ?? body),
     },
   };
 }
 
-function serverInputOf({ server, url, allowedTools }: ToolValues, before: OwnToolFragment['settings'] | undefined) {
-  const known = before?.__typename === 'McpServerSettings' ? before : undefined;
+function toServerInput({ server, url, allowedTools }: ToolValues, before: OwnToolFragment['settings'] | undefined) {
+  const previous = before?.__typename === 'McpServerSettings' ? before : undefined;
   const names = allowedTools
     .split('\n')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  const isReadOnly = known?.allowedTools?.isReadOnly ?? null;
+  const isReadOnly = previous?.allowedTools?.isReadOnly ?? null;
   const allowed = names.length === 0 && isReadOnly === null ? null : { isReadOnly, names: names.length === 0 ? null : names };
-  const { command, directory, arguments: parts, environment } = known?.program ?? { command: null };
+  const { command, directory, arguments: parts, environment } = previous?.program ?? { command: null };
   const program =
     command === null || command === undefined
       ? null
@@ -167,7 +167,7 @@ function serverInputOf({ server, url, allowedTools }: ToolValues, before: OwnToo
   return { ...place, allowedTools: allowed };
 }
 
-function authInputOf(values: ToolValues): ApiCredentialInput | null {
+function toAuthInput(values: ToolValues): ApiCredentialInput | null {
   const { authType: type, authName, authInQuery, username, credential, credentialReference } = values;
   if (type === '') return null;
   const isNamed = type === 'HEADER' || type === 'API_KEY';
