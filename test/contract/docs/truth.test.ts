@@ -71,6 +71,11 @@ it.each(['docs/add-an-operation.md', 'docs/changes.md'])('the diffs of %s are th
   expect(added.filter((line) => !code.includes(line))).toEqual([]);
 });
 
+it('the decisions can be read in an hour', () => {
+  const words = globSync('docs/decisions/*.md').flatMap((path) => page(path).split(/\s+/));
+  expect(words.length).toBeLessThan(12_000);
+});
+
 it('the changelog says nothing twice', () => {
   const lines = page('CHANGELOG.md')
     .split('\n')
