@@ -5,9 +5,9 @@ import { Client } from 'pg';
 import { lowerBoundOfIds } from '../../src/entities/ground/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
-import { createEventPartitionStore } from '../../src/storage/operations/data-life/event-partitions.ts';
-import { createEventSweepStore } from '../../src/storage/operations/data-life/event-sweeps.ts';
-import { createSweepStore, type SweepPlace } from '../../src/storage/operations/data-life/sweeps.ts';
+import { EventPartitionStore } from '../../src/storage/operations/data-life/event-partitions.ts';
+import { EventSweepStore } from '../../src/storage/operations/data-life/event-sweeps.ts';
+import { type SweepPlace, SweepStore } from '../../src/storage/operations/data-life/sweeps.ts';
 import { benchStoredStream } from '../stored-stream.ts';
 
 /**
@@ -52,7 +52,7 @@ async function benchSweep(url: string): Promise<void> {
   await client.connect();
   try {
     const now = new Date();
-    const partitions = createEventPartitionStore(db);
+    const partitions = new EventPartitionStore(db);
     const startMs = now.getTime() - days * dayMs;
     // Day by day, as a service that ran all the time.
     for (let atMs = startMs - dayMs; atMs <= now.getTime(); atMs += dayMs) await partitions.makeAhead(new Date(atMs), 1);
@@ -71,7 +71,7 @@ async function benchSweep(url: string): Promise<void> {
         `${what}: ${buffers} buffers, ${wal.toFixed(0)} kB of WAL, ${seconds.toFixed(2)} s${result === undefined ? '' : `, ${result}`}`,
       );
     };
-    const sweeps = createEventSweepStore(db);
+    const sweeps = new EventSweepStore(db);
     const walk = async (from: Date, before: Date, age: { readonly now: Date; readonly days: number }, deletes: boolean) => {
       let count = 0;
       for (const kind of ['run', 'response'] as const) {
@@ -109,7 +109,7 @@ async function benchSweep(url: string): Promise<void> {
       let count = 0;
       let after: SweepPlace | undefined;
       do {
-        const batch = await createSweepStore(db).runs({ orgId: 'org_bench', before }, after);
+        const batch = await new SweepStore(db).runs({ orgId: 'org_bench', before }, after);
         count += batch.count;
         after = batch.next;
       } while (after !== undefined);

@@ -14,8 +14,8 @@ import { lowerBoundOfIds } from '../../src/entities/ground/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
 import { type LogKind, logTables } from '../../src/storage/operations/data-life/log-months.ts';
-import { createLogSweeps } from '../../src/storage/operations/data-life/log-sweeps.ts';
-import { createRetentionStore } from '../../src/storage/operations/data-life/retention.ts';
+import { LogSweeps } from '../../src/storage/operations/data-life/log-sweeps.ts';
+import { RetentionStore } from '../../src/storage/operations/data-life/retention.ts';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
 const server = process.env.TEST_DATABASE_URL ?? '';
@@ -81,8 +81,8 @@ async function measure(what: string, work: () => Promise<number>): Promise<void>
   table.push({ what, rows: count, ...used, 'WAL MB': megabytes.toFixed(2), seconds: seconds.toFixed(2) });
 }
 
-const logSweeps = createLogSweeps(db, { keepsUnsent: false });
-const storage = { logSweeps, retention: createRetentionStore(db) };
+const logSweeps = new LogSweeps(db, { keepsUnsent: false });
+const storage = { logSweeps, retention: new RetentionStore(db) };
 async function sweep(kind: LogKind, days: number): Promise<number> {
   const settings = loadSettings({ ...env, USAGE_RETENTION_DAYS: String(days), AUDIT_RETENTION_DAYS: String(days) });
   let count = 0;

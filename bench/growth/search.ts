@@ -5,7 +5,7 @@ import { rankChunks } from '../../src/engine/knowledge/search/words.ts';
 import { loadSettings } from '../../src/settings.ts';
 import type { Database } from '../../src/storage/ground/database.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
-import { createChunkRanking } from '../../src/storage/knowledge/passages/chunk-ranking.ts';
+import { ChunkRanking } from '../../src/storage/knowledge/passages/chunk-ranking.ts';
 import { hashedLexemeKey } from '../../src/storage/knowledge/passages/lexeme-key.ts';
 import { seededRandom } from '../../test/support/property/random.ts';
 
@@ -193,7 +193,7 @@ function exactlyRanked(questions: readonly Question[], passages: number): readon
 }
 
 async function measure(db: Database, { passage, words }: Question, exact: readonly number[]): Promise<Measured> {
-  const ranking = createChunkRanking(db);
+  const ranking = new ChunkRanking(db);
   const text = [...words].flatMap(([word, count]) => Array.from({ length: count }, () => textOf(word))).join(' ');
   const search = () => rankChunks(ranking, { orgId, dataSourceIds: [sourceId] }, text, 32);
   const chunks = await search();

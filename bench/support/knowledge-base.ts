@@ -11,9 +11,9 @@ import { makeId } from '../../src/entities/ground/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import type { Database } from '../../src/storage/ground/database.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
-import { createEmbeddingStore } from '../../src/storage/knowledge/embeddings/embeddings.ts';
+import { EmbeddingStore } from '../../src/storage/knowledge/embeddings/embeddings.ts';
 import type { NewChunk } from '../../src/storage/knowledge/passages/chunks.ts';
-import { type ChunkStore, createChunkStore } from '../../src/storage/knowledge/passages/chunks.ts';
+import { ChunkStore } from '../../src/storage/knowledge/passages/chunks.ts';
 import { serveStandIn, standIn } from './stand-in-model.ts';
 
 /** Whoever pays for the vectors of questions. */
@@ -45,7 +45,7 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
       throw error;
     },
   });
-  const chunks = createChunkStore(db);
+  const chunks = new ChunkStore(db);
   const closers: (() => Promise<void>)[] = [];
   const suffix = Date.now().toString(36);
   const dataSourceId = `ds_${suffix}`;
@@ -75,8 +75,8 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
         await chunks.add(client, { dataSourceId, itemId: id, generation: 1, config }, rows);
       }),
     async embed() {
-      const store = createEmbeddingStore(db);
-      if (store === undefined) throw new Error('the database keeps no vectors');
+      if (db.vectors.kind !== 'ready') throw new Error('the database keeps no vectors');
+      const store = new EmbeddingStore(db);
       const served = await serveStandIn();
       const pool = new Pool(served.url);
       const upstream = { dispatcher: pool, proxyName: undefined };
@@ -102,7 +102,7 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
         timeoutMs: 60_000,
         weight: settings.RETRIEVAL_VECTOR_WEIGHT,
       };
-      const space = await store.makeSpace(model.id, standIn.dimensions);
+      const space = await store.spaces.makeSpace(model.id, standIn.dimensions);
       for (;;) {
         const pending = await store.nextChunks(dataSourceId, space.id, 256);
         if (pending.length === 0) {

@@ -47,7 +47,7 @@ import { type IdKind, makeId } from '../entities/ground/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/ground/embedded/embedded.ts';
 import { RedisLost } from '../storage/ground/redis/lost.ts';
-import { createUsageJournal } from '../storage/operations/usage/journal.ts';
+import { UsageJournal } from '../storage/operations/usage/journal.ts';
 import { openStorage } from '../storage/storage.ts';
 import { createTools } from './tools.ts';
 
@@ -138,9 +138,9 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const rates = createRates(basics);
     if (storage.rateBuckets !== undefined) jobs.lead('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
-    jobs.every('agents.message-counts', messageCountsMs, storage.agents.addMessageCounts);
+    jobs.every('agents.message-counts', messageCountsMs, () => storage.agents.addMessageCounts());
     const agentTools = createAgentTools({ ...basics, egress });
-    const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
+    const journal = new UsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const path = environment?.('PATH');
     const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, version: packageJson.version, path });
     const rightsOfAgent = createRightsOfAgent(basics);

@@ -1,35 +1,35 @@
 import type { Settings } from '../settings.ts';
-import { type AgentStore, createAgentStore } from './agents/agents.ts';
-import { type AgentCategoryStore, createAgentCategoryStore } from './agents/categories.ts';
-import { createGrantStore, type GrantStore } from './agents/grants.ts';
-import { type AgentPartStore, createAgentPartStore } from './agents/parts/parts.ts';
-import { type AgentRatingStore, createAgentRatingStore } from './agents/ratings.ts';
-import { createToolNameStore, type ToolNameStore } from './agents/tool-names.ts';
+import { AgentStore } from './agents/agents.ts';
+import { AgentCategoryStore } from './agents/categories.ts';
+import { GrantStore } from './agents/grants.ts';
+import { AgentPartStore } from './agents/parts/parts.ts';
+import { AgentRatingStore } from './agents/ratings.ts';
+import { ToolNameStore } from './agents/tool-names.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { openBlobs } from './blobs/open.ts';
-import { createOrphanBlobStore, type OrphanBlobStore } from './blobs/orphans.ts';
-import { type BranchStore, createBranchStore } from './conversations/chats/branches.ts';
-import { type ChatChangeStore, createChatChangeStore } from './conversations/chats/changes.ts';
-import { type ChatStore, createChatStore } from './conversations/chats/chats.ts';
-import { type CodeStateStore, createCodeStateStore } from './conversations/chats/code-states.ts';
-import { type ConversationStore, createConversationStore } from './conversations/chats/conversations.ts';
-import { createFeedbackStore, type FeedbackStore } from './conversations/chats/feedback.ts';
-import { type ChatFileStore, createChatFileStore } from './conversations/chats/files.ts';
-import { type ChatReadStore, createChatReadStore } from './conversations/chats/reads.ts';
-import { createThreadStore, type ThreadStore } from './conversations/chats/threads.ts';
-import { createFileStore, type FileStore } from './conversations/files/files.ts';
-import { createFileUploadStore, type FileUploadStore } from './conversations/files/uploads.ts';
-import { createMemoryStore, type MemoryStore } from './conversations/memories/memories.ts';
-import { type ApprovalStore, createApprovalStore } from './conversations/runs/approvals.ts';
-import { createRunEventStore, type RunEventStore } from './conversations/runs/events.ts';
-import { createRunHistoryStore, type RunHistoryStore } from './conversations/runs/history.ts';
-import { createResponseStore, type ResponseStore } from './conversations/runs/responses.ts';
-import { createRunStore, type RunStore } from './conversations/runs/runs.ts';
-import { createScheduleStore, type ScheduleStore } from './conversations/schedules.ts';
+import { OrphanBlobStore } from './blobs/orphans.ts';
+import { BranchStore } from './conversations/chats/branches.ts';
+import { ChatChangeStore } from './conversations/chats/changes.ts';
+import { ChatStore } from './conversations/chats/chats.ts';
+import { CodeStateStore } from './conversations/chats/code-states.ts';
+import { ConversationStore } from './conversations/chats/conversations.ts';
+import { FeedbackStore } from './conversations/chats/feedback.ts';
+import { ChatFileStore } from './conversations/chats/files.ts';
+import { ChatReadStore } from './conversations/chats/reads.ts';
+import { ThreadStore } from './conversations/chats/threads.ts';
+import { FileStore } from './conversations/files/files.ts';
+import { FileUploadStore } from './conversations/files/uploads.ts';
+import { MemoryStore } from './conversations/memories/memories.ts';
+import { ApprovalStore } from './conversations/runs/approvals.ts';
+import { RunEventStore } from './conversations/runs/events.ts';
+import { RunHistoryStore } from './conversations/runs/history.ts';
+import { ResponseStore } from './conversations/runs/responses.ts';
+import { RunStore } from './conversations/runs/runs.ts';
+import { ScheduleStore } from './conversations/schedules.ts';
 import type { Database } from './ground/database.ts';
-import { createLegalHoldStore, type LegalHoldStore } from './ground/holds.ts';
-import { createIdempotencyStore, type IdempotencyStore } from './ground/idempotency.ts';
-import { createLeases, type Leases } from './ground/leases.ts';
+import { LegalHoldStore } from './ground/holds.ts';
+import { IdempotencyStore } from './ground/idempotency.ts';
+import { Leases } from './ground/leases.ts';
 import { identify, refuseBlobsWithoutRows, storedId } from './ground/opening/installation.ts';
 import { type OpenDatabaseOptions, openDatabase } from './ground/opening/open.ts';
 import { confirmFiles } from './ground/opening/shared-files.ts';
@@ -38,67 +38,67 @@ import type { RedisSignals } from './ground/redis/signals.ts';
 import { createInProcessSignals } from './ground/signals/in-process.ts';
 import { createPostgresSignals } from './ground/signals/postgres.ts';
 import type { Signals } from './ground/signals/signals.ts';
-import { createTaskStore, type TaskStore } from './ground/tasks.ts';
-import { type ConnectionAttemptStore, createConnectionAttemptStore } from './knowledge/connections/attempts.ts';
-import { type ConnectionStore, createConnectionStore } from './knowledge/connections/connections.ts';
-import { createEmbeddingStore, type EmbeddingStore } from './knowledge/embeddings/embeddings.ts';
+import { TaskStore } from './ground/tasks.ts';
+import { ConnectionAttemptStore } from './knowledge/connections/attempts.ts';
+import { ConnectionStore } from './knowledge/connections/connections.ts';
+import { EmbeddingStore } from './knowledge/embeddings/embeddings.ts';
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
-import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items/items.ts';
-import { type ChunkStore, createChunkStore } from './knowledge/passages/chunks.ts';
-import { createSearchIndexStore, type SearchIndexStore } from './knowledge/search-index/store.ts';
-import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/sources/connected-sources.ts';
-import { createSourceLinks, type SourceLinks } from './knowledge/sources/links.ts';
-import { createSourceRunStore, type SourceRunStore } from './knowledge/sources/runs.ts';
-import { createDataSourceStore, type DataSourceStore } from './knowledge/sources/sources.ts';
+import { KnowledgeItemStore } from './knowledge/items/items.ts';
+import { ChunkStore } from './knowledge/passages/chunks.ts';
+import { SearchIndexStore } from './knowledge/search-index/store.ts';
+import { ConnectedSourceStore } from './knowledge/sources/connected-sources.ts';
+import { SourceLinks } from './knowledge/sources/links.ts';
+import { SourceRunStore } from './knowledge/sources/runs.ts';
+import { DataSourceStore } from './knowledge/sources/sources.ts';
 import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts';
-import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
-import { createVectorStorePages, type VectorStorePages } from './knowledge/vector-stores/store-pages.ts';
-import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
-import { type AgentImportStore, createAgentImportStore } from './operations/agent-imports.ts';
-import { type AuditBatch, createAuditBatch } from './operations/audit/batch.ts';
-import { type AuditEntryStore, createAuditEntryStore } from './operations/audit/entries.ts';
-import { type AuditSinkStore, createAuditSinkStore } from './operations/audit/sink.ts';
-import { createUnseenContent, type UnseenContent } from './operations/audit/unseen-content.ts';
-import { createErasureStore, type ErasureStore } from './operations/data-life/erasures.ts';
-import { createEventPartitionStore, type EventPartitionStore } from './operations/data-life/event-partitions.ts';
-import { createEventSweepStore, type EventSweepStore } from './operations/data-life/event-sweeps.ts';
-import { createDataExportStore, type DataExportStore } from './operations/data-life/exports.ts';
-import { createLogSweeps, type LogSweeps } from './operations/data-life/log-sweeps.ts';
-import { createRetentionStore, type RetentionStore } from './operations/data-life/retention.ts';
-import { createDataRows, type DataRows } from './operations/data-life/rows.ts';
-import { createSweepStore, type SweepStore } from './operations/data-life/sweeps.ts';
-import { createInstallationFacts, type InstallationFacts } from './operations/installation.ts';
-import { createLiveStore, type LiveStore } from './operations/live/live.ts';
-import { createOwnershipStore, type OwnershipStore } from './operations/ownership.ts';
-import { createSearchStore, type SearchStore } from './operations/search/search.ts';
-import { createUsageLimitStore, type UsageLimitStore } from './operations/usage/limits.ts';
+import { VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
+import { VectorStorePages } from './knowledge/vector-stores/store-pages.ts';
+import { VectorStoreStore } from './knowledge/vector-stores/stores.ts';
+import { AgentImportStore } from './operations/agent-imports.ts';
+import { AuditBatch } from './operations/audit/batch.ts';
+import { AuditEntryStore } from './operations/audit/entries.ts';
+import { AuditSinkStore } from './operations/audit/sink.ts';
+import { UnseenContent } from './operations/audit/unseen-content.ts';
+import { ErasureStore } from './operations/data-life/erasures.ts';
+import { EventPartitionStore } from './operations/data-life/event-partitions.ts';
+import { EventSweepStore } from './operations/data-life/event-sweeps.ts';
+import { DataExportStore } from './operations/data-life/exports.ts';
+import { LogSweeps } from './operations/data-life/log-sweeps.ts';
+import { RetentionStore } from './operations/data-life/retention.ts';
+import { DataRows } from './operations/data-life/rows.ts';
+import { SweepStore } from './operations/data-life/sweeps.ts';
+import { InstallationFacts } from './operations/installation.ts';
+import { LiveStore } from './operations/live/live.ts';
+import { OwnershipStore } from './operations/ownership.ts';
+import { SearchStore } from './operations/search/search.ts';
+import { UsageLimitStore } from './operations/usage/limits.ts';
 import { createRateBucketStore, type RateBucketStore } from './operations/usage/rate-buckets.ts';
 import { createRedisRateBuckets } from './operations/usage/redis-rate-buckets.ts';
-import { createUsageStore, type UsageStore } from './operations/usage/usage.ts';
-import { createWebhookStore, type WebhookStore } from './operations/webhooks/webhooks.ts';
-import { type AccountStore, createAccountStore } from './people/accounts.ts';
-import { createGroupStore, type GroupStore } from './people/groups/groups.ts';
-import { type ApiKeyStore, createApiKeyStore } from './people/keys/api-keys.ts';
-import { createMembershipStore, type MembershipStore } from './people/memberships.ts';
-import { createOperatorStore, type OperatorStore } from './people/operators.ts';
-import { createOrganizationStore, type OrganizationStore } from './people/organizations.ts';
-import { createRemovalStore, type RemovalStore } from './people/removals.ts';
-import { createScimStore, type ScimStore } from './people/scim.ts';
-import { createEndedSessionStore, type EndedSessionStore } from './people/sign-in/ended-sessions.ts';
-import { createIdentityStore, type IdentityStore } from './people/sign-in/identities.ts';
-import { createInvitationStore, type InvitationStore } from './people/sign-in/invitations.ts';
-import { createSignInLinkStore, type SignInLinkStore } from './people/sign-in/links.ts';
-import { createPasskeyStore, type PasskeyStore } from './people/sign-in/passkeys.ts';
-import { type AttemptStore, createAttemptStore, createPasswordStore, type PasswordStore } from './people/sign-in/passwords.ts';
-import { createSessionStore, type SessionStore } from './people/sign-in/sessions.ts';
-import { createWayStore, type WayStore } from './people/sign-in/ways.ts';
-import { createTenancyStore, type TenancyStore } from './people/tenancy.ts';
-import { createTenantStore, type TenantStore } from './people/tenants.ts';
-import { createUserStore, type UserStore } from './people/users.ts';
+import { UsageStore } from './operations/usage/usage.ts';
+import { WebhookStore } from './operations/webhooks/webhooks.ts';
+import { AccountStore } from './people/accounts.ts';
+import { GroupStore } from './people/groups/groups.ts';
+import { ApiKeyStore } from './people/keys/api-keys.ts';
+import { MembershipStore } from './people/memberships.ts';
+import { OperatorStore } from './people/operators.ts';
+import { OrganizationStore } from './people/organizations.ts';
+import { RemovalStore } from './people/removals.ts';
+import { ScimStore } from './people/scim.ts';
+import { EndedSessionStore } from './people/sign-in/ended-sessions.ts';
+import { IdentityStore } from './people/sign-in/identities.ts';
+import { InvitationStore } from './people/sign-in/invitations.ts';
+import { SignInLinkStore } from './people/sign-in/links.ts';
+import { PasskeyStore } from './people/sign-in/passkeys.ts';
+import { AttemptStore, PasswordStore } from './people/sign-in/passwords.ts';
+import { SessionStore } from './people/sign-in/sessions.ts';
+import { WayStore } from './people/sign-in/ways.ts';
+import { TenancyStore } from './people/tenancy.ts';
+import { TenantStore } from './people/tenants.ts';
+import { UserStore } from './people/users.ts';
 import { checkMasterKeys } from './vault/check-keys.ts';
-import { createLinkSigner, type LinkSigner } from './vault/link-signer.ts';
+import { LinkSigner } from './vault/link-signer.ts';
 import { loadMasterKeys, type MasterKeys } from './vault/master-keys.ts';
-import { createVault, type Vault } from './vault/vault.ts';
+import { Vault } from './vault/vault.ts';
 
 /** All stores, one for each feature, each in the file of its noun. A new feature adds its store here. */
 export interface Storage {
@@ -238,103 +238,103 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     throw error;
   }
   const signals = afterCommit(db, redis ?? (await openSignals(db, onError)));
-  const apiKeys = createApiKeyStore(db, signals);
-  const sessions = createSessionStore(db, signals, settings.SESSION_DAYS * dayMs);
-  const chunks = createChunkStore(db);
-  const auditEntries = createAuditEntryStore(db);
-  const auditBatch = createAuditBatch(db, auditEntries, (error) => onError(error as Error, false));
-  const vault = createVault(db, masterKeys);
+  const apiKeys = new ApiKeyStore(db, signals);
+  const sessions = new SessionStore(db, signals, settings.SESSION_DAYS * dayMs);
+  const chunks = new ChunkStore(db);
+  const auditEntries = new AuditEntryStore(db);
+  const auditBatch = new AuditBatch(db, auditEntries, (error) => onError(error as Error, false));
+  const vault = new Vault(db, masterKeys);
   return {
     db,
     blobs,
-    installation: createInstallationFacts(db, settings),
-    orphanBlobs: createOrphanBlobStore(db),
+    installation: new InstallationFacts(db, settings),
+    orphanBlobs: new OrphanBlobStore(db),
     signals,
     vault,
-    links: createLinkSigner(masterKeys),
-    accounts: createAccountStore(db),
+    links: new LinkSigner(masterKeys),
+    accounts: new AccountStore(db),
     apiKeys,
     sessions,
-    signInLinks: createSignInLinkStore(db),
-    invitations: createInvitationStore(db, signals),
-    passkeys: createPasskeyStore(db),
-    webhooks: createWebhookStore(db),
-    schedules: createScheduleStore(db, signals),
-    passwords: createPasswordStore(db),
-    ways: createWayStore(db, signals),
-    removals: createRemovalStore(db),
-    attempts: createAttemptStore(db),
-    identities: createIdentityStore(db, signals),
-    agents: createAgentStore(db, signals),
-    agentCategories: createAgentCategoryStore(db),
-    agentRatings: createAgentRatingStore(db, signals),
-    agentParts: createAgentPartStore(db, signals),
-    agentImports: createAgentImportStore(db, signals),
-    agentGrants: createGrantStore(db),
-    groups: createGroupStore(db, signals),
-    tenancy: createTenancyStore(db, signals),
-    operators: createOperatorStore(db, signals),
-    tenants: createTenantStore(db),
-    organizations: createOrganizationStore(db, signals),
-    users: createUserStore(db, signals),
-    memberships: createMembershipStore(db, signals),
-    ownership: createOwnershipStore(db, signals),
-    scim: createScimStore(db, signals),
+    signInLinks: new SignInLinkStore(db),
+    invitations: new InvitationStore(db, signals),
+    passkeys: new PasskeyStore(db),
+    webhooks: new WebhookStore(db),
+    schedules: new ScheduleStore(db, signals),
+    passwords: new PasswordStore(db),
+    ways: new WayStore(db, signals),
+    removals: new RemovalStore(db),
+    attempts: new AttemptStore(db),
+    identities: new IdentityStore(db, signals),
+    agents: new AgentStore(db, signals),
+    agentCategories: new AgentCategoryStore(db),
+    agentRatings: new AgentRatingStore(db, signals),
+    agentParts: new AgentPartStore(db, signals),
+    agentImports: new AgentImportStore(db, signals),
+    agentGrants: new GrantStore(db),
+    groups: new GroupStore(db, signals),
+    tenancy: new TenancyStore(db, signals),
+    operators: new OperatorStore(db, signals),
+    tenants: new TenantStore(db),
+    organizations: new OrganizationStore(db, signals),
+    users: new UserStore(db, signals),
+    memberships: new MembershipStore(db, signals),
+    ownership: new OwnershipStore(db, signals),
+    scim: new ScimStore(db, signals),
     auditEntries,
     auditBatch,
-    auditSink: createAuditSinkStore(db),
-    unseenContent: createUnseenContent(db),
-    usage: createUsageStore(db, signals),
-    usageLimits: createUsageLimitStore(db, signals),
+    auditSink: new AuditSinkStore(db),
+    unseenContent: new UnseenContent(db),
+    usage: new UsageStore(db, signals),
+    usageLimits: new UsageLimitStore(db, signals),
     rateBuckets: openRateBuckets(db, redis),
-    chats: createChatStore(db, signals),
-    chatChanges: createChatChangeStore(db, signals),
-    branches: createBranchStore(db, signals),
-    chatReads: createChatReadStore(db, signals),
-    feedback: createFeedbackStore(db, signals),
-    conversations: createConversationStore(db, signals),
-    chatFiles: createChatFileStore(db),
-    codeStates: createCodeStateStore(db),
-    files: createFileStore(db),
-    fileUploads: createFileUploadStore(db),
-    memories: createMemoryStore(db, signals),
-    runs: createRunStore(db),
-    runHistory: createRunHistoryStore(db),
-    runEvents: createRunEventStore(db),
-    responses: createResponseStore(db),
-    threads: createThreadStore(db, signals),
-    idempotency: createIdempotencyStore(db),
-    connections: createConnectionStore(db, signals),
-    approvals: createApprovalStore(db),
-    toolNames: createToolNameStore(db),
-    endedSessions: createEndedSessionStore(db),
-    connectionAttempts: createConnectionAttemptStore(db),
-    dataSources: createDataSourceStore(db, signals),
-    connectedSources: createConnectedSourceStore(db, signals),
-    knowledgeItems: createKnowledgeItemStore(db),
-    sourceLinks: createSourceLinks(db),
-    sourceRuns: createSourceRunStore(db),
-    vectorStorePages: createVectorStorePages(db),
-    vectorStores: createVectorStoreStore(db, signals),
-    vectorStoreBatches: createVectorStoreBatchStore(db, signals),
+    chats: new ChatStore(db, signals),
+    chatChanges: new ChatChangeStore(db, signals),
+    branches: new BranchStore(db, signals),
+    chatReads: new ChatReadStore(db, signals),
+    feedback: new FeedbackStore(db, signals),
+    conversations: new ConversationStore(db, signals),
+    chatFiles: new ChatFileStore(db),
+    codeStates: new CodeStateStore(db),
+    files: new FileStore(db),
+    fileUploads: new FileUploadStore(db),
+    memories: new MemoryStore(db, signals),
+    runs: new RunStore(db),
+    runHistory: new RunHistoryStore(db),
+    runEvents: new RunEventStore(db),
+    responses: new ResponseStore(db),
+    threads: new ThreadStore(db, signals),
+    idempotency: new IdempotencyStore(db),
+    connections: new ConnectionStore(db, signals),
+    approvals: new ApprovalStore(db),
+    toolNames: new ToolNameStore(db),
+    endedSessions: new EndedSessionStore(db),
+    connectionAttempts: new ConnectionAttemptStore(db),
+    dataSources: new DataSourceStore(db, signals),
+    connectedSources: new ConnectedSourceStore(db, signals),
+    knowledgeItems: new KnowledgeItemStore(db),
+    sourceLinks: new SourceLinks(db),
+    sourceRuns: new SourceRunStore(db),
+    vectorStorePages: new VectorStorePages(db),
+    vectorStores: new VectorStoreStore(db, signals),
+    vectorStoreBatches: new VectorStoreBatchStore(db, signals),
     chunks,
-    embeddings: createEmbeddingStore(db),
+    embeddings: db.vectors.kind === 'ready' ? new EmbeddingStore(db) : undefined,
     indexing: createIndexingStore(db, signals, chunks),
     syncing: createSyncStore(db, signals),
-    retention: createRetentionStore(db),
-    legalHolds: createLegalHoldStore(db),
-    eventSweeps: createEventSweepStore(db),
-    eventPartitions: createEventPartitionStore(db),
-    sweeps: createSweepStore(db),
-    tasks: createTaskStore(db),
-    logSweeps: createLogSweeps(db, { keepsUnsent: settings.AUDIT_SINK_URL !== undefined }),
-    dataRows: createDataRows(db),
-    dataExports: createDataExportStore(db),
-    erasures: createErasureStore(db, signals),
-    leases: createLeases(db),
-    live: createLiveStore(db),
-    search: createSearchStore(db),
-    searchIndex: createSearchIndexStore(db),
+    retention: new RetentionStore(db),
+    legalHolds: new LegalHoldStore(db),
+    eventSweeps: new EventSweepStore(db),
+    eventPartitions: new EventPartitionStore(db),
+    sweeps: new SweepStore(db),
+    tasks: new TaskStore(db),
+    logSweeps: new LogSweeps(db, { keepsUnsent: settings.AUDIT_SINK_URL !== undefined }),
+    dataRows: new DataRows(db),
+    dataExports: new DataExportStore(db),
+    erasures: new ErasureStore(db, signals),
+    leases: new Leases(db),
+    live: new LiveStore(db),
+    search: new SearchStore(db),
+    searchIndex: new SearchIndexStore(db),
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { TaskLeader } from '../../src/engine/jobs/task-leader.ts';
 import { loadSettings } from '../../src/settings.ts';
 import type { Database } from '../../src/storage/ground/database.ts';
-import { createLeases } from '../../src/storage/ground/leases.ts';
+import { Leases } from '../../src/storage/ground/leases.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
-import { createTaskStore } from '../../src/storage/ground/tasks.ts';
+import { TaskStore } from '../../src/storage/ground/tasks.ts';
 import { eventually } from '../support/processes/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { copyOf, type Place, testServerUrl } from '../support/storage/databases.ts';
@@ -66,15 +66,15 @@ function tasksOfInstances(): void {
     /** Leaders with one task, which is called `name` in `began`. */
     const leaderOf = (db: Database | undefined, name: string, task: (signal: AbortSignal) => Promise<void>, renews = true) => {
       if (db === undefined) throw new Error('no database');
-      const leases = createLeases(db);
-      const renew = renews ? leases.renew : () => Promise.reject(new Error('the database does not answer'));
+      const leases = new Leases(db);
+      if (!renews) Object.assign(leases, { renew: () => Promise.reject(new Error('the database does not answer')) });
       const run = (signal: AbortSignal) => {
         began.push(name);
         return task(signal);
       };
       const tasks = [{ name: 'count', everyMs: 60_000, task: run }];
       const hooks = { run: (work: typeof run, signal: AbortSignal) => work(signal), onError: () => {}, leaseMs };
-      return new TaskLeader(createTaskStore(db), { ...leases, renew }, tasks, hooks);
+      return new TaskLeader(new TaskStore(db), leases, tasks, hooks);
     };
     const untilEnded = (signal: AbortSignal) =>
       new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

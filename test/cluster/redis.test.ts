@@ -100,7 +100,7 @@ function instancesWithRedis(): void {
     const runId = await activeRun(chatId);
     let reads = 0;
     const { runs } = two.deps.storage;
-    const { readEvents } = runs;
+    const readEvents = runs.readEvents.bind(runs);
     Object.assign(runs, {
       readEvents: (...args: Parameters<typeof readEvents>) => {
         reads += 1;

@@ -64,7 +64,7 @@ export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, si
 }
 
 async function passageOf(deps: Deps, item: KnowledgeItem, place: LinkedPassage): Promise<PassageView> {
-  const [chunks = []] = await deps.storage.chunks.around([{ itemId: item.id, ...place }], {
+  const [chunks = []] = await deps.storage.chunks.details.around([{ itemId: item.id, ...place }], {
     before: chunksBefore,
     after: chunksAfter,
   });

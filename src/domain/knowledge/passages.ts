@@ -53,7 +53,7 @@ export async function readPassages(
   for (const id of new Set([...items.values()].map(({ dataSourceId }) => dataSourceId)))
     deps.audit.read(caller, 'dataSource', [{ id }]);
   const open = citations.filter(({ knowledgeItemId, dataSourceId }) => items.get(knowledgeItemId)?.dataSourceId === dataSourceId);
-  const found = await chunks.around(
+  const found = await chunks.details.around(
     open.map(({ knowledgeItemId: itemId, id: chunkId, charStart }) => ({ itemId, chunkId, charStart })),
     span,
   );

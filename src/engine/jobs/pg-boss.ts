@@ -8,8 +8,8 @@ import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import { Tally } from '../../lib/flow/tally.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Database } from '../../storage/ground/database.ts';
-import { createLeases } from '../../storage/ground/leases.ts';
-import { createTaskStore } from '../../storage/ground/tasks.ts';
+import { Leases } from '../../storage/ground/leases.ts';
+import { TaskStore } from '../../storage/ground/tasks.ts';
 import type {
   EnqueueOptions,
   JobHandler,
@@ -327,7 +327,7 @@ class PgBossJobs implements Jobs {
   async #lead(): Promise<void> {
     const { db, logger } = this.#options;
     const { signal } = this.#stopping;
-    const leader = new TaskLeader(createTaskStore(db), createLeases(db), this.#led, {
+    const leader = new TaskLeader(new TaskStore(db), new Leases(db), this.#led, {
       run: (task, ending) => this.#inBackground(() => task(ending)),
       onError: (error, task) => logger.warn({ err: error, task }, 'a repeated task failed'),
     });

@@ -206,7 +206,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
         { itemId, ordinal: firstOrdinal - 1 },
         { itemId, ordinal: lastOrdinal + 1 },
       ]);
-      const chunks = await storage.chunks.textsAt(places);
+      const chunks = await storage.chunks.details.textsAt(places);
       return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
     async readFile(owner, document, param, signal) {

@@ -37,18 +37,37 @@ export type NewAgent = AgentChanges &
   Pick<Agent, 'id' | 'createdAt' | 'orgId' | 'userId' | 'name' | 'description' | 'instructions' | 'src'>;
 
 /** `viewer` is the user for whom `hasUserChats` and `visibleGroupIds` are computed. */
-export interface AgentStore {
+export class AgentStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+  readonly #runnable;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+    this.#runnable = createRunnableAgents(db, signals);
+  }
+
   /** An agent for a run, whoever runs it: the caller decides access from its members. A value when cached: no database round trip. */
-  findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
+  findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined> {
+    return this.#runnable.find(id, nowMs);
+  }
+
   /** The agent if it exists and matches. */
-  find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
+  async find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined> {
+    return (await findAgents(this.#db, [id], filter, viewer))[0];
+  }
+
   /** Those of the agents that exist and match, in any order. @throws DomainError REPLY_TOO_LARGE */
   findMany(
     ids: readonly string[],
     filter: AgentFilter,
     viewer: AgentViewer,
     members?: Members<AgentView>,
-  ): Promise<readonly AgentView[]>;
+  ): Promise<readonly AgentView[]> {
+    return findAgents(this.#db, ids, filter, viewer, members);
+  }
+
   /** Newest first, unless the request says otherwise. One statement for each alternative of the filter, and one to three for the agents; counting takes one more, when asked for. */
   list(
     filter: AgentFilter,
@@ -56,67 +75,56 @@ export interface AgentStore {
     viewer: AgentViewer,
     page: AgentPageRequest,
     members?: Members<AgentView>,
-  ): Promise<Page<AgentView>>;
-  create(agent: NewAgent, viewer: AgentViewer): Promise<AgentView>;
-  update(id: string, changes: AgentChanges, viewer: AgentViewer): Promise<AgentView>;
-  /** @returns false when the agent was deleted before. */
-  markDeleted(id: string): Promise<boolean>;
-  /** Adds the messages that turns noted to the counts of their agents. */
-  addMessageCounts(): Promise<void>;
-  /** Whether its organization has approved it as it is now. */
-  isApproved(id: string): Promise<boolean>;
-}
-
-export function createAgentStore(db: Database, signals: Signals): AgentStore {
-  const runnable = createRunnableAgents(db, signals);
-
-  async function find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined> {
-    return (await findAgents(db, [id], filter, viewer))[0];
+  ): Promise<Page<AgentView>> {
+    return listAgents(this.#db, { filter, narrow, viewer, page, members });
   }
 
-  async function written(id: string, viewer: AgentViewer): Promise<AgentView> {
-    signals.publish('agent-changed', id);
-    const agent = await find(id, everything, viewer);
+  async create({ editorIds = [], groupIds = [], ...agent }: NewAgent, viewer: AgentViewer): Promise<AgentView> {
+    const data = {
+      ...dataOf(agent),
+      editors: { create: editorIds.map((userId) => ({ userId })) },
+      groups: { create: groupIds.map((groupId) => ({ groupId })) },
+    };
+    await settled(this.#db.prisma.agent.create({ data }), 'agent');
+    return this.#written(agent.id, viewer);
+  }
+
+  async update(id: string, { editorIds, groupIds, ...changes }: AgentChanges, viewer: AgentViewer): Promise<AgentView> {
+    const update = this.#db.prisma.agent.update({
+      where: { id, isDeleted: false },
+      data: {
+        ...columnsOf(changes),
+        ...(editorIds === undefined ? {} : { editors: { deleteMany: {}, create: editorIds.map((userId) => ({ userId })) } }),
+        ...(groupIds === undefined ? {} : { groups: { deleteMany: {}, create: groupIds.map((groupId) => ({ groupId })) } }),
+      },
+    });
+    await settled(update, 'agent');
+    return this.#written(id, viewer);
+  }
+
+  /** Adds the messages that turns noted to the counts of their agents. */
+  async addMessageCounts(): Promise<void> {
+    return void (await addMessageCounts(this.#db));
+  }
+
+  /** Whether its organization has approved it as it is now. */
+  async isApproved(id: string): Promise<boolean> {
+    return (await this.#db.prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
+  }
+
+  /** @returns false when the agent was deleted before. */
+  async markDeleted(id: string): Promise<boolean> {
+    const { count } = await this.#db.prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
+    this.#signals.publish('agent-changed', id);
+    return count > 0;
+  }
+
+  async #written(id: string, viewer: AgentViewer): Promise<AgentView> {
+    this.#signals.publish('agent-changed', id);
+    const agent = await this.find(id, everything, viewer);
     if (agent === undefined) throw new DomainError('NOT_FOUND', 'The agent was deleted at the same time');
     return agent;
   }
-
-  return {
-    findRunnable: runnable.find,
-    find,
-    findMany: (ids, filter, viewer, members) => findAgents(db, ids, filter, viewer, members),
-    list: (filter, narrow, viewer, page, members) => listAgents(db, { filter, narrow, viewer, page, members }),
-    async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
-      const data = {
-        ...dataOf(agent),
-        editors: { create: editorIds.map((userId) => ({ userId })) },
-        groups: { create: groupIds.map((groupId) => ({ groupId })) },
-      };
-      await settled(db.prisma.agent.create({ data }), 'agent');
-      return written(agent.id, viewer);
-    },
-    async update(id, { editorIds, groupIds, ...changes }, viewer) {
-      const update = db.prisma.agent.update({
-        where: { id, isDeleted: false },
-        data: {
-          ...columnsOf(changes),
-          ...(editorIds === undefined ? {} : { editors: { deleteMany: {}, create: editorIds.map((userId) => ({ userId })) } }),
-          ...(groupIds === undefined ? {} : { groups: { deleteMany: {}, create: groupIds.map((groupId) => ({ groupId })) } }),
-        },
-      });
-      await settled(update, 'agent');
-      return written(id, viewer);
-    },
-    addMessageCounts: async () => void (await addMessageCounts(db)),
-    async isApproved(id) {
-      return (await db.prisma.agent.count({ where: { id, isApprovedByOrg: true } })) > 0;
-    },
-    async markDeleted(id) {
-      const { count } = await db.prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
-      signals.publish('agent-changed', id);
-      return count > 0;
-    },
-  };
 }
 
 /** A new agent as Prisma writes it, without its editors and groups. */

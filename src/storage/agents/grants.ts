@@ -7,17 +7,6 @@ export interface Granter {
   readonly userId: string;
 }
 
-export interface GrantStore {
-  /** The grants of one person to some agents. An agent without any is missing. */
-  find(granter: Granter, agentIds: readonly string[]): Promise<readonly AgentGrants[]>;
-  /** All grants of one person, one entry an agent, by the id of the agent. Deleted agents are left out. */
-  list(granter: Granter): Promise<readonly AgentGrants[]>;
-  /** Replaces what a person grants to an agent. */
-  put(granter: Granter, grants: AgentGrants): Promise<void>;
-  /** Ends what a person grants to an agent. @returns false when there was nothing. */
-  delete(granter: Granter, agentId: string): Promise<boolean>;
-}
-
 interface GrantRow {
   readonly agentId: string;
   readonly connectionId: string | null;
@@ -27,32 +16,44 @@ interface GrantRow {
 
 const select = { agentId: true, connectionId: true, askedAgentId: true, memories: true } as const;
 
-export function createGrantStore(db: Database): GrantStore {
-  const orderBy = [{ agentId: 'asc' }, { createdAt: 'asc' }, { id: 'asc' }] as const;
-  return {
-    async find({ orgId, userId }, agentIds) {
-      const where = { orgId, userId, agentId: { in: [...agentIds] } };
-      return grantsOf(await db.prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
-    },
-    async list({ orgId, userId }) {
-      const where = { orgId, userId, agent: { isDeleted: false } };
-      return grantsOf(await db.prisma.agentGrant.findMany({ where, select, orderBy: [...orderBy] }));
-    },
-    put: ({ orgId, userId }, { agentId, connectionIds, memories, agentIds }) =>
-      db.transaction(async (tx) => {
-        const granter = { orgId, userId, agentId };
-        await tx.prisma.agentGrant.deleteMany({ where: granter });
-        const data = [
-          ...connectionIds.map((connectionId) => ({ ...granter, connectionId })),
-          ...(memories === 'none' ? [] : [{ ...granter, memories }]),
-          ...agentIds.map((askedAgentId) => ({ ...granter, askedAgentId })),
-        ];
-        if (data.length > 0) await tx.prisma.agentGrant.createMany({ data });
-      }),
-    async delete({ orgId, userId }, agentId) {
-      return (await db.prisma.agentGrant.deleteMany({ where: { orgId, userId, agentId } })).count > 0;
-    },
-  };
+export class GrantStore {
+  readonly #db: Database;
+  readonly #orderBy = [{ agentId: 'asc' }, { createdAt: 'asc' }, { id: 'asc' }] as const;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The grants of one person to some agents. An agent without any is missing. */
+  async find({ orgId, userId }: Granter, agentIds: readonly string[]): Promise<readonly AgentGrants[]> {
+    const where = { orgId, userId, agentId: { in: [...agentIds] } };
+    return grantsOf(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
+  }
+
+  /** All grants of one person, one entry an agent, by the id of the agent. Deleted agents are left out. */
+  async list({ orgId, userId }: Granter): Promise<readonly AgentGrants[]> {
+    const where = { orgId, userId, agent: { isDeleted: false } };
+    return grantsOf(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
+  }
+
+  /** Replaces what a person grants to an agent. */
+  put({ orgId, userId }: Granter, { agentId, connectionIds, memories, agentIds }: AgentGrants): Promise<void> {
+    return this.#db.transaction(async (tx) => {
+      const granter = { orgId, userId, agentId };
+      await tx.prisma.agentGrant.deleteMany({ where: granter });
+      const data = [
+        ...connectionIds.map((connectionId) => ({ ...granter, connectionId })),
+        ...(memories === 'none' ? [] : [{ ...granter, memories }]),
+        ...agentIds.map((askedAgentId) => ({ ...granter, askedAgentId })),
+      ];
+      if (data.length > 0) await tx.prisma.agentGrant.createMany({ data });
+    });
+  }
+
+  /** Ends what a person grants to an agent. @returns false when there was nothing. */
+  async delete({ orgId, userId }: Granter, agentId: string): Promise<boolean> {
+    return (await this.#db.prisma.agentGrant.deleteMany({ where: { orgId, userId, agentId } })).count > 0;
+  }
 }
 
 function grantsOf(rows: readonly GrantRow[]): readonly AgentGrants[] {

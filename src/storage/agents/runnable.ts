@@ -2,7 +2,7 @@
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentRunParts, skillInlineCharsMax } from '../../entities/agents/part.ts';
 import type { Database } from '../ground/database.ts';
-import { createInvalidatedCache } from '../ground/invalidated-cache.ts';
+import { InvalidatedCache } from '../ground/invalidated-cache.ts';
 import type { Signals } from '../ground/signals/signals.ts';
 
 const agentsMax = 5_000;
@@ -43,7 +43,7 @@ export function createRunnableAgents(
   db: Database,
   signals: Signals,
 ): { find(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined> } {
-  const cache = createInvalidatedCache<RunnableAgent>(signals, agentsMax);
+  const cache = new InvalidatedCache<RunnableAgent>(signals, agentsMax);
   signals.subscribe('agent-changed', (id) => cache.forget((agent) => agent.id === id));
   signals.subscribe('group-changed', (groupId) => cache.forget((agent) => agent.groupIds.has(groupId)));
   // A source that is deleted or moved. That it is being indexed changes nothing here.

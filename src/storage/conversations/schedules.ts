@@ -49,158 +49,181 @@ export interface EndedRun {
   } | null;
 }
 
-export interface ScheduleStore {
+export class ScheduleStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
   /** @returns undefined when the person has `countMax`. */
   create(
     schedule: Omit<Schedule, 'updatedAt' | 'failures' | 'chatId' | 'pausedReason'>,
     countMax: number,
-  ): Promise<Schedule | undefined>;
-  findMany(ids: readonly string[], filter: ScheduleFilter): Promise<readonly Schedule[]>;
+  ): Promise<Schedule | undefined> {
+    return this.#db.transaction(async (tx) => {
+      const { orgId, userId, agentId, ...members } = schedule;
+      await lockRow(tx, 'users', userId);
+      if ((await tx.prisma.schedule.count({ where: { orgId, userId } })) >= countMax) return undefined;
+      return scheduleOf(await tx.prisma.schedule.create({ data: { ...members, orgId, userId, agentId } }));
+    });
+  }
+
+  findMany(ids: readonly string[], filter: ScheduleFilter): Promise<readonly Schedule[]> {
+    return this.#schedulesBy(ids, filter);
+  }
+
   /** Newest first. */
-  list(filter: ScheduleFilter, page: PageRequest): Promise<Page<Schedule>>;
+  async list(filter: ScheduleFilter, page: PageRequest): Promise<Page<Schedule>> {
+    const where = { ...filter };
+    const rows = await this.#db.prisma.schedule.findMany(newestFirst(where, page));
+    return pageOf(rows.map(scheduleOf), page, timeKey, (take) => this.#db.prisma.schedule.count({ where, take }));
+  }
+
   /** A page of the schedules of a person with each of several agents, newest first. */
   pagesOfAgents(
-    owner: ScheduleOwner,
+    { orgId, userId }: ScheduleOwner,
     agentIds: readonly string[],
     page: PageRequest,
-  ): Promise<ReadonlyMap<string, Page<Schedule>>>;
-  /** @returns undefined when it is gone. */
-  update(id: string, changes: ScheduleChanges): Promise<Schedule | undefined>;
-  /** Its runs end with it. @returns false when it was gone. */
-  delete(id: string): Promise<boolean>;
-  /** Locks a schedule until the transaction ends. Whoever writes its runs locks it first. @returns false when it is gone. */
-  lock(id: string): Promise<boolean>;
-  /** Locks schedules whose time has come, but not those that another process has. */
-  lockDue(at: Date, limit: number): Promise<readonly (Schedule & { readonly tenantId: string; readonly isRunning: boolean })[]>;
-  isRunning(id: string): Promise<boolean>;
-  addRun(run: Omit<ScheduleRun, 'runId' | 'chatId' | 'deliveryId' | 'startedAt'>): Promise<ScheduleRun>;
-  /** In any order. */
-  findRuns(ids: readonly string[], filter: Omit<ScheduleFilter, 'agentId'>): Promise<readonly ScheduleRun[]>;
-  /** A page of the runs of each schedule, newest first. */
-  pagesOfRuns(scheduleIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<ScheduleRun>>>;
-  findPending(runId: string): Promise<PendingRun | undefined>;
-  /** @returns false when it has begun, or is gone. */
-  beginRun(id: string, beginning: Beginning): Promise<boolean>;
-  /** @returns false when it has ended, or is gone. */
-  endRun(id: string, before: 'PENDING' | 'RUNNING', end: ScheduleRunEnd): Promise<boolean>;
-  /** Notes which delivery tells a webhook of a time. */
-  noteDelivery(id: string, deliveryId: string): Promise<void>;
-  findEnded(limit: number): Promise<readonly EndedRun[]>;
-  /** Deletes what ended before. */
-  sweepRuns(before: Date): Promise<void>;
-}
+  ): Promise<ReadonlyMap<string, Page<Schedule>>> {
+    const db = this.#db;
 
-export function createScheduleStore(db: Database, signals: Signals): ScheduleStore {
-  const schedulesBy = async (ids: readonly string[], filter: ScheduleFilter = {}) =>
-    (await db.prisma.schedule.findMany({ where: { id: { in: [...ids] }, ...filter } })).map(scheduleOf);
-  return {
-    create: (schedule, countMax) =>
-      db.transaction(async (tx) => {
-        const { orgId, userId, agentId, ...members } = schedule;
-        await lockRow(tx, 'users', userId);
-        if ((await tx.prisma.schedule.count({ where: { orgId, userId } })) >= countMax) return undefined;
-        return scheduleOf(await tx.prisma.schedule.create({ data: { ...members, orgId, userId, agentId } }));
-      }),
-    findMany: schedulesBy,
-    async list(filter, page) {
-      const where = { ...filter };
-      const rows = await db.prisma.schedule.findMany(newestFirst(where, page));
-      return pageOf(rows.map(scheduleOf), page, timeKey, (take) => db.prisma.schedule.count({ where, take }));
-    },
-    pagesOfAgents({ orgId, userId }, agentIds, page) {
-      const ofAgents = { in: [...agentIds] };
-      return readChildPages<Schedule>(db, page, {
-        async findPlaces() {
-          const schedules = { ...newestFirst({ orgId, userId }, page), select: { id: true } };
-          const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, schedules } });
-          return agents.map(({ id, schedules: places }) => ({ id, places }));
-        },
-        read: (ids) => schedulesBy(ids),
-        keyOf: timeKey,
-        async countAll() {
-          const where = { orgId, userId, agentId: ofAgents };
-          const groups = await db.prisma.schedule.groupBy({ by: ['agentId'], where, _count: true });
-          return new Map(groups.flatMap(({ agentId, _count }) => (agentId === null ? [] : [[agentId, _count]])));
-        },
-      });
-    },
-    async update(id, changes) {
-      const { count } = await db.prisma.schedule.updateMany({ where: { id }, data: changes });
-      return count === 0 ? undefined : (await schedulesBy([id]))[0];
-    },
-    async delete(id) {
-      const { count } = await db.prisma.schedule.deleteMany({ where: { id } });
-      signals.publish('key-changed', id);
-      return count > 0;
-    },
-    lock: (id) => db.transaction((tx) => lockRow(tx, 'schedules', id)),
-    async lockDue(at, limit) {
-      const places = await db.query<{ readonly id: string; readonly tenantId: string; readonly isRunning: boolean }>(
-        `select s.id, o."tenantId", exists (select from schedule_runs r where r."scheduleId" = s.id and r.status in ('PENDING', 'RUNNING')) as "isRunning"
+    const ofAgents = { in: [...agentIds] };
+    return readChildPages<Schedule>(this.#db, page, {
+      async findPlaces() {
+        const schedules = { ...newestFirst({ orgId, userId }, page), select: { id: true } };
+        const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, schedules } });
+        return agents.map(({ id, schedules: places }) => ({ id, places }));
+      },
+      read: (ids) => this.#schedulesBy(ids),
+      keyOf: timeKey,
+      async countAll() {
+        const where = { orgId, userId, agentId: ofAgents };
+        const groups = await db.prisma.schedule.groupBy({ by: ['agentId'], where, _count: true });
+        return new Map(groups.flatMap(({ agentId, _count }) => (agentId === null ? [] : [[agentId, _count]])));
+      },
+    });
+  }
+
+  /** @returns undefined when it is gone. */
+  async update(id: string, changes: ScheduleChanges): Promise<Schedule | undefined> {
+    const { count } = await this.#db.prisma.schedule.updateMany({ where: { id }, data: changes });
+    return count === 0 ? undefined : (await this.#schedulesBy([id]))[0];
+  }
+
+  /** Its runs end with it. @returns false when it was gone. */
+  async delete(id: string): Promise<boolean> {
+    const { count } = await this.#db.prisma.schedule.deleteMany({ where: { id } });
+    this.#signals.publish('key-changed', id);
+    return count > 0;
+  }
+
+  /** Locks a schedule until the transaction ends. Whoever writes its runs locks it first. @returns false when it is gone. */
+  lock(id: string): Promise<boolean> {
+    return this.#db.transaction((tx) => lockRow(tx, 'schedules', id));
+  }
+
+  /** Locks schedules whose time has come, but not those that another process has. */
+  async lockDue(
+    at: Date,
+    limit: number,
+  ): Promise<readonly (Schedule & { readonly tenantId: string; readonly isRunning: boolean })[]> {
+    const places = await this.#db.query<{ readonly id: string; readonly tenantId: string; readonly isRunning: boolean }>(
+      `select s.id, o."tenantId", exists (select from schedule_runs r where r."scheduleId" = s.id and r.status in ('PENDING', 'RUNNING')) as "isRunning"
          from schedules s join organizations o on o.id = s."orgId"
          where s."isEnabled" and s."nextRunAt" <= $1::timestamptz order by s."nextRunAt" limit $2 for update of s skip locked`,
-        [at.toISOString(), limit],
-      );
-      if (places.length === 0) return [];
-      const schedules = new Map((await schedulesBy(places.map(({ id }) => id))).map((schedule) => [schedule.id, schedule]));
-      return places.flatMap(({ id, tenantId, isRunning }) => {
-        const schedule = schedules.get(id);
-        return schedule === undefined ? [] : [{ ...schedule, tenantId, isRunning }];
-      });
-    },
-    isRunning: async (scheduleId) =>
-      (await db.prisma.scheduleRun.count({ where: { scheduleId, status: { in: ['PENDING', 'RUNNING'] } } })) > 0,
-    addRun: async (run) => (await db.prisma.scheduleRun.create({ data: run })) as ScheduleRun,
-    findRuns: async (ids, filter) =>
-      (await db.prisma.scheduleRun.findMany({
-        where: { id: { in: [...ids] }, schedule: { ...filter } },
-      })) as readonly ScheduleRun[],
-    pagesOfRuns(scheduleIds, page) {
-      const ofSchedules = { in: [...scheduleIds] };
-      return readChildPages<ScheduleRun>(db, page, {
-        async findPlaces() {
-          const runs = { ...newestFirst({}, page), select: { id: true } };
-          const schedules = await db.prisma.schedule.findMany({ where: { id: ofSchedules }, select: { id: true, runs } });
-          return schedules.map(({ id, runs: places }) => ({ id, places }));
-        },
-        read: async (ids) => (await db.prisma.scheduleRun.findMany({ where: { id: { in: ids } } })) as readonly ScheduleRun[],
-        keyOf: timeKey,
-        async countAll() {
-          const groups = await db.prisma.scheduleRun.groupBy({
-            by: ['scheduleId'],
-            where: { scheduleId: ofSchedules },
-            _count: true,
-          });
-          return new Map(groups.map(({ scheduleId, _count }) => [scheduleId, _count]));
-        },
-      });
-    },
-    async findPending(id) {
-      const row = await db.prisma.scheduleRun.findFirst({ where: { id, status: 'PENDING' }, include: { schedule: true } });
-      if (row === null) return undefined;
-      const { schedule, ...scheduleRun } = row;
-      const organization = await db.prisma.organization.findUnique({ where: { id: row.orgId }, select: { tenantId: true } });
-      if (organization === null) return undefined;
-      return { scheduleRun: scheduleRun as ScheduleRun, schedule: scheduleOf(schedule), tenantId: organization.tenantId };
-    },
-    async beginRun(id, beginning) {
-      const data = { ...beginning, status: 'RUNNING' };
-      return (await db.prisma.scheduleRun.updateMany({ where: { id, status: 'PENDING' }, data })).count === 1;
-    },
-    endRun: async (id, status, end) =>
-      (await db.prisma.scheduleRun.updateMany({ where: { id, status }, data: { ...end } })).count === 1,
-    async noteDelivery(id, deliveryId) {
-      await db.prisma.scheduleRun.updateMany({ where: { id }, data: { deliveryId } });
-    },
-    findEnded: (limit) => findEnded(db, limit),
-    async sweepRuns(before) {
-      await db.execute(
-        `delete from schedule_runs where "createdAt" < $1::timestamptz and status not in ('PENDING', 'RUNNING')
+      [at.toISOString(), limit],
+    );
+    if (places.length === 0) return [];
+    const schedules = new Map((await this.#schedulesBy(places.map(({ id }) => id))).map((schedule) => [schedule.id, schedule]));
+    return places.flatMap(({ id, tenantId, isRunning }) => {
+      const schedule = schedules.get(id);
+      return schedule === undefined ? [] : [{ ...schedule, tenantId, isRunning }];
+    });
+  }
+
+  async isRunning(scheduleId: string): Promise<boolean> {
+    return (await this.#db.prisma.scheduleRun.count({ where: { scheduleId, status: { in: ['PENDING', 'RUNNING'] } } })) > 0;
+  }
+
+  async addRun(run: Omit<ScheduleRun, 'runId' | 'chatId' | 'deliveryId' | 'startedAt'>): Promise<ScheduleRun> {
+    return (await this.#db.prisma.scheduleRun.create({ data: run })) as ScheduleRun;
+  }
+
+  /** In any order. */
+  async findRuns(ids: readonly string[], filter: Omit<ScheduleFilter, 'agentId'>): Promise<readonly ScheduleRun[]> {
+    return (await this.#db.prisma.scheduleRun.findMany({
+      where: { id: { in: [...ids] }, schedule: { ...filter } },
+    })) as readonly ScheduleRun[];
+  }
+
+  /** A page of the runs of each schedule, newest first. */
+  pagesOfRuns(scheduleIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<ScheduleRun>>> {
+    const db = this.#db;
+
+    const ofSchedules = { in: [...scheduleIds] };
+    return readChildPages<ScheduleRun>(this.#db, page, {
+      async findPlaces() {
+        const runs = { ...newestFirst({}, page), select: { id: true } };
+        const schedules = await db.prisma.schedule.findMany({ where: { id: ofSchedules }, select: { id: true, runs } });
+        return schedules.map(({ id, runs: places }) => ({ id, places }));
+      },
+      read: async (ids) => (await this.#db.prisma.scheduleRun.findMany({ where: { id: { in: ids } } })) as readonly ScheduleRun[],
+      keyOf: timeKey,
+      async countAll() {
+        const groups = await db.prisma.scheduleRun.groupBy({
+          by: ['scheduleId'],
+          where: { scheduleId: ofSchedules },
+          _count: true,
+        });
+        return new Map(groups.map(({ scheduleId, _count }) => [scheduleId, _count]));
+      },
+    });
+  }
+
+  async findPending(id: string): Promise<PendingRun | undefined> {
+    const row = await this.#db.prisma.scheduleRun.findFirst({ where: { id, status: 'PENDING' }, include: { schedule: true } });
+    if (row === null) return undefined;
+    const { schedule, ...scheduleRun } = row;
+    const organization = await this.#db.prisma.organization.findUnique({ where: { id: row.orgId }, select: { tenantId: true } });
+    if (organization === null) return undefined;
+    return { scheduleRun: scheduleRun as ScheduleRun, schedule: scheduleOf(schedule), tenantId: organization.tenantId };
+  }
+
+  /** @returns false when it has begun, or is gone. */
+  async beginRun(id: string, beginning: Beginning): Promise<boolean> {
+    const data = { ...beginning, status: 'RUNNING' };
+    return (await this.#db.prisma.scheduleRun.updateMany({ where: { id, status: 'PENDING' }, data })).count === 1;
+  }
+
+  /** @returns false when it has ended, or is gone. */
+  async endRun(id: string, status: 'PENDING' | 'RUNNING', end: ScheduleRunEnd): Promise<boolean> {
+    return (await this.#db.prisma.scheduleRun.updateMany({ where: { id, status }, data: { ...end } })).count === 1;
+  }
+
+  /** Notes which delivery tells a webhook of a time. */
+  async noteDelivery(id: string, deliveryId: string): Promise<void> {
+    await this.#db.prisma.scheduleRun.updateMany({ where: { id }, data: { deliveryId } });
+  }
+
+  findEnded(limit: number): Promise<readonly EndedRun[]> {
+    return findEnded(this.#db, limit);
+  }
+
+  /** Deletes what ended before. */
+  async sweepRuns(before: Date): Promise<void> {
+    await this.#db.execute(
+      `delete from schedule_runs where "createdAt" < $1::timestamptz and status not in ('PENDING', 'RUNNING')
            and ${notHeld('schedule_runs."orgId"', 'hold."userId" = schedule_runs."userId"')}`,
-        [before.toISOString()],
-      );
-    },
-  };
+      [before.toISOString()],
+    );
+  }
+
+  async #schedulesBy(ids: readonly string[], filter: ScheduleFilter = {}) {
+    return (await this.#db.prisma.schedule.findMany({ where: { id: { in: [...ids] }, ...filter } })).map(scheduleOf);
+  }
 }
 
 interface EndedRow {

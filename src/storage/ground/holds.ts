@@ -5,20 +5,6 @@ import type { LegalHold } from '../../entities/operations/data-life/hold.ts';
 import type { Database } from './database.ts';
 import { newestFirst } from './lists/paging.ts';
 
-export interface LegalHoldStore {
-  create(hold: Omit<LegalHold, 'endedAt' | 'endedByUserId'>): Promise<void>;
-  findMany(ids: readonly string[]): Promise<readonly LegalHold[]>;
-  /** Newest first. */
-  list(filter: HoldFilter, page: PageRequest): Promise<Page<LegalHold>>;
-  /** @returns false when it had ended before. */
-  end(id: string, by: { readonly userId: string; readonly at: Date }): Promise<boolean>;
-  /** The oldest hold that keeps what a person has in an organization, or the whole organization. */
-  find(place: { readonly orgId: string; readonly userId: string }): Promise<LegalHold | undefined>;
-  /** When the oldest hold began that keeps anything of a person, in any organization: also where the person is no member any more. */
-  ofPerson(userId: string): Promise<Date | undefined>;
-  /** When the oldest hold began that keeps anything in an organization. */
-  ofOrganization(orgId: string): Promise<Date | undefined>;
-}
 export interface HoldFilter {
   readonly orgId: string;
   readonly userId?: string | undefined;
@@ -36,43 +22,60 @@ export async function heldRows<Column extends string>({ prisma }: Database, pers
   return lasting.map(({ orgId, userId }) => (userId === null ? { orgId } : { orgId, [person]: userId }));
 }
 
-export function createLegalHoldStore(db: Database): LegalHoldStore {
-  const oldest = { orderBy: { createdAt: 'asc' } } as const;
-  return {
-    async create(hold) {
-      await db.prisma.legalHold.create({ data: hold });
-    },
-    findMany: (ids) => db.prisma.legalHold.findMany({ where: { id: { in: [...ids] } } }),
-    async list({ orgId, userId, isLasting }, page) {
-      const of = userId === undefined ? {} : { userId };
-      const lasts = isLasting === undefined ? {} : { endedAt: isLasting ? null : { not: null } };
-      const where = { orgId, ...of, ...lasts };
-      const rows = await db.prisma.legalHold.findMany(newestFirst(where, page));
-      return pageOf(rows, page, timeKey, (take) => db.prisma.legalHold.count({ where, take }));
-    },
-    async end(id, { userId, at }) {
-      const data = { endedAt: at, endedByUserId: userId };
-      return (await db.prisma.legalHold.updateMany({ where: { id, endedAt: null }, data })).count === 1;
-    },
-    async find({ orgId, userId }) {
-      const where = { orgId, endedAt: null, OR: [{ userId: null }, { userId }] };
-      return (await db.prisma.legalHold.findFirst({ where, ...oldest })) ?? undefined;
-    },
-    async ofPerson(userId) {
-      const [row] = await db.query<{ readonly since: Date | null }>(
-        `select min("createdAt") as since from legal_holds where "endedAt" is null and
+export class LegalHoldStore {
+  readonly #db: Database;
+  readonly #oldest = { orderBy: { createdAt: 'asc' } } as const;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async create(hold: Omit<LegalHold, 'endedAt' | 'endedByUserId'>): Promise<void> {
+    await this.#db.prisma.legalHold.create({ data: hold });
+  }
+
+  findMany(ids: readonly string[]): Promise<readonly LegalHold[]> {
+    return this.#db.prisma.legalHold.findMany({ where: { id: { in: [...ids] } } });
+  }
+
+  /** Newest first. */
+  async list({ orgId, userId, isLasting }: HoldFilter, page: PageRequest): Promise<Page<LegalHold>> {
+    const of = userId === undefined ? {} : { userId };
+    const lasts = isLasting === undefined ? {} : { endedAt: isLasting ? null : { not: null } };
+    const where = { orgId, ...of, ...lasts };
+    const rows = await this.#db.prisma.legalHold.findMany(newestFirst(where, page));
+    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.legalHold.count({ where, take }));
+  }
+
+  /** @returns false when it had ended before. */
+  async end(id: string, { userId, at }: { readonly userId: string; readonly at: Date }): Promise<boolean> {
+    const data = { endedAt: at, endedByUserId: userId };
+    return (await this.#db.prisma.legalHold.updateMany({ where: { id, endedAt: null }, data })).count === 1;
+  }
+
+  /** The oldest hold that keeps what a person has in an organization, or the whole organization. */
+  async find({ orgId, userId }: { readonly orgId: string; readonly userId: string }): Promise<LegalHold | undefined> {
+    const where = { orgId, endedAt: null, OR: [{ userId: null }, { userId }] };
+    return (await this.#db.prisma.legalHold.findFirst({ where, ...this.#oldest })) ?? undefined;
+  }
+
+  /** When the oldest hold began that keeps anything of a person, in any organization: also where the person is no member any more. */
+  async ofPerson(userId: string): Promise<Date | undefined> {
+    const [row] = await this.#db.query<{ readonly since: Date | null }>(
+      `select min("createdAt") as since from legal_holds where "endedAt" is null and
            ("userId" = $1 or "userId" is null and "orgId" in (select place.id from parley_organizations_of($1) place))`,
-        [userId],
-      );
-      return row?.since === null || row === undefined ? undefined : new Date(row.since);
-    },
-    async ofOrganization(orgId) {
-      const held = await db.prisma.legalHold.findFirst({
-        where: { orgId, endedAt: null },
-        select: { createdAt: true },
-        ...oldest,
-      });
-      return held?.createdAt;
-    },
-  };
+      [userId],
+    );
+    return row?.since === null || row === undefined ? undefined : new Date(row.since);
+  }
+
+  /** When the oldest hold began that keeps anything in an organization. */
+  async ofOrganization(orgId: string): Promise<Date | undefined> {
+    const held = await this.#db.prisma.legalHold.findFirst({
+      where: { orgId, endedAt: null },
+      select: { createdAt: true },
+      ...this.#oldest,
+    });
+    return held?.createdAt;
+  }
 }

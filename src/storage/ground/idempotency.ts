@@ -14,20 +14,6 @@ export interface StoredReply {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Replies kept under the keys that callers choose. All times are the database's own, so the clocks of instances need not agree. */
-export interface IdempotencyStore {
-  /** Claims the key for one request, in one statement. A record older than `keptMs` is ignored. */
-  claim(key: IdempotencyKey, requestHash: string, leaseMs: number, keptMs: number): Promise<IdempotencyClaim>;
-  /** Extends the lease. @returns the new token; undefined when the claim was lost. */
-  renew(key: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined>;
-  /** Stores the reply; does nothing when the claim was lost. */
-  complete(key: IdempotencyKey, token: string, reply: StoredReply): Promise<void>;
-  /** Releases the key, so that the request may be sent again. */
-  release(key: IdempotencyKey, token: string): Promise<void>;
-  /** Deletes records older than `keptMs`, at most 5,000 at a time. @returns how many. */
-  sweep(keptMs: number): Promise<number>;
-}
-
 export interface IdempotencyKey {
   readonly keyId: string;
   readonly idempotencyKey: string;
@@ -57,41 +43,54 @@ const claimSql = `
        or (mine."replyStatus" is null and mine."leaseUntil" < now())
   returning "leaseUntil"`;
 
-export function createIdempotencyStore(db: Database): IdempotencyStore {
-  const store: IdempotencyStore = {
-    async claim(key, requestHash, leaseMs, keptMs) {
-      // A record may be released between the two statements; then the next round claims it.
-      for (let round = 0; round < 5; round += 1) {
-        const values = [key.keyId, key.idempotencyKey, requestHash, leaseMs, keptMs];
-        const [lease] = await db.query<Lease>(claimSql, values);
-        if (lease !== undefined) return { kind: 'claimed', token: lease.leaseUntil.toISOString() };
-        const found = await db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: key } });
-        if (found !== null) return claimOf(found as Row);
-      }
-      return { kind: 'running', requestHash };
-    },
-    async renew(key, token, leaseMs) {
-      const [lease] = await db.query<Lease>(
-        `update idempotency_records set "leaseUntil" = now() + ${milliseconds('$4')}
+/** Replies kept under the keys that callers choose. All times are the database's own, so the clocks of instances need not agree. */
+export class IdempotencyStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Claims the key for one request, in one statement. A record older than `keptMs` is ignored. */
+  async claim(key: IdempotencyKey, requestHash: string, leaseMs: number, keptMs: number): Promise<IdempotencyClaim> {
+    // A record may be released between the two statements; then the next round claims it.
+    for (let round = 0; round < 5; round += 1) {
+      const values = [key.keyId, key.idempotencyKey, requestHash, leaseMs, keptMs];
+      const [lease] = await this.#db.query<Lease>(claimSql, values);
+      if (lease !== undefined) return { kind: 'claimed', token: lease.leaseUntil.toISOString() };
+      const found = await this.#db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: key } });
+      if (found !== null) return claimOf(found as Row);
+    }
+    return { kind: 'running', requestHash };
+  }
+
+  /** Extends the lease. @returns the new token; undefined when the claim was lost. */
+  async renew(key: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined> {
+    const [lease] = await this.#db.query<Lease>(
+      `update idempotency_records set "leaseUntil" = now() + ${milliseconds('$4')}
          where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamptz and "replyStatus" is null
          returning "leaseUntil"`,
-        [key.keyId, key.idempotencyKey, token, leaseMs],
-      );
-      return lease?.leaseUntil.toISOString();
-    },
-    async complete(key, token, { status, sealedBody, headers }) {
-      const data = { replyStatus: status, replyBody: sealedBody, replyHeaders: headers };
-      await db.prisma.idempotencyRecord.updateMany({ where: claimed(key, token), data });
-    },
-    async release(key, token) {
-      await db.prisma.idempotencyRecord.deleteMany({ where: claimed(key, token) });
-    },
-    async sweep(keptMs) {
-      const where = { createdAt: { lt: new Date(Date.now() - keptMs) } };
-      return (await db.prisma.idempotencyRecord.deleteMany({ where, limit: 5_000 })).count;
-    },
-  };
-  return store;
+      [key.keyId, key.idempotencyKey, token, leaseMs],
+    );
+    return lease?.leaseUntil.toISOString();
+  }
+
+  /** Stores the reply; does nothing when the claim was lost. */
+  async complete(key: IdempotencyKey, token: string, { status, sealedBody, headers }: StoredReply): Promise<void> {
+    const data = { replyStatus: status, replyBody: sealedBody, replyHeaders: headers };
+    await this.#db.prisma.idempotencyRecord.updateMany({ where: claimed(key, token), data });
+  }
+
+  /** Releases the key, so that the request may be sent again. */
+  async release(key: IdempotencyKey, token: string): Promise<void> {
+    await this.#db.prisma.idempotencyRecord.deleteMany({ where: claimed(key, token) });
+  }
+
+  /** Deletes records older than `keptMs`, at most 5,000 at a time. @returns how many. */
+  async sweep(keptMs: number): Promise<number> {
+    const where = { createdAt: { lt: new Date(Date.now() - keptMs) } };
+    return (await this.#db.prisma.idempotencyRecord.deleteMany({ where, limit: 5_000 })).count;
+  }
 }
 
 /** The record of a claim that holds its lease. */

@@ -49,36 +49,36 @@ export const leaseSql = {
     `(${columns[kind].owner} is null or ${columns[kind].owner} = ${owner} or ${columns[kind].until} < now())`,
 } as const;
 
-export interface Leases {
-  /** Takes the right to renew the token of a connection. `owner` is a new one. @returns undefined while another process has it. */
-  takeRenewal(connectionId: string, owner: string, leaseMs: number): Promise<Lease | undefined>;
-  /** @throws LeaseLostError */
-  renew(kind: LeaseKind, lease: Lease, leaseMs: number): Promise<void>;
-  /** Another may take the row at once. Does nothing when the lease is lost. */
-  release(kind: LeaseKind, lease: HeldLease): Promise<void>;
-}
-
 /** A lease whose fence is enough to know it. */
 type HeldLease = Pick<Lease, 'id' | 'fence'> & Partial<Lease>;
 
-export function createLeases(db: Database): Leases {
-  return {
-    async takeRenewal(id, owner, leaseMs) {
-      const { table, owner: ownerColumn } = columns.renewal;
-      const taken = await db.execute(
-        `update ${table} set ${ownerColumn} = $2, ${leaseSql.until('renewal', '$3')} where id = $1 and ${leaseSql.isFree('renewal', '$2')}`,
-        [id, owner, leaseMs],
-      );
-      return taken === 1 ? { id, owner, fence: 0 } : undefined;
-    },
-    async renew(kind, lease, leaseMs) {
-      await writeLeased(db, kind, lease, leaseSql.until(kind, '$4'), [leaseMs]);
-    },
-    async release(kind, lease) {
-      const { owner, until } = columns[kind];
-      await updateLeased(db, kind, lease, `${owner} = null, ${until} = now() - interval '1 second'`);
-    },
-  };
+export class Leases {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Takes the right to renew the token of a connection. `owner` is a new one. @returns undefined while another process has it. */
+  async takeRenewal(id: string, owner: string, leaseMs: number): Promise<Lease | undefined> {
+    const { table, owner: ownerColumn } = columns.renewal;
+    const taken = await this.#db.execute(
+      `update ${table} set ${ownerColumn} = $2, ${leaseSql.until('renewal', '$3')} where id = $1 and ${leaseSql.isFree('renewal', '$2')}`,
+      [id, owner, leaseMs],
+    );
+    return taken === 1 ? { id, owner, fence: 0 } : undefined;
+  }
+
+  /** @throws LeaseLostError */
+  async renew(kind: LeaseKind, lease: Lease, leaseMs: number): Promise<void> {
+    await writeLeased(this.#db, kind, lease, leaseSql.until(kind, '$4'), [leaseMs]);
+  }
+
+  /** Another may take the row at once. Does nothing when the lease is lost. */
+  async release(kind: LeaseKind, lease: HeldLease): Promise<void> {
+    const { owner, until } = columns[kind];
+    await updateLeased(this.#db, kind, lease, `${owner} = null, ${until} = now() - interval '1 second'`);
+  }
 }
 
 /** Whose lease of a row is the newest, as Prisma's `where`. Nothing is written for any other holder. */

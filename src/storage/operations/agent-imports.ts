@@ -38,33 +38,38 @@ export interface ImportedItem {
   readonly sizeBytes: number | null;
 }
 
-export interface AgentImportStore {
-  /** Writes all of it or nothing, together with whatever `also` does in the same transaction. */
-  create(imported: ImportedAgent, also: (tx: Transaction) => Promise<void>): Promise<void>;
-}
-
 const missingContent = {
   indexStatus: 'FAILED',
   errorCode: 'CONTENT_MISSING',
   errorMessage: 'The bundle that this was imported from did not carry the content; add the document again',
 };
 
-export function createAgentImportStore(db: Database, signals: Signals): AgentImportStore {
-  return {
-    async create({ agent, tools, userInputs, skills, flows, secrets, dataSources }, also) {
-      await db.transaction(async (tx) => {
-        await tx.prisma.agent.create({ data: dataOf(agent) });
-        await addParts<AgentTool>(tx, toolShape, tools);
-        await addParts<AgentUserInput>(tx, userInputShape, userInputs);
-        await addParts<AgentSkill>(tx, skillShape, skills);
-        await addFlows(tx, flows);
-        await addParts<NewSecret & { readonly updatedAt: Date }>(tx, secretShape, secrets);
-        for (const source of dataSources) await addSource(tx, agent, source);
-        await also(tx);
-      });
-      signals.publish('agent-changed', agent.id);
-    },
-  };
+export class AgentImportStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  /** Writes all of it or nothing, together with whatever `also` does in the same transaction. */
+  async create(
+    { agent, tools, userInputs, skills, flows, secrets, dataSources }: ImportedAgent,
+    also: (tx: Transaction) => Promise<void>,
+  ): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      await tx.prisma.agent.create({ data: dataOf(agent) });
+      await addParts<AgentTool>(tx, toolShape, tools);
+      await addParts<AgentUserInput>(tx, userInputShape, userInputs);
+      await addParts<AgentSkill>(tx, skillShape, skills);
+      await addFlows(tx, flows);
+      await addParts<NewSecret & { readonly updatedAt: Date }>(tx, secretShape, secrets);
+      for (const source of dataSources) await addSource(tx, agent, source);
+      await also(tx);
+    });
+    this.#signals.publish('agent-changed', agent.id);
+  }
 }
 
 async function addSource(tx: Transaction, agent: NewAgent, { items, ...source }: ImportedDataSource): Promise<void> {

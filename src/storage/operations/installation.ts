@@ -5,30 +5,32 @@ import type { Settings } from '../../settings.ts';
 import { blobAddressOf } from '../blobs/address.ts';
 import type { Database } from '../ground/database.ts';
 
-/** What database and files of an installation are. */
-export interface InstallationFacts {
-  /** Cost: one statement, which reads the sizes of the files of the database. */
-  database(): Promise<DatabaseFacts>;
-  /** Cost: no statement, and no file is read: a bucket does not say what it holds. */
-  files(): FileStorageFacts;
-}
-
 const databaseFacts = `SELECT current_setting('server_version') AS version, pg_database_size(current_database())::float8 AS size_bytes,
   (SELECT name FROM parley_migrations ORDER BY split_part(name, '_', 1)::int DESC LIMIT 1) AS migration`;
 
-export function createInstallationFacts(db: Database, settings: Pick<Settings, 'BLOB_URL' | 'DATA_DIR'>): InstallationFacts {
-  return {
-    async database() {
-      const [row] = await db.query<{ version: string; size_bytes: number; migration: string | null }>(databaseFacts);
-      if (row === undefined) throw new Error('a query without FROM gives one row');
-      const kind = db.kind === 'embedded' ? 'embedded' : 'postgresql';
-      return { kind, version: row.version, sizeBytes: row.size_bytes, migration: row.migration ?? '' };
-    },
-    files() {
-      const address = blobAddressOf(settings);
-      if (address.kind === 's3') return { kind: 's3', freeBytes: null, diskBytes: null };
-      const { bavail, blocks, bsize } = statfsSync(address.path);
-      return { kind: 'folder', freeBytes: bavail * bsize, diskBytes: blocks * bsize };
-    },
-  };
+/** What database and files of an installation are. */
+export class InstallationFacts {
+  readonly #db: Database;
+  readonly #settings: Pick<Settings, 'BLOB_URL' | 'DATA_DIR'>;
+
+  constructor(db: Database, settings: Pick<Settings, 'BLOB_URL' | 'DATA_DIR'>) {
+    this.#db = db;
+    this.#settings = settings;
+  }
+
+  /** Cost: one statement, which reads the sizes of the files of the database. */
+  async database(): Promise<DatabaseFacts> {
+    const [row] = await this.#db.query<{ version: string; size_bytes: number; migration: string | null }>(databaseFacts);
+    if (row === undefined) throw new Error('a query without FROM gives one row');
+    const kind = this.#db.kind === 'embedded' ? 'embedded' : 'postgresql';
+    return { kind, version: row.version, sizeBytes: row.size_bytes, migration: row.migration ?? '' };
+  }
+
+  /** Cost: no statement, and no file is read: a bucket does not say what it holds. */
+  files(): FileStorageFacts {
+    const address = blobAddressOf(this.#settings);
+    if (address.kind === 's3') return { kind: 's3', freeBytes: null, diskBytes: null };
+    const { bavail, blocks, bsize } = statfsSync(address.path);
+    return { kind: 'folder', freeBytes: bavail * bsize, diskBytes: blocks * bsize };
+  }
 }

@@ -26,81 +26,87 @@ export interface AgentConfiguration {
   readonly parts: readonly unknown[];
 }
 
-export interface OwnershipStore {
+export class OwnershipStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
   /** What the person owns, oldest first, at most `limit` of each kind. */
-  owned(owner: Owner, limit: number): Promise<OwnedThings>;
-  configurations(agentIds: readonly string[]): Promise<readonly AgentConfiguration[]>;
+  async owned({ orgId, userId }: Owner, limit: number): Promise<OwnedThings> {
+    const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
+    const page = { select: { id: true }, orderBy, take: limit } as const;
+    const sources = { orgId, ownerUserId: userId, deletingAt: null };
+    return {
+      agentIds: idsOf(await this.#db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
+      dataSourceIds: idsOf(await this.#db.prisma.dataSource.findMany({ where: sources, ...page })),
+      groupIds: idsOf(await this.#db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
+      scheduleIds: idsOf(await this.#db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
+    };
+  }
+
+  async configurations(agentIds: readonly string[]): Promise<readonly AgentConfiguration[]> {
+    const agents = await this.#db.prisma.agent.findMany({
+      where: { id: { in: [...agentIds] } },
+      select: {
+        ...{ id: true, name: true, enabledTools: true, tools: { select: { data: true } } },
+        flows: { select: { versions: { select: { data: true } } } },
+      },
+    });
+    return agents.map(({ tools, flows, ...agent }) => ({
+      ...agent,
+      parts: [...tools, ...flows.flatMap(({ versions }) => versions)].map(({ data }) => data),
+    }));
+  }
+
   /**
    * Schedules are paused: they would run with the rights of a person who has not seen them.
    *
    * @returns the ids of what still belonged to `from` and belongs to the other person now.
    */
-  transfer(from: Owner, things: OwnedThings, toUserId: string): Promise<MovedThings>;
-}
-
-export function createOwnershipStore(db: Database, signals: Signals): OwnershipStore {
-  return {
-    async owned({ orgId, userId }, limit) {
-      const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
-      const page = { select: { id: true }, orderBy, take: limit } as const;
-      const sources = { orgId, ownerUserId: userId, deletingAt: null };
+  async transfer(
+    { orgId, userId }: Owner,
+    { agentIds, dataSourceIds, groupIds, scheduleIds }: OwnedThings,
+    toUserId: string,
+  ): Promise<MovedThings> {
+    const owned = { orgId, ownerUserId: userId };
+    const moved = await this.#db.transaction(async ({ prisma }) => {
+      const agents = idsOf(
+        await prisma.agent.updateManyAndReturn({
+          where: { id: { in: [...agentIds] }, orgId, userId, isDeleted: false },
+          data: { userId: toUserId },
+          select: { id: true },
+        }),
+      );
+      // An owner is no editor besides.
+      await prisma.agentEditor.deleteMany({ where: { agentId: { in: agents }, userId: toUserId } });
       return {
-        agentIds: idsOf(await db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
-        dataSourceIds: idsOf(await db.prisma.dataSource.findMany({ where: sources, ...page })),
-        groupIds: idsOf(await db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
-        scheduleIds: idsOf(await db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
-      };
-    },
-    async configurations(agentIds) {
-      const agents = await db.prisma.agent.findMany({
-        where: { id: { in: [...agentIds] } },
-        select: {
-          ...{ id: true, name: true, enabledTools: true, tools: { select: { data: true } } },
-          flows: { select: { versions: { select: { data: true } } } },
-        },
-      });
-      return agents.map(({ tools, flows, ...agent }) => ({
-        ...agent,
-        parts: [...tools, ...flows.flatMap(({ versions }) => versions)].map(({ data }) => data),
-      }));
-    },
-    async transfer({ orgId, userId }, { agentIds, dataSourceIds, groupIds, scheduleIds }, toUserId) {
-      const owned = { orgId, ownerUserId: userId };
-      const moved = await db.transaction(async ({ prisma }) => {
-        const agents = idsOf(
-          await prisma.agent.updateManyAndReturn({
-            where: { id: { in: [...agentIds] }, orgId, userId, isDeleted: false },
-            data: { userId: toUserId },
+        agentIds: agents,
+        dataSourceIds: idsOf(
+          await prisma.dataSource.updateManyAndReturn({
+            where: { id: { in: [...dataSourceIds] }, ...owned, deletingAt: null },
+            data: { ownerUserId: toUserId, updatedAt: new Date() },
             select: { id: true },
           }),
-        );
-        // An owner is no editor besides.
-        await prisma.agentEditor.deleteMany({ where: { agentId: { in: agents }, userId: toUserId } });
-        return {
-          agentIds: agents,
-          dataSourceIds: idsOf(
-            await prisma.dataSource.updateManyAndReturn({
-              where: { id: { in: [...dataSourceIds] }, ...owned, deletingAt: null },
-              data: { ownerUserId: toUserId, updatedAt: new Date() },
-              select: { id: true },
-            }),
-          ),
-          groupIds: idsOf(
-            await prisma.group.updateManyAndReturn({
-              where: { id: { in: [...groupIds] }, ...owned },
-              data: { ownerUserId: toUserId },
-              select: { id: true },
-            }),
-          ),
-          ...(await transferSchedules(prisma, { orgId, userId }, scheduleIds, toUserId)),
-        };
-      });
-      for (const id of moved.agentIds) signals.publish('agent-changed', id);
-      for (const id of moved.dataSourceIds) signals.publish('data-source-changed', id);
-      for (const id of moved.groupIds) signals.publish('group-changed', id);
-      return moved;
-    },
-  };
+        ),
+        groupIds: idsOf(
+          await prisma.group.updateManyAndReturn({
+            where: { id: { in: [...groupIds] }, ...owned },
+            data: { ownerUserId: toUserId },
+            select: { id: true },
+          }),
+        ),
+        ...(await transferSchedules(prisma, { orgId, userId }, scheduleIds, toUserId)),
+      };
+    });
+    for (const id of moved.agentIds) this.#signals.publish('agent-changed', id);
+    for (const id of moved.dataSourceIds) this.#signals.publish('data-source-changed', id);
+    for (const id of moved.groupIds) this.#signals.publish('group-changed', id);
+    return moved;
+  }
 }
 
 async function transferSchedules(

@@ -14,38 +14,91 @@ import { endSessionsOfMember } from './sign-in/sessions.ts';
 /** `last-admin`: nothing was changed, because the organization would be left without an administrator. */
 export type MembershipChange = 'changed' | 'missing' | 'last-admin';
 
-export interface MembershipStore {
-  find(id: string, reach: AdminReach): Promise<Membership | undefined>;
-  findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Membership[]>;
-  /** Newest first. */
-  list(reach: AdminReach, place: MembershipsOf, page: PageRequest): Promise<Page<Membership>>;
-  /** The same page of each of several users or organizations, by its id. Cost: one statement, and one for the counts of all. */
-  pagesOf(
-    owner: 'user' | 'organization',
-    ids: readonly string[],
-    reach: AdminReach,
-    page: PageRequest,
-  ): Promise<ReadonlyMap<string, Page<Membership>>>;
-  /** Those of the users who have a membership in reach. */
-  membersAmong(userIds: readonly string[], reach: AdminReach): Promise<ReadonlySet<string>>;
-  /** Sessions of the member in the organization end, as by `delete`: the next one has the new rights. */
-  setRole(id: string, role: MemberRole): Promise<MembershipChange>;
-  /** Who is an operator is none any more. */
-  delete(id: string): Promise<MembershipChange>;
-  /** The same by organization and user. */
-  deleteOf(place: { readonly orgId: string; readonly userId: string }): Promise<MembershipChange>;
-}
 export interface MembershipsOf {
   readonly orgId: string | undefined;
   readonly userId: string | undefined;
 }
 
-export function createMembershipStore(db: Database, signals: Signals): MembershipStore {
-  async function change(id: string, isLoss: boolean, write: (tx: Transaction) => Promise<unknown>): Promise<MembershipChange> {
-    const found = await db.prisma.membership.findUnique({ where: { id } });
+export class MembershipStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async find(id: string, reach: AdminReach): Promise<Membership | undefined> {
+    const row = await this.#db.prisma.membership.findFirst({ where: { AND: [{ id }, membershipsIn(reach)] } });
+    return row === null ? undefined : membershipOf(row);
+  }
+
+  /** Newest first. */
+  async list(reach: AdminReach, { orgId, userId }: MembershipsOf, page: PageRequest): Promise<Page<Membership>> {
+    const named = { ...(orgId === undefined ? {} : { orgId }), ...(userId === undefined ? {} : { userId }) };
+    const where = { AND: [membershipsIn(reach), named] };
+    const rows = await this.#db.prisma.membership.findMany(newestFirst(where, page));
+    return pageOf(rows.map(membershipOf), page, timeKey, (take) => this.#db.prisma.membership.count({ where, take }));
+  }
+
+  async findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Membership[]> {
+    const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
+    return (await this.#db.prisma.membership.findMany({ where })).map(membershipOf);
+  }
+
+  /** The same page of each of several users or organizations, by its id. Cost: one statement, and one for the counts of all. */
+  async pagesOf(
+    owner: 'user' | 'organization',
+    ids: readonly string[],
+    reach: AdminReach,
+    page: PageRequest,
+  ): Promise<ReadonlyMap<string, Page<Membership>>> {
+    const where = { id: { in: [...ids] } };
+    const select = { id: true, memberships: newestFirst(membershipsIn(reach), page) };
+    const rows =
+      owner === 'user'
+        ? await this.#db.prisma.user.findMany({ where, select })
+        : await this.#db.prisma.organization.findMany({ where, select });
+    const column = owner === 'user' ? 'userId' : 'orgId';
+    const countAll = countsOfEach(ids, async (some) => {
+      const named = { AND: [membershipsIn(reach), { [column]: { in: [...some] } }] };
+      const counts = await this.#db.prisma.membership.groupBy({ by: [column], where: named, _count: true });
+      return new Map(counts.map((row) => [row[column], row._count]));
+    });
+    return new Map(rows.map(({ id, memberships }) => [id, pageOf(memberships.map(membershipOf), page, timeKey, countAll(id))]));
+  }
+
+  /** Those of the users who have a membership in reach. */
+  async membersAmong(userIds: readonly string[], reach: AdminReach): Promise<ReadonlySet<string>> {
+    const where = { AND: [{ userId: { in: [...userIds] } }, membershipsIn(reach)] };
+    const rows = await this.#db.prisma.membership.findMany({ where, select: { userId: true }, distinct: ['userId'] });
+    return new Set(rows.map(({ userId }) => userId));
+  }
+
+  /** Sessions of the member in the organization end, as by `delete`: the next one has the new rights. */
+  setRole(id: string, role: MemberRole): Promise<MembershipChange> {
+    return this.#change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } }));
+  }
+
+  /** The same by organization and user. */
+  async deleteOf({ orgId, userId }: { readonly orgId: string; readonly userId: string }): Promise<MembershipChange> {
+    const found = await this.#db.prisma.membership.findUnique({
+      where: { orgId_userId: { orgId, userId } },
+      select: { id: true },
+    });
+    return found === null ? 'missing' : this.#change(found.id, true, (tx) => remove(tx, this.#signals, found.id));
+  }
+
+  /** Who is an operator is none any more. */
+  delete(id: string): Promise<MembershipChange> {
+    return this.#change(id, true, (tx) => remove(tx, this.#signals, id));
+  }
+
+  async #change(id: string, isLoss: boolean, write: (tx: Transaction) => Promise<unknown>): Promise<MembershipChange> {
+    const found = await this.#db.prisma.membership.findUnique({ where: { id } });
     if (found === null) return 'missing';
     const { orgId } = found;
-    const result = await db.transaction(async (tx): Promise<MembershipChange> => {
+    const result = await this.#db.transaction(async (tx): Promise<MembershipChange> => {
       // The lock serializes changes of an organization's administrators.
       await lockRow(tx, 'organizations', orgId);
       const { membership } = tx.prisma;
@@ -59,54 +112,11 @@ export function createMembershipStore(db: Database, signals: Signals): Membershi
       return 'changed';
     });
     if (result === 'changed') {
-      signals.publish('user-changed', found.userId);
-      signals.publish('membership-changed', id);
+      this.#signals.publish('user-changed', found.userId);
+      this.#signals.publish('membership-changed', id);
     }
     return result;
   }
-
-  return {
-    async find(id, reach) {
-      const row = await db.prisma.membership.findFirst({ where: { AND: [{ id }, membershipsIn(reach)] } });
-      return row === null ? undefined : membershipOf(row);
-    },
-    async list(reach, { orgId, userId }, page) {
-      const named = { ...(orgId === undefined ? {} : { orgId }), ...(userId === undefined ? {} : { userId }) };
-      const where = { AND: [membershipsIn(reach), named] };
-      const rows = await db.prisma.membership.findMany(newestFirst(where, page));
-      return pageOf(rows.map(membershipOf), page, timeKey, (take) => db.prisma.membership.count({ where, take }));
-    },
-    async findMany(ids, reach) {
-      const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
-      return (await db.prisma.membership.findMany({ where })).map(membershipOf);
-    },
-    async pagesOf(owner, ids, reach, page) {
-      const where = { id: { in: [...ids] } };
-      const select = { id: true, memberships: newestFirst(membershipsIn(reach), page) };
-      const rows =
-        owner === 'user'
-          ? await db.prisma.user.findMany({ where, select })
-          : await db.prisma.organization.findMany({ where, select });
-      const column = owner === 'user' ? 'userId' : 'orgId';
-      const countAll = countsOfEach(ids, async (some) => {
-        const named = { AND: [membershipsIn(reach), { [column]: { in: [...some] } }] };
-        const counts = await db.prisma.membership.groupBy({ by: [column], where: named, _count: true });
-        return new Map(counts.map((row) => [row[column], row._count]));
-      });
-      return new Map(rows.map(({ id, memberships }) => [id, pageOf(memberships.map(membershipOf), page, timeKey, countAll(id))]));
-    },
-    async membersAmong(userIds, reach) {
-      const where = { AND: [{ userId: { in: [...userIds] } }, membershipsIn(reach)] };
-      const rows = await db.prisma.membership.findMany({ where, select: { userId: true }, distinct: ['userId'] });
-      return new Set(rows.map(({ userId }) => userId));
-    },
-    setRole: (id, role) => change(id, role !== 'ADMIN', (tx) => tx.prisma.membership.update({ where: { id }, data: { role } })),
-    async deleteOf({ orgId, userId }) {
-      const found = await db.prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { id: true } });
-      return found === null ? 'missing' : change(found.id, true, (tx) => remove(tx, signals, found.id));
-    },
-    delete: (id) => change(id, true, (tx) => remove(tx, signals, id)),
-  };
 }
 
 async function remove(tx: Transaction, signals: Signals, id: string): Promise<void> {

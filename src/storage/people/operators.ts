@@ -4,39 +4,49 @@ import type { Signals } from '../ground/signals/signals.ts';
 import { lockRow } from '../ground/sql/locks.ts';
 
 /** People who administer the installation. */
-export interface OperatorStore {
-  isOperator(userId: string): Promise<boolean>;
-  /** Those of the users who are operators. */
-  among(userIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Whether the user is one, or one of the members of the organization; of both, whether a member of it with that id is. */
-  isConcerned(target: { readonly orgId?: string | undefined; readonly userId?: string | undefined }): Promise<boolean>;
-  /** Sessions that reach the installation end with the right: RIGHTS_CHANGED. @returns false when there is no such user. */
-  set(userId: string, isOperator: boolean): Promise<boolean>;
-}
+export class OperatorStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
 
-export function createOperatorStore(db: Database, signals: Signals): OperatorStore {
-  return {
-    isOperator: async (id) => (await db.prisma.user.count({ where: { id, isOperator: true } })) > 0,
-    async among(userIds) {
-      const where = { id: { in: [...userIds] }, isOperator: true };
-      return new Set((await db.prisma.user.findMany({ where, select: { id: true } })).map(({ id }) => id));
-    },
-    async isConcerned({ orgId, userId }) {
-      const named = userId === undefined ? {} : { id: userId };
-      const inside = orgId === undefined ? {} : { memberships: { some: { orgId } } };
-      return (await db.prisma.user.count({ where: { ...named, ...inside, isOperator: true }, take: 1 })) > 0;
-    },
-    async set(userId, isOperator) {
-      const isThere = await db.transaction(async (tx) => {
-        if (!(await lockRow(tx, 'users', userId))) return false;
-        if (!isOperator) await endOperator(tx, userId);
-        else await tx.prisma.user.updateMany({ where: { id: userId, isOperator: false }, data: { isOperator } });
-        return true;
-      });
-      if (isThere) signals.publish('user-changed', userId);
-      return isThere;
-    },
-  };
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async isOperator(id: string): Promise<boolean> {
+    return (await this.#db.prisma.user.count({ where: { id, isOperator: true } })) > 0;
+  }
+
+  /** Those of the users who are operators. */
+  async among(userIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const where = { id: { in: [...userIds] }, isOperator: true };
+    return new Set((await this.#db.prisma.user.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  }
+
+  /** Whether the user is one, or one of the members of the organization; of both, whether a member of it with that id is. */
+  async isConcerned({
+    orgId,
+    userId,
+  }: {
+    readonly orgId?: string | undefined;
+    readonly userId?: string | undefined;
+  }): Promise<boolean> {
+    const named = userId === undefined ? {} : { id: userId };
+    const inside = orgId === undefined ? {} : { memberships: { some: { orgId } } };
+    return (await this.#db.prisma.user.count({ where: { ...named, ...inside, isOperator: true }, take: 1 })) > 0;
+  }
+
+  /** Sessions that reach the installation end with the right: RIGHTS_CHANGED. @returns false when there is no such user. */
+  async set(userId: string, isOperator: boolean): Promise<boolean> {
+    const isThere = await this.#db.transaction(async (tx) => {
+      if (!(await lockRow(tx, 'users', userId))) return false;
+      if (!isOperator) await endOperator(tx, userId);
+      else await tx.prisma.user.updateMany({ where: { id: userId, isOperator: false }, data: { isOperator } });
+      return true;
+    });
+    if (isThere) this.#signals.publish('user-changed', userId);
+    return isThere;
+  }
 }
 
 /** Takes the right away, with the sessions that have its reach, in the transaction of a change that publishes `user-changed`. */

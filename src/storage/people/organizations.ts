@@ -17,11 +17,33 @@ export interface Holdings {
   readonly dataSources: number;
 }
 
-export interface OrganizationStore {
-  find(id: string, reach: AdminReach): Promise<Organization | undefined>;
+export class OrganizationStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async find(id: string, reach: AdminReach): Promise<Organization | undefined> {
+    const row = await this.#db.prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
+    return row === null ? undefined : organizationOf(row);
+  }
+
   /** Newest first. */
-  list(reach: AdminReach, tenantId: string | undefined, page: PageRequest): Promise<Page<Organization>>;
-  update(id: string, changes: OrganizationChanges): Promise<Organization>;
+  async list(reach: AdminReach, tenantId: string | undefined, page: PageRequest): Promise<Page<Organization>> {
+    const where = { AND: [organizationsIn(reach), tenantId === undefined ? {} : { tenantId }] };
+    const rows = await this.#db.prisma.organization.findMany(newestFirst(where, page));
+    return pageOf(rows.map(organizationOf), page, timeKey, (take) => this.#db.prisma.organization.count({ where, take }));
+  }
+
+  async update(id: string, changes: OrganizationChanges): Promise<Organization> {
+    const row = await settled(this.#db.prisma.organization.update({ where: { id }, data: changes }), 'organization');
+    this.#signals.publish('organization-changed', id);
+    return organizationOf(row);
+  }
+
   /**
    * Deletes an organization with its members, keys and groups, unless it holds agents or data sources. `purge` deletes its other rows later: nobody
    * can reach them any more.
@@ -29,50 +51,32 @@ export interface OrganizationStore {
    * @param also  runs in the same transaction.
    * @returns what it holds, when it was not deleted.
    */
-  delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<Holdings | undefined>;
-  /** Removes all rows that still have the id of a deleted organization. */
-  purge(id: string, signal: AbortSignal): Promise<void>;
-}
+  async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<Holdings | undefined> {
+    const where = { orgId: id };
+    const active = await this.#db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+    const held = await this.#db.transaction(async (tx) => {
+      await lockRow(tx, 'organizations', id);
+      const { agent, dataSource, apiKey, group, organization } = tx.prisma;
+      const agents = await agent.count({ where: { ...where, isDeleted: false } });
+      const dataSources = await dataSource.count({ where });
+      if (agents + dataSources > 0) return { agents, dataSources };
+      await apiKey.deleteMany({ where });
+      await group.deleteMany({ where });
+      await organization.deleteMany({ where: { id } });
+      await also(tx);
+      return undefined;
+    });
+    if (held === undefined) {
+      this.#signals.publish('organization-changed', id);
+      for (const run of active) this.#signals.publish('run-cancel', run.id);
+    }
+    return held;
+  }
 
-export function createOrganizationStore(db: Database, signals: Signals): OrganizationStore {
-  return {
-    async find(id, reach) {
-      const row = await db.prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
-      return row === null ? undefined : organizationOf(row);
-    },
-    async list(reach, tenantId, page) {
-      const where = { AND: [organizationsIn(reach), tenantId === undefined ? {} : { tenantId }] };
-      const rows = await db.prisma.organization.findMany(newestFirst(where, page));
-      return pageOf(rows.map(organizationOf), page, timeKey, (take) => db.prisma.organization.count({ where, take }));
-    },
-    async update(id, changes) {
-      const row = await settled(db.prisma.organization.update({ where: { id }, data: changes }), 'organization');
-      signals.publish('organization-changed', id);
-      return organizationOf(row);
-    },
-    async delete(id, also) {
-      const where = { orgId: id };
-      const active = await db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
-      const held = await db.transaction(async (tx) => {
-        await lockRow(tx, 'organizations', id);
-        const { agent, dataSource, apiKey, group, organization } = tx.prisma;
-        const agents = await agent.count({ where: { ...where, isDeleted: false } });
-        const dataSources = await dataSource.count({ where });
-        if (agents + dataSources > 0) return { agents, dataSources };
-        await apiKey.deleteMany({ where });
-        await group.deleteMany({ where });
-        await organization.deleteMany({ where: { id } });
-        await also(tx);
-        return undefined;
-      });
-      if (held === undefined) {
-        signals.publish('organization-changed', id);
-        for (const run of active) signals.publish('run-cancel', run.id);
-      }
-      return held;
-    },
-    purge: (id, signal) => purgeRows(db, 'orgId', id, signal),
-  };
+  /** Removes all rows that still have the id of a deleted organization. */
+  purge(id: string, signal: AbortSignal): Promise<void> {
+    return purgeRows(this.#db, 'orgId', id, signal);
+  }
 }
 
 type OrganizationRow = Omit<Organization, 'dataUsageTokenLimit' | 'apiUsageTokenLimit'> & {

@@ -15,14 +15,16 @@ export interface ProvidedSubject {
 }
 
 /** People who were removed from an organization: no sign-in brings them back. */
-export interface RemovalStore {
-  isRemoved(orgId: string, person: RemovedPerson): Promise<boolean>;
-}
+export class RemovalStore {
+  readonly #db: Database;
 
-export function createRemovalStore(db: Database): RemovalStore {
-  return {
-    isRemoved: async (orgId, person) => (await db.prisma.removal.count({ where: whereOf(orgId, person) })) > 0,
-  };
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async isRemoved(orgId: string, person: RemovedPerson): Promise<boolean> {
+    return (await this.#db.prisma.removal.count({ where: whereOf(orgId, person) })) > 0;
+  }
 }
 
 /** Notes the end of a membership, in its transaction. Open invitations of the person end too: they were made before. */

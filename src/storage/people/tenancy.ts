@@ -9,27 +9,6 @@ import { lockFirstStart } from '../ground/sql/locks.ts';
 import { claimGroupMembers } from './groups/emails.ts';
 import { forgetRemoval } from './removals.ts';
 
-/** Who is separated from whom: tenants, their organizations, and the members of each. */
-export interface TenancyStore {
-  /** True until the first tenant exists. */
-  isEmpty(): Promise<boolean>;
-  /** Whether there are two tenants or more. */
-  hasSeveral(): Promise<boolean>;
-  /**
-   * Writes the first tenant, organization, administrator (who is an operator) and key, all or nothing.
-   *
-   * @returns false when another process wrote them first; nothing is written then.
-   */
-  createFirst(first: FirstAccount): Promise<boolean>;
-  /** The first administrator by time. A command line without a key acts as this user. */
-  findFirstAdmin(): Promise<{ readonly userId: string; readonly orgId: string; readonly tenantId: string } | undefined>;
-  createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
-  createOrganization(organization: NewOrganization): Promise<void>;
-  createUser(user: NewUser): Promise<void>;
-  /** Whoever was removed before is not any more. @throws DomainError CONFLICT for somebody who is deactivated in the organization. */
-  addMember(member: NewMember): Promise<void>;
-}
-
 export interface NewOrganization {
   readonly id: string;
   readonly tenantId: string;
@@ -71,62 +50,90 @@ export interface FirstAccount {
   readonly signInLink?: SignInLink;
 }
 
-export function createTenancyStore(db: Database, signals: Signals): TenancyStore {
-  return {
-    isEmpty: () => hasNoTenant(db),
-    hasSeveral: async () => (await db.prisma.tenant.findMany({ select: { id: true }, take: 2 })).length > 1,
-    createFirst: ({ createdAt, tenant, organization, admin, membershipId, key, signInLink }) =>
-      db.transaction(async (tx) => {
-        await lockFirstStart(tx);
-        if (!(await hasNoTenant(tx))) return false;
-        const times = { createdAt, updatedAt: createdAt };
-        const member = { orgId: organization.id, userId: admin.id };
-        await tx.prisma.tenant.create({ data: { ...tenant, ...times } });
-        await tx.prisma.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
-        await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id, isOperator: true } });
-        await tx.prisma.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
-        await tx.prisma.apiKey.create({
-          data: { ...key, ...times, ...member, membershipId, scopes: [...key.scopes], level: 'INSTANCE' },
-        });
-        if (signInLink !== undefined) await tx.prisma.signInLink.create({ data: signInLink });
-        return true;
-      }),
-    findFirstAdmin: async () => {
-      const first = await db.prisma.membership.findFirst({
-        where: { role: 'ADMIN' },
-        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-        select: { userId: true, orgId: true, organization: { select: { tenantId: true } } },
+/** Who is separated from whom: tenants, their organizations, and the members of each. */
+export class TenancyStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  /** True until the first tenant exists. */
+  isEmpty(): Promise<boolean> {
+    return hasNoTenant(this.#db);
+  }
+
+  /** Whether there are two tenants or more. */
+  async hasSeveral(): Promise<boolean> {
+    return (await this.#db.prisma.tenant.findMany({ select: { id: true }, take: 2 })).length > 1;
+  }
+
+  /**
+   * Writes the first tenant, organization, administrator (who is an operator) and key, all or nothing.
+   *
+   * @returns false when another process wrote them first; nothing is written then.
+   */
+  createFirst({ createdAt, tenant, organization, admin, membershipId, key, signInLink }: FirstAccount): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      await lockFirstStart(tx);
+      if (!(await hasNoTenant(tx))) return false;
+      const times = { createdAt, updatedAt: createdAt };
+      const member = { orgId: organization.id, userId: admin.id };
+      await tx.prisma.tenant.create({ data: { ...tenant, ...times } });
+      await tx.prisma.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
+      await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id, isOperator: true } });
+      await tx.prisma.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
+      await tx.prisma.apiKey.create({
+        data: { ...key, ...times, ...member, membershipId, scopes: [...key.scopes], level: 'INSTANCE' },
       });
-      return first === null ? undefined : { userId: first.userId, orgId: first.orgId, ...first.organization };
-    },
-    createTenant: async (tenant) => {
-      await db.prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
-    },
-    createOrganization: async (organization) => {
-      const creation = db.prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
-      await settled(creation, 'organization');
-    },
-    createUser: async (user) => {
-      const data = { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt };
-      const created = await settled(db.prisma.user.create({ data }), 'user');
-      for (const groupId of await claimGroupMembers(db, created)) signals.publish('group-changed', groupId);
-    },
-    addMember: async (member) => {
-      const { orgId, userId } = member;
-      const noted = await db.prisma.scimUser.findUnique({
-        where: { orgId_userId: { orgId, userId } },
-        select: { isActive: true },
-      });
-      if (noted?.isActive === false) {
-        throw new DomainError(
-          'CONFLICT',
-          'This person is deactivated in the organization: activate the person first, in the identity provider or by reactivateUser',
-        );
-      }
-      await settled(db.prisma.membership.create({ data: { ...member } }), 'membership');
-      await forgetRemoval(db, orgId, userId);
-      signals.publish('user-changed', member.userId);
-      signals.publish('membership-changed', member.id);
-    },
-  };
+      if (signInLink !== undefined) await tx.prisma.signInLink.create({ data: signInLink });
+      return true;
+    });
+  }
+
+  /** The first administrator by time. A command line without a key acts as this user. */
+  async findFirstAdmin(): Promise<{ readonly userId: string; readonly orgId: string; readonly tenantId: string } | undefined> {
+    const first = await this.#db.prisma.membership.findFirst({
+      where: { role: 'ADMIN' },
+      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+      select: { userId: true, orgId: true, organization: { select: { tenantId: true } } },
+    });
+    return first === null ? undefined : { userId: first.userId, orgId: first.orgId, ...first.organization };
+  }
+
+  async createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void> {
+    await this.#db.prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
+  }
+
+  async createOrganization(organization: NewOrganization): Promise<void> {
+    const creation = this.#db.prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
+    await settled(creation, 'organization');
+  }
+
+  async createUser(user: NewUser): Promise<void> {
+    const data = { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt };
+    const created = await settled(this.#db.prisma.user.create({ data }), 'user');
+    for (const groupId of await claimGroupMembers(this.#db, created)) this.#signals.publish('group-changed', groupId);
+  }
+
+  /** Whoever was removed before is not any more. @throws DomainError CONFLICT for somebody who is deactivated in the organization. */
+  async addMember(member: NewMember): Promise<void> {
+    const { orgId, userId } = member;
+    const noted = await this.#db.prisma.scimUser.findUnique({
+      where: { orgId_userId: { orgId, userId } },
+      select: { isActive: true },
+    });
+    if (noted?.isActive === false) {
+      throw new DomainError(
+        'CONFLICT',
+        'This person is deactivated in the organization: activate the person first, in the identity provider or by reactivateUser',
+      );
+    }
+    await settled(this.#db.prisma.membership.create({ data: { ...member } }), 'membership');
+    await forgetRemoval(this.#db, orgId, userId);
+    this.#signals.publish('user-changed', member.userId);
+    this.#signals.publish('membership-changed', member.id);
+  }
 }

@@ -21,26 +21,6 @@ export interface UserHoldings {
   readonly organizations: number;
 }
 
-export interface UserStore {
-  find(id: string, reach: AdminReach): Promise<User | undefined>;
-  /** Newest first. `search`: in name or e-mail, whatever the case. */
-  list(reach: AdminReach, place: UserPlace, page: PageRequest): Promise<Page<User>>;
-  /** Whether the user is a member of other organizations than this one. */
-  isMemberElsewhere(id: string, orgId: string): Promise<boolean>;
-  /** Groups that name the user by e-mail change too. @throws DomainError CONFLICT when the e-mail is taken. */
-  update(id: string, changes: { readonly name?: string; readonly email?: string }): Promise<User>;
-  /**
-   * Deletes a user with keys, sessions, memberships and editorships, unless something would lose its owner.
-   *
-   * @param also  runs in the same transaction.
-   * @returns what the user holds, when it was not deleted.
-   */
-  delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<UserHoldings | undefined>;
-  /** Chats of a user that are not deleted yet. */
-  chatIdsOf(id: string, limit: number): Promise<readonly string[]>;
-  /** Removes all rows that still have the id of a deleted user. */
-  purge(id: string, signal: AbortSignal): Promise<void>;
-}
 export interface UserPlace {
   readonly orgId: string | undefined;
   readonly search: string | undefined;
@@ -48,76 +28,111 @@ export interface UserPlace {
   readonly isActive: boolean;
 }
 
-export function createUserStore(db: Database, signals: Signals): UserStore {
-  return {
-    find: async (id, reach) => (await db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined,
-    async list(reach, { orgId, search, isActive }, page) {
-      const within = isActive ? usersIn(reach) : deactivatedIn(reach);
-      const inside = isActive ? { memberships: { some: { orgId } } } : { scimUsers: { some: { orgId, isActive } } };
-      const ofOrganization = orgId === undefined ? {} : inside;
-      const contains = containing(search ?? '');
-      const where = {
-        AND: [within, ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
-      };
-      const rows = await db.prisma.user.findMany(newestFirst(where, page));
-      return pageOf(rows, page, timeKey, (take) => db.prisma.user.count({ where, take }));
-    },
-    isMemberElsewhere: async (id, orgId) =>
-      (await db.prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !== null,
-    async update(id, changes) {
-      const email = changes.email?.toLowerCase();
-      // Nobody has shown anything about the new mailbox.
-      const data = { ...changes, ...(email === undefined ? {} : { email, emailVerifiedAt: null }) };
-      const { memberships, ...user } = await settled(
-        db.prisma.user.update({ where: { id }, data, include: { memberships: { select: { id: true } } } }),
-        'user',
-      );
-      for (const membership of memberships) signals.publish('membership-changed', membership.id);
-      if (email === undefined) return user;
-      const groupIds = await db.transaction(async (tx) => [
-        ...(await claimGroupMembers(tx, user)),
-        ...(await renameGroupMembers(tx, user)),
-      ]);
-      for (const groupId of groupIds) signals.publish('group-changed', groupId);
-      return user;
-    },
-    async delete(id, also) {
-      const where = { userId: id };
-      const active = await db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
-      const members = await db.prisma.membership.findMany({ where, select: { id: true } });
-      const keys = await db.prisma.apiKey.findMany({ where, select: { id: true } });
-      const places = await db.prisma.groupMember.findMany({ where, select: { groupId: true } });
-      const held = await db.transaction(async (tx) => {
-        const { membership, apiKey, session, agentEditor, groupMember, user } = tx.prisma;
-        const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
-        for (const { orgId } of memberships) await lockRow(tx, 'organizations', orgId);
-        await lockRow(tx, 'users', id);
-        const holdings = await holdingsOf(tx, id);
-        if (Object.values(holdings).some((count) => count > 0)) return holdings;
-        await apiKey.deleteMany({ where });
-        await session.deleteMany({ where });
-        await agentEditor.deleteMany({ where });
-        await groupMember.deleteMany({ where });
-        for (const { orgId } of memberships) await noteRemoval(tx, signals, orgId, id);
-        await user.deleteMany({ where: { id } });
-        await also(tx);
-        return undefined;
-      });
-      if (held === undefined) {
-        signals.publish('user-changed', id);
-        for (const key of keys) signals.publish('key-changed', key.id);
-        for (const member of members) signals.publish('membership-changed', member.id);
-        for (const { groupId } of places) signals.publish('group-changed', groupId);
-        for (const run of active) signals.publish('run-cancel', run.id);
-      }
-      return held;
-    },
-    async chatIdsOf(id, limit) {
-      const chats = await db.prisma.chat.findMany({ where: { userId: id, deletedAt: null }, select: { id: true }, take: limit });
-      return chats.map((chat) => chat.id);
-    },
-    purge: (id, signal) => purgeRows(db, 'userId', id, signal),
-  };
+export class UserStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async find(id: string, reach: AdminReach): Promise<User | undefined> {
+    return (await this.#db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined;
+  }
+
+  /** Newest first. `search`: in name or e-mail, whatever the case. */
+  async list(reach: AdminReach, { orgId, search, isActive }: UserPlace, page: PageRequest): Promise<Page<User>> {
+    const within = isActive ? usersIn(reach) : deactivatedIn(reach);
+    const inside = isActive ? { memberships: { some: { orgId } } } : { scimUsers: { some: { orgId, isActive } } };
+    const ofOrganization = orgId === undefined ? {} : inside;
+    const contains = containing(search ?? '');
+    const where = {
+      AND: [within, ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
+    };
+    const rows = await this.#db.prisma.user.findMany(newestFirst(where, page));
+    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.user.count({ where, take }));
+  }
+
+  /** Whether the user is a member of other organizations than this one. */
+  async isMemberElsewhere(id: string, orgId: string): Promise<boolean> {
+    return (
+      (await this.#db.prisma.membership.findFirst({ where: { userId: id, orgId: { not: orgId } }, select: { id: true } })) !==
+      null
+    );
+  }
+
+  /** Groups that name the user by e-mail change too. @throws DomainError CONFLICT when the e-mail is taken. */
+  async update(id: string, changes: { readonly name?: string; readonly email?: string }): Promise<User> {
+    const email = changes.email?.toLowerCase();
+    // Nobody has shown anything about the new mailbox.
+    const data = { ...changes, ...(email === undefined ? {} : { email, emailVerifiedAt: null }) };
+    const { memberships, ...user } = await settled(
+      this.#db.prisma.user.update({ where: { id }, data, include: { memberships: { select: { id: true } } } }),
+      'user',
+    );
+    for (const membership of memberships) this.#signals.publish('membership-changed', membership.id);
+    if (email === undefined) return user;
+    const groupIds = await this.#db.transaction(async (tx) => [
+      ...(await claimGroupMembers(tx, user)),
+      ...(await renameGroupMembers(tx, user)),
+    ]);
+    for (const groupId of groupIds) this.#signals.publish('group-changed', groupId);
+    return user;
+  }
+
+  /**
+   * Deletes a user with keys, sessions, memberships and editorships, unless something would lose its owner.
+   *
+   * @param also  runs in the same transaction.
+   * @returns what the user holds, when it was not deleted.
+   */
+  async delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<UserHoldings | undefined> {
+    const where = { userId: id };
+    const active = await this.#db.prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+    const members = await this.#db.prisma.membership.findMany({ where, select: { id: true } });
+    const keys = await this.#db.prisma.apiKey.findMany({ where, select: { id: true } });
+    const places = await this.#db.prisma.groupMember.findMany({ where, select: { groupId: true } });
+    const held = await this.#db.transaction(async (tx) => {
+      const { membership, apiKey, session, agentEditor, groupMember, user } = tx.prisma;
+      const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
+      for (const { orgId } of memberships) await lockRow(tx, 'organizations', orgId);
+      await lockRow(tx, 'users', id);
+      const holdings = await holdingsOf(tx, id);
+      if (Object.values(holdings).some((count) => count > 0)) return holdings;
+      await apiKey.deleteMany({ where });
+      await session.deleteMany({ where });
+      await agentEditor.deleteMany({ where });
+      await groupMember.deleteMany({ where });
+      for (const { orgId } of memberships) await noteRemoval(tx, this.#signals, orgId, id);
+      await user.deleteMany({ where: { id } });
+      await also(tx);
+      return undefined;
+    });
+    if (held === undefined) {
+      this.#signals.publish('user-changed', id);
+      for (const key of keys) this.#signals.publish('key-changed', key.id);
+      for (const member of members) this.#signals.publish('membership-changed', member.id);
+      for (const { groupId } of places) this.#signals.publish('group-changed', groupId);
+      for (const run of active) this.#signals.publish('run-cancel', run.id);
+    }
+    return held;
+  }
+
+  /** Chats of a user that are not deleted yet. */
+  async chatIdsOf(id: string, limit: number): Promise<readonly string[]> {
+    const chats = await this.#db.prisma.chat.findMany({
+      where: { userId: id, deletedAt: null },
+      select: { id: true },
+      take: limit,
+    });
+    return chats.map((chat) => chat.id);
+  }
+
+  /** Removes all rows that still have the id of a deleted user. */
+  purge(id: string, signal: AbortSignal): Promise<void> {
+    return purgeRows(this.#db, 'userId', id, signal);
+  }
 }
 
 async function holdingsOf({ prisma }: Transaction, userId: string): Promise<UserHoldings> {

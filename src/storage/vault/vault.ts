@@ -11,59 +11,76 @@ export interface SecretPlace {
   readonly rowId: string;
 }
 
+const dataKeysCachedMax = 10_000;
+
 /**
  * Seals what must be stored and never shown: tool secrets, OAuth tokens, the state of programs. Each organization has a data key of its own, wrapped by the master keys, so
  * rotating the master key rewrites one row for each organization and no secret.
  */
-export interface Vault {
-  seal(place: SecretPlace, secret: string): Promise<string>;
+export class Vault {
+  readonly #db: Database;
+  readonly #masterKeys: MasterKeys;
+  readonly #dataKeys = new Map<string, Promise<SealingKey>>();
+  readonly #closing = new AbortController();
+  #rotating: Promise<unknown> | undefined;
+
+  constructor(db: Database, masterKeys: MasterKeys) {
+    this.#db = db;
+    this.#masterKeys = masterKeys;
+  }
+
+  seal(place: SecretPlace, secret: string): Promise<string> {
+    return this.#sealIn(place, Buffer.from(secret, 'utf8'));
+  }
+
   /** @throws SealError when the text was changed or moved, or its key is missing. */
-  open(place: SecretPlace, sealed: string): Promise<string>;
+  async open(place: SecretPlace, sealed: string): Promise<string> {
+    return (await this.#openIn(place, sealed)).toString('utf8');
+  }
+
   /** As `seal`, for bytes that are stored as a blob. What is sealed is a third larger. */
-  sealBytes(place: SecretPlace, secret: Uint8Array): Promise<Buffer>;
+  async sealBytes(place: SecretPlace, secret: Uint8Array): Promise<Buffer> {
+    return Buffer.from(await this.#sealIn(place, secret), 'latin1');
+  }
+
   /** @throws SealError as `open` does. */
-  openBytes(place: SecretPlace, sealed: Uint8Array): Promise<Buffer>;
+  openBytes(place: SecretPlace, sealed: Uint8Array): Promise<Buffer> {
+    return this.#openIn(place, Buffer.from(sealed).toString('latin1'));
+  }
+
   /**
    * Wraps every organization's data key with the master keys of this process and no others. With a new key before an old one, afterwards the new key
    * alone is enough; with the new key alone, the old key opens nothing any more. May be interrupted and repeated.
    */
-  rotate(): Promise<Rotation>;
+  rotate(): Promise<Rotation> {
+    const rotation = rotateDataKeys(this.#db, this.#masterKeys, this.#closing.signal);
+    this.#rotating = rotation.catch(() => undefined);
+    return rotation;
+  }
+
   /** Interrupts a rotation. */
-  close(): Promise<void>;
-}
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#rotating;
+  }
 
-const dataKeysCachedMax = 10_000;
-
-export function createVault(db: Database, masterKeys: MasterKeys): Vault {
-  const dataKeys = new Map<string, Promise<SealingKey>>();
-  const closing = new AbortController();
-  let rotating: Promise<unknown> | undefined;
-  const dataKeyOf = (orgId: string) => {
-    const known = dataKeys.get(orgId);
+  #dataKeyOf(orgId: string) {
+    const known = this.#dataKeys.get(orgId);
     if (known !== undefined) return known;
-    if (dataKeys.size >= dataKeysCachedMax) dataKeys.clear();
-    const loading = loadDataKey(db, masterKeys, orgId);
-    dataKeys.set(orgId, loading);
-    loading.catch(() => dataKeys.delete(orgId));
+    if (this.#dataKeys.size >= dataKeysCachedMax) this.#dataKeys.clear();
+    const loading = loadDataKey(this.#db, this.#masterKeys, orgId);
+    this.#dataKeys.set(orgId, loading);
+    loading.catch(() => this.#dataKeys.delete(orgId));
     return loading;
-  };
-  const sealIn = async (place: SecretPlace, secret: Uint8Array) => seal(await dataKeyOf(place.orgId), secret, placeOf(place));
-  const openIn = async (place: SecretPlace, sealed: string) => unseal([await dataKeyOf(place.orgId)], sealed, placeOf(place));
-  return {
-    seal: (place, secret) => sealIn(place, Buffer.from(secret, 'utf8')),
-    open: async (place, sealed) => (await openIn(place, sealed)).toString('utf8'),
-    sealBytes: async (place, secret) => Buffer.from(await sealIn(place, secret), 'latin1'),
-    openBytes: (place, sealed) => openIn(place, Buffer.from(sealed).toString('latin1')),
-    rotate() {
-      const rotation = rotateDataKeys(db, masterKeys, closing.signal);
-      rotating = rotation.catch(() => undefined);
-      return rotation;
-    },
-    async close() {
-      closing.abort();
-      await rotating;
-    },
-  };
+  }
+
+  async #sealIn(place: SecretPlace, secret: Uint8Array) {
+    return seal(await this.#dataKeyOf(place.orgId), secret, placeOf(place));
+  }
+
+  async #openIn(place: SecretPlace, sealed: string) {
+    return unseal([await this.#dataKeyOf(place.orgId)], sealed, placeOf(place));
+  }
 }
 
 async function loadDataKey(db: Database, masterKeys: MasterKeys, orgId: string): Promise<SealingKey> {

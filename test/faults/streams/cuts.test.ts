@@ -155,7 +155,7 @@ it.each(readByOne)('%s, left by its only reader at every place, is whole', async
 it('cut by force while the database is slow, a run is ended by the request that cut it: no process takes it over meanwhile', async () => {
   const run = await runs.standing(scenarioOf('thinking, then text'), { answer: 0, steps: 3 });
   const { storage } = service.deps;
-  const { readEvents } = storage.runs;
+  const readEvents = storage.runs.readEvents.bind(storage.runs);
   const read = Promise.withResolvers<void>();
   Object.assign(storage.runs, {
     readEvents: async (...asked: Parameters<typeof readEvents>) => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUsageLedger } from '../../../src/engine/usage/ledger.ts';
 import { makeId } from '../../../src/entities/ground/ids.ts';
 import type { UsageRow } from '../../../src/storage/ground/ledger/ledger.ts';
-import { createUsageJournal } from '../../../src/storage/operations/usage/journal.ts';
+import { UsageJournal } from '../../../src/storage/operations/usage/journal.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { noLimits, plan, silent } from '../../support/runs/runs.ts';
 import { newFolder } from '../../support/storage/databases.ts';
@@ -33,7 +33,7 @@ function store(failures: number) {
 }
 
 function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits, owner = 'test') {
-  return createUsageLedger({ ...depsOn(kept), limits, journal: createUsageJournal(folder, owner) });
+  return createUsageLedger({ ...depsOn(kept), limits, journal: new UsageJournal(folder, owner) });
 }
 
 function depsOn({ add }: ReturnType<typeof store>) {
@@ -127,7 +127,7 @@ describe('the usage ledger', () => {
 
   it('goes on in memory when the journal cannot be written', async () => {
     writeFileSync(`${folder}/blocked`, '');
-    const journal = createUsageJournal(`${folder}/blocked`, 'test');
+    const journal = new UsageJournal(`${folder}/blocked`, 'test');
     const kept = store(0);
     const ledger = createUsageLedger({ ...depsOn(kept), journal });
     ledger.note(plan.charge, 'run', 'test/model', usage);

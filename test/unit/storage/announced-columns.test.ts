@@ -77,7 +77,7 @@ function rememberedTables(existing: readonly string[]): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const texts = files
     .map((path) => readFileSync(join(folder, path), 'utf8'))
-    .filter((text) => /createInvalidatedCache</.test(text));
+    .filter((text) => /new InvalidatedCache</.test(text));
   const names = texts.flatMap((text) => [...text.matchAll(/\b(?:from|join) ([a-z_]+)\b/g)].map(([, name = '']) => name));
   names.push(...modelTables().flatMap(({ model, table }) => (texts.some((text) => readsModel(text, model)) ? [table] : [])));
   return [...new Set(names)].filter((name) => existing.includes(name) && !neverRemembered.includes(name)).sort();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createInvalidatedCache } from '../../../src/storage/ground/invalidated-cache.ts';
+import { InvalidatedCache } from '../../../src/storage/ground/invalidated-cache.ts';
 import { createInProcessSignals } from '../../../src/storage/ground/signals/in-process.ts';
 import type { Signals } from '../../../src/storage/ground/signals/signals.ts';
 
@@ -15,7 +15,7 @@ function start(sizeMax = 100) {
   };
   const rows = new Map<string, string>();
   const reads: string[] = [];
-  const cache = createInvalidatedCache<string>(signals, sizeMax);
+  const cache = new InvalidatedCache<string>(signals, sizeMax);
   const load = async (key: string) => {
     reads.push(key);
     return rows.get(key);

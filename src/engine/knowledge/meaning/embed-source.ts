@@ -34,7 +34,7 @@ export async function embedSource(
   const { store, meaning } = context;
   const source = await store.findSource(dataSourceId);
   if (source === undefined) return undefined;
-  let space = await store.findSpace(meaning.model.id, meaning.dimensions);
+  let space = await store.spaces.findSpace(meaning.model.id, meaning.dimensions);
   let wasEmpty = false;
   for (;;) {
     signal.throwIfAborted();
@@ -52,7 +52,7 @@ export async function embedSource(
       const { isComplete, marked } = await store.settle(dataSourceId, space.id);
       if (isComplete) {
         while (await store.removeReplaced(dataSourceId, space.id)) signal.throwIfAborted();
-        await store.removeUnused(space.id);
+        await store.spaces.removeUnused(space.id);
         return undefined;
       }
       // Something became live in between. Found twice, it is left to the next job.
@@ -109,7 +109,7 @@ async function embedBatch(
     const message = `The embedding model makes ${dimensions} dimensions; at most ${dimensionsMax} can be kept. Set EMBEDDING_DIMENSIONS, or another model.`;
     throw new ModelError('UPSTREAM_ERROR', message, false);
   }
-  const target = space?.dimensions === dimensions ? space : await store.makeSpace(meaning.model.id, dimensions);
+  const target = space?.dimensions === dimensions ? space : await store.spaces.makeSpace(meaning.model.id, dimensions);
   const byHash = new Map(texts.map(([hash], index) => [hash, made[index] ?? null]));
   const vectors = fresh.map(({ chunkId, textHash }): ChunkVector => {
     const embedding = byHash.get(textHash) ?? null;

@@ -30,7 +30,7 @@ export interface QuestionVector {
 
 /** The space of the vectors that are made now; undefined before the first one. */
 export async function findSpace({ store, model, dimensions }: Meaning): Promise<EmbeddingSpace | undefined> {
-  return store?.findSpace(model.id, dimensions);
+  return store?.spaces.findSpace(model.id, dimensions);
 }
 
 /** The vector with length 1; null for one without a direction. */

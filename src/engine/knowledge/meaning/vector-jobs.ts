@@ -39,7 +39,7 @@ export function registerVectorJobs(context: VectorJobsContext): void {
   );
   if (meaning === undefined || store === undefined) return;
   const queuePending = async (orgId?: string) => {
-    const space = await store.findSpace(meaning.model.id, meaning.dimensions);
+    const space = await store.spaces.findSpace(meaning.model.id, meaning.dimensions);
     for (const source of await store.findPending(space?.id, orgId)) await queueEmbedding(context, source);
   };
   jobs.lead('knowledge.vectors', reconcileEveryMs, () => queuePending());

@@ -1,6 +1,6 @@
 import type { MatchedWord } from '../../../entities/knowledge/searched-question.ts';
-import type { ChunkDetails } from '../../../storage/knowledge/passages/chunk-details.ts';
-import { type ChunkRanking, termScore } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import { termScore } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import type { ChunkStore } from '../../../storage/knowledge/passages/chunks.ts';
 import type { PassageMatch } from './passages.ts';
 import type { PlannedTerm } from './question.ts';
 import type { ContextText } from './question-terms.ts';
@@ -15,7 +15,7 @@ export type Explanations = ReadonlyMap<string, readonly MatchedWord[]>;
  * Cost: the statements that find the terms of the question, and one more.
  */
 export async function explainPassages(
-  chunks: ChunkRanking & ChunkDetails,
+  chunks: ChunkStore,
   allowed: AllowedSources,
   question: string,
   context: readonly ContextText[],
@@ -26,7 +26,7 @@ export async function explainPassages(
   const byKey = new Map<number, PlannedTerm>();
   for (const term of plan.terms) for (const key of term.keys.values()) byKey.set(key, term);
   const chunkIds = found.flatMap((passage) => passage.chunkIds);
-  const rows = Map.groupBy(await chunks.termsIn(chunkIds, [...byKey.keys()]), ({ chunkId }) => chunkId);
+  const rows = Map.groupBy(await chunks.details.termsIn(chunkIds, [...byKey.keys()]), ({ chunkId }) => chunkId);
   const spoken = [question, ...context.map(({ text }) => text)].join(' ');
   const wordsOf = (chunkId: string): readonly MatchedWord[] =>
     (rows.get(chunkId) ?? []).flatMap(({ key, count, length }) => {

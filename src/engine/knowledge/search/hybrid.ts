@@ -46,7 +46,7 @@ export async function rankHybrid(
   if (findsNothing(allowed, text)) return { chunks: [], reason: null, isHybrid: false };
   const { store } = meaning;
   if (store === undefined) return byWords('no_extension');
-  const spaces = await store.serving(allowed.dataSourceIds);
+  const spaces = await store.spaces.serving(allowed.dataSourceIds);
   if (spaces.length === 0) return byWords('not_ready');
   const asking = questionVectors(meaning, charge, spaces, inContext(text, context), signal);
   // Fails with the signal only, which the search says too.

@@ -3,7 +3,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
-import { addParts, createPartTable, type PartTable } from './part-table.ts';
+import { addParts, type NewPart, PartTable, type PartValues } from './part-table.ts';
 import { flowShape } from './shapes.ts';
 
 interface FlowRow extends AgentPart {
@@ -12,42 +12,54 @@ interface FlowRow extends AgentPart {
 }
 
 /** Flows with their versions. Versions are replaced whole. */
-export function createFlowTable(db: Database, signals: Signals): PartTable<AgentFlow> {
-  const rows = createPartTable<FlowRow>(db, signals, flowShape);
+export class FlowTable {
+  readonly #rows: PartTable<FlowRow>;
 
-  async function whole({ id }: FlowRow): Promise<AgentFlow> {
-    const [flow] = await findMany([id]);
+  constructor(db: Database, signals: Signals) {
+    this.#rows = new PartTable<FlowRow>(db, signals, flowShape);
+  }
+
+  async ofAgents(agentIds: readonly string[]): Promise<readonly AgentFlow[]> {
+    return (await this.#rows.ofAgents(agentIds)) as readonly AgentFlow[];
+  }
+
+  /** The rows of lists have their versions (lists.ts). */
+  async findMany(ids: readonly string[]): Promise<readonly AgentFlow[]> {
+    return (await this.#rows.findMany(ids)) as readonly AgentFlow[];
+  }
+
+  async find(agentId: string | undefined, id: string): Promise<AgentFlow | undefined> {
+    const [flow] = await this.findMany([id]);
+    return agentId === undefined || flow?.agentId === agentId ? flow : undefined;
+  }
+
+  async create({ versions, ...flow }: NewPart<AgentFlow>): Promise<AgentFlow> {
+    const add = async (tx: Transaction) => {
+      if (flow.enabled) await requireOnlyEnabled(tx, flow);
+      await addVersions(tx, flow.id, versions);
+    };
+    return this.#whole(await this.#rows.create(flow, add));
+  }
+
+  async update(agentId: string, id: string, { versions, ...changes }: Partial<PartValues<AgentFlow>>): Promise<AgentFlow> {
+    const replace = async (tx: Transaction) => {
+      if (changes.enabled === true) await requireOnlyEnabled(tx, { agentId, id });
+      if (versions === undefined) return;
+      await tx.prisma.agentFlowVersion.deleteMany({ where: { flowId: id } });
+      await addVersions(tx, id, versions);
+    };
+    return this.#whole(await this.#rows.update(agentId, id, changes, replace));
+  }
+
+  delete(agentId: string, id: string, also?: (tx: Transaction) => Promise<void>): Promise<boolean> {
+    return this.#rows.delete(agentId, id, also);
+  }
+
+  async #whole({ id }: FlowRow): Promise<AgentFlow> {
+    const [flow] = await this.findMany([id]);
     if (flow === undefined) throw new DomainError('NOT_FOUND', 'The flow was deleted at the same time');
     return flow;
   }
-  /** The rows of lists have their versions (lists.ts). */
-  const findMany = async (ids: readonly string[]) => (await rows.findMany(ids)) as readonly AgentFlow[];
-
-  return {
-    ofAgents: async (agentIds) => (await rows.ofAgents(agentIds)) as readonly AgentFlow[],
-    findMany,
-    async find(agentId, id) {
-      const [flow] = await findMany([id]);
-      return agentId === undefined || flow?.agentId === agentId ? flow : undefined;
-    },
-    async create({ versions, ...flow }) {
-      const add = async (tx: Transaction) => {
-        if (flow.enabled) await requireOnlyEnabled(tx, flow);
-        await addVersions(tx, flow.id, versions);
-      };
-      return whole(await rows.create(flow, add));
-    },
-    async update(agentId, id, { versions, ...changes }) {
-      const replace = async (tx: Transaction) => {
-        if (changes.enabled === true) await requireOnlyEnabled(tx, { agentId, id });
-        if (versions === undefined) return;
-        await tx.prisma.agentFlowVersion.deleteMany({ where: { flowId: id } });
-        await addVersions(tx, id, versions);
-      };
-      return whole(await rows.update(agentId, id, changes, replace));
-    },
-    delete: rows.delete,
-  };
 }
 
 /** Runs while the agent is locked, so that two flows cannot be enabled at once. @throws DomainError CONFLICT. */

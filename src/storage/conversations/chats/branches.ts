@@ -36,65 +36,67 @@ export interface MessageOfOwner extends ChatMessage {
   readonly userId: string;
 }
 
-export interface BranchStore {
-  /** Visible messages of any branch, in chats that match. Cost: two statements. @throws DomainError REPLY_TOO_LARGE. */
-  find(ids: readonly string[], filter: ChatFilter): Promise<readonly MessageOfOwner[]>;
-  /** Makes the newest branch that goes through a message the active one. */
-  select(chatId: string, messageId: string): Promise<BranchChange>;
-  /** Cost: one statement. */
-  kinOf(ids: readonly string[]): Promise<ReadonlyMap<string, Kin>>;
-  /** The visible messages that follow each message, on any branch, the first one first. Cost: one statement. */
-  repliesOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Why messages of users have no whole answer on the active branch, by message: of those whose run failed. Cost: one statement. */
-  failuresOf(ids: readonly string[]): Promise<ReadonlyMap<string, RunError>>;
-  /** The last visible message of the active branch of each chat, by chat. */
-  leavesOf(chatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-}
+export class BranchStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
 
-export function createBranchStore(db: Database, signals: Signals): BranchStore {
-  return {
-    async find(ids, filter) {
-      const { message } = db.prisma;
-      const where = { id: { in: [...ids] }, isHidden: false, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
-      if (ids.length > 1) {
-        const { _sum: sum } = await message.aggregate({ where, _sum: { rowBytes: true } });
-        requireShortList(db, sum.rowBytes);
-      }
-      const found = await message.findMany({ where, include: { chat: { select: { orgId: true, userId: true } } } });
-      return found.map(({ chat, ...row }) => ({ ...row, ...chat }) as unknown as MessageOfOwner);
-    },
-    async select(chatId, messageId) {
-      const result = await db.transaction((tx) => select(tx, chatId, messageId));
-      if (result.kind === 'done') signals.publish('chat-changed', chatId);
-      return result;
-    },
-    async kinOf(ids) {
-      const rows = await db.query<Kin & { readonly id: string }>(kinSql, [ids]);
-      return new Map(rows.map(({ id, ...kin }) => [id, kin]));
-    },
-    async repliesOf(ids) {
-      const rows = await db.query<{ id: string; replyIds: readonly string[] }>(repliesSql, [ids]);
-      return new Map(rows.map(({ id, replyIds }) => [id, replyIds]));
-    },
-    async failuresOf(ids) {
-      if (ids.length === 0) return new Map();
-      const rows = await db.query<RunError & { readonly id: string }>(failuresSql, [ids]);
-      return new Map(rows.map(({ id, code, message }) => [id, { code, message }]));
-    },
-    async leavesOf(chatIds) {
-      const last = {
-        where: { isActive: true, isHidden: false },
-        orderBy: { ordinal: 'desc' as const },
-        take: 1,
-        select: { id: true },
-      };
-      const chats = await db.prisma.chat.findMany({
-        where: { id: { in: [...chatIds] } },
-        select: { id: true, messages: last },
-      });
-      return new Map(chats.flatMap(({ id, messages: [leaf] }) => (leaf === undefined ? [] : [[id, leaf.id] as const])));
-    },
-  };
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  /** Visible messages of any branch, in chats that match. Cost: two statements. @throws DomainError REPLY_TOO_LARGE. */
+  async find(ids: readonly string[], filter: ChatFilter): Promise<readonly MessageOfOwner[]> {
+    const { message } = this.#db.prisma;
+    const where = { id: { in: [...ids] }, isHidden: false, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
+    if (ids.length > 1) {
+      const { _sum: sum } = await message.aggregate({ where, _sum: { rowBytes: true } });
+      requireShortList(this.#db, sum.rowBytes);
+    }
+    const found = await message.findMany({ where, include: { chat: { select: { orgId: true, userId: true } } } });
+    return found.map(({ chat, ...row }) => ({ ...row, ...chat }) as unknown as MessageOfOwner);
+  }
+
+  /** Makes the newest branch that goes through a message the active one. */
+  async select(chatId: string, messageId: string): Promise<BranchChange> {
+    const result = await this.#db.transaction((tx) => select(tx, chatId, messageId));
+    if (result.kind === 'done') this.#signals.publish('chat-changed', chatId);
+    return result;
+  }
+
+  /** Cost: one statement. */
+  async kinOf(ids: readonly string[]): Promise<ReadonlyMap<string, Kin>> {
+    const rows = await this.#db.query<Kin & { readonly id: string }>(kinSql, [ids]);
+    return new Map(rows.map(({ id, ...kin }) => [id, kin]));
+  }
+
+  /** The visible messages that follow each message, on any branch, the first one first. Cost: one statement. */
+  async repliesOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    const rows = await this.#db.query<{ id: string; replyIds: readonly string[] }>(repliesSql, [ids]);
+    return new Map(rows.map(({ id, replyIds }) => [id, replyIds]));
+  }
+
+  /** Why messages of users have no whole answer on the active branch, by message: of those whose run failed. Cost: one statement. */
+  async failuresOf(ids: readonly string[]): Promise<ReadonlyMap<string, RunError>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.#db.query<RunError & { readonly id: string }>(failuresSql, [ids]);
+    return new Map(rows.map(({ id, code, message }) => [id, { code, message }]));
+  }
+
+  /** The last visible message of the active branch of each chat, by chat. */
+  async leavesOf(chatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const last = {
+      where: { isActive: true, isHidden: false },
+      orderBy: { ordinal: 'desc' as const },
+      take: 1,
+      select: { id: true },
+    };
+    const chats = await this.#db.prisma.chat.findMany({
+      where: { id: { in: [...chatIds] } },
+      select: { id: true, messages: last },
+    });
+    return new Map(chats.flatMap(({ id, messages: [leaf] }) => (leaf === undefined ? [] : [[id, leaf.id] as const])));
+  }
 }
 
 /**

@@ -15,53 +15,60 @@ export type ResetResult =
   | { readonly kind: 'run-active'; readonly runId: string };
 
 /** Changes of a whole chat. */
-export interface ChatChangeStore {
-  /** Copies a chat with its messages and files into a new chat of the same user. @returns false when the chat is deleted. */
-  duplicate(chatId: string, copy: NewCopy): Promise<boolean>;
-  /** Takes away all that was said, with its runs and files; the ledger stays. */
-  reset(chatId: string): Promise<ResetResult>;
-  /** What each of some chats is about; null for one that was not summarized. */
-  summariesOf(chatIds: readonly string[]): Promise<readonly (string | null)[]>;
-  setSummary(chatId: string, summary: string): Promise<void>;
-  /** The last message that a summary replaces, and that summary. */
-  compressionOf(chatId: string): Promise<{ readonly ordinal: number; readonly summary: string } | undefined>;
-  /** From now on models get `summary` in place of all messages before the given one. @returns false when that message is deleted. */
-  compress(chatId: string, firstKeptId: string, summary: string): Promise<boolean>;
-}
+export class ChatChangeStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
 
-export function createChatChangeStore(db: Database, signals: Signals): ChatChangeStore {
-  return {
-    async duplicate(chatId, copy) {
-      const wasCopied = await db.transaction((tx) => duplicate(tx, chatId, copy));
-      if (wasCopied) signals.publish('chat-changed', copy.id);
-      return wasCopied;
-    },
-    async reset(chatId) {
-      const result = await db.transaction((tx) => reset(tx, chatId));
-      if (result.kind !== 'done') return result;
-      signals.publish('chat-changed', chatId);
-      for (const runId of result.runIds) signals.publish('run-changed', runId);
-      return result;
-    },
-    async summariesOf(chatIds) {
-      const found = await db.prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, summary: true } });
-      const summaries = new Map(found.map(({ id, summary }) => [id, summary]));
-      return chatIds.map((id) => summaries.get(id) ?? null);
-    },
-    async setSummary(chatId, summary) {
-      await db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data: { summary } });
-      signals.publish('chat-changed', chatId);
-    },
-    async compressionOf(chatId) {
-      const found = await db.prisma.message.findFirst({
-        where: { chatId, isActive: true, compression: { not: null } },
-        orderBy: { ordinal: 'desc' },
-        select: { ordinal: true, compression: true },
-      });
-      return found === null ? undefined : { ordinal: found.ordinal, summary: found.compression ?? '' };
-    },
-    compress: (chatId, firstKeptId, summary) => compress(db, chatId, firstKeptId, summary),
-  };
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  /** Copies a chat with its messages and files into a new chat of the same user. @returns false when the chat is deleted. */
+  async duplicate(chatId: string, copy: NewCopy): Promise<boolean> {
+    const wasCopied = await this.#db.transaction((tx) => duplicate(tx, chatId, copy));
+    if (wasCopied) this.#signals.publish('chat-changed', copy.id);
+    return wasCopied;
+  }
+
+  /** Takes away all that was said, with its runs and files; the ledger stays. */
+  async reset(chatId: string): Promise<ResetResult> {
+    const result = await this.#db.transaction((tx) => reset(tx, chatId));
+    if (result.kind !== 'done') return result;
+    this.#signals.publish('chat-changed', chatId);
+    for (const runId of result.runIds) this.#signals.publish('run-changed', runId);
+    return result;
+  }
+
+  /** What each of some chats is about; null for one that was not summarized. */
+  async summariesOf(chatIds: readonly string[]): Promise<readonly (string | null)[]> {
+    const found = await this.#db.prisma.chat.findMany({
+      where: { id: { in: [...chatIds] } },
+      select: { id: true, summary: true },
+    });
+    const summaries = new Map(found.map(({ id, summary }) => [id, summary]));
+    return chatIds.map((id) => summaries.get(id) ?? null);
+  }
+
+  async setSummary(chatId: string, summary: string): Promise<void> {
+    await this.#db.prisma.chat.updateMany({ where: { id: chatId, deletedAt: null }, data: { summary } });
+    this.#signals.publish('chat-changed', chatId);
+  }
+
+  /** The last message that a summary replaces, and that summary. */
+  async compressionOf(chatId: string): Promise<{ readonly ordinal: number; readonly summary: string } | undefined> {
+    const found = await this.#db.prisma.message.findFirst({
+      where: { chatId, isActive: true, compression: { not: null } },
+      orderBy: { ordinal: 'desc' },
+      select: { ordinal: true, compression: true },
+    });
+    return found === null ? undefined : { ordinal: found.ordinal, summary: found.compression ?? '' };
+  }
+
+  /** From now on models get `summary` in place of all messages before the given one. @returns false when that message is deleted. */
+  compress(chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
+    return compress(this.#db, chatId, firstKeptId, summary);
+  }
 }
 
 async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {

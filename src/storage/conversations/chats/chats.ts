@@ -33,86 +33,105 @@ export interface NewChat {
   readonly isVisibleToEditors: boolean;
 }
 
-export interface ChatStore {
-  find(id: string, filter: ChatFilter): Promise<Chat | undefined>;
-  findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]>;
+export class ChatStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async find(id: string, filter: ChatFilter): Promise<Chat | undefined> {
+    return (await findChats(this.#db, [id], filter))[0];
+  }
+
+  findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]> {
+    return findChats(this.#db, ids, filter);
+  }
+
   /** The names of users who own the agents of chats; a deleted user has none. */
-  ownerNames(userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  ownerNames(userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return findUserNames(this.#db, userIds);
+  }
+
   /** The chat changed last comes first. Two statements; their cost does not depend on the depth of the page. */
-  list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>>;
+  list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>> {
+    return listChats(this.#db, query, page);
+  }
+
   /** With the messages that it begins with. */
-  create(chat: NewChat, messages: readonly NewMessage[]): Promise<void>;
-  update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
+  async create(chat: NewChat, messages: readonly NewMessage[]): Promise<void> {
+    if (messages.length === 0) await addChat(this.#db, chat);
+    else
+      await this.#db.transaction(async (tx) => {
+        await addChat(tx, chat);
+        await addMessages(tx, chat.id, messages);
+      });
+    this.#signals.publish('chat-changed', chat.id);
+  }
+
+  async update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void> {
+    await this.#db.prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
+    this.#signals.publish('chat-changed', id);
+  }
+
   /**
    * Deletes a chat with its messages; the ledger stays.
    *
    * @param unchangedSince  only when nothing changed in it from then on, and no run holds it.
    * @returns false when it was deleted before, or has changed.
    */
-  delete(id: string, unchangedSince?: Date): Promise<boolean>;
+  async delete(id: string, unchangedSince?: Date): Promise<boolean> {
+    const isOld = unchangedSince === undefined ? {} : { updatedAt: { lt: unchangedSince }, activeRunId: null };
+    const runIds = await this.#db.transaction((tx) => deleteChat(tx, id, isOld));
+    if (runIds === undefined && unchangedSince !== undefined) return false;
+    this.#signals.publish('chat-changed', id);
+    for (const runId of runIds ?? []) this.#signals.publish('run-changed', runId);
+    return runIds !== undefined;
+  }
+
   /** The last `limit` messages of each chat's active branch, by chat and in order, without hidden ones. */
-  messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
+  messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
+    return listMessages(this.#db, chatIds, limit);
+  }
+
   /** Messages of the active branch of each chat without hidden ones, in order or newest first. One statement; its cost does not depend on the length of the chats. */
-  messagePages(chatIds: readonly string[], page: PageRequest, order: 'asc' | 'desc'): Promise<readonly Page<ChatMessage>[]>;
+  messagePages(chatIds: readonly string[], page: PageRequest, order: 'asc' | 'desc'): Promise<readonly Page<ChatMessage>[]> {
+    return pagesOfMessages(this.#db, chatIds, page, order);
+  }
+
   /**
    * The last `limit` messages for a model, with hidden ones: those of the active branch, or, with `end`, those of the branch that it is on, up to it. A
    * run that has no messages ends before those of later runs.
    */
-  history(chatId: string, limit: number, end?: LineEnd): Promise<readonly ChatMessage[]>;
-  /** A message of any branch, also a hidden one. */
-  findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
-  /** The newest run of a chat; undefined when it has none. */
-  findLastRunId(chatId: string): Promise<string | undefined>;
-  messagesOfRuns(runIds: readonly string[]): Promise<readonly ChatMessage[]>;
-  startTurn(turn: Turn): Promise<TurnResult>;
-}
+  history(chatId: string, limit: number, end?: LineEnd): Promise<readonly ChatMessage[]> {
+    return end === undefined ? findMessages(this.#db, chatId, limit) : findLine(this.#db, chatId, limit, end);
+  }
 
-export function createChatStore(db: Database, signals: Signals): ChatStore {
-  return {
-    find: async (id, filter) => (await findChats(db, [id], filter))[0],
-    findMany: (ids, filter) => findChats(db, ids, filter),
-    ownerNames: (userIds) => findUserNames(db, userIds),
-    list: (query, page) => listChats(db, query, page),
-    async create(chat, messages) {
-      if (messages.length === 0) await addChat(db, chat);
-      else
-        await db.transaction(async (tx) => {
-          await addChat(tx, chat);
-          await addMessages(tx, chat.id, messages);
-        });
-      signals.publish('chat-changed', chat.id);
-    },
-    async update(id, changes) {
-      await db.prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
-      signals.publish('chat-changed', id);
-    },
-    async delete(id, unchangedSince) {
-      const isOld = unchangedSince === undefined ? {} : { updatedAt: { lt: unchangedSince }, activeRunId: null };
-      const runIds = await db.transaction((tx) => deleteChat(tx, id, isOld));
-      if (runIds === undefined && unchangedSince !== undefined) return false;
-      signals.publish('chat-changed', id);
-      for (const runId of runIds ?? []) signals.publish('run-changed', runId);
-      return runIds !== undefined;
-    },
-    messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
-    messagePages: (chatIds, page, order) => pagesOfMessages(db, chatIds, page, order),
-    history: (chatId, limit, end) => (end === undefined ? findMessages(db, chatId, limit) : findLine(db, chatId, limit, end)),
-    findLastRunId: async (id) =>
-      (await db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined,
-    async findMessage(chatId, id) {
-      const found = await db.prisma.message.findFirst({ where: { id, chatId } });
-      return found === null ? undefined : (found as unknown as ChatMessage);
-    },
-    messagesOfRuns: (runIds) => listMessagesOfRuns(db, runIds),
-    async startTurn(turn) {
-      const result = await db.transaction((tx) => beginTurn(tx, turn));
-      if (result.kind === 'started') {
-        signals.publish('chat-changed', turn.chatId);
-        signals.publish('run-changed', turn.run.id);
-      }
-      return result;
-    },
-  };
+  /** The newest run of a chat; undefined when it has none. */
+  async findLastRunId(id: string): Promise<string | undefined> {
+    return (await this.#db.prisma.chat.findUnique({ where: { id }, select: { lastRunId: true } }))?.lastRunId ?? undefined;
+  }
+
+  /** A message of any branch, also a hidden one. */
+  async findMessage(chatId: string, id: string): Promise<ChatMessage | undefined> {
+    const found = await this.#db.prisma.message.findFirst({ where: { id, chatId } });
+    return found === null ? undefined : (found as unknown as ChatMessage);
+  }
+
+  messagesOfRuns(runIds: readonly string[]): Promise<readonly ChatMessage[]> {
+    return listMessagesOfRuns(this.#db, runIds);
+  }
+
+  async startTurn(turn: Turn): Promise<TurnResult> {
+    const result = await this.#db.transaction((tx) => beginTurn(tx, turn));
+    if (result.kind === 'started') {
+      this.#signals.publish('chat-changed', turn.chatId);
+      this.#signals.publish('run-changed', turn.run.id);
+    }
+    return result;
+  }
 }
 
 export async function addChat({ prisma }: Pick<Transaction, 'prisma'>, { userInputs = {}, ...chat }: NewChat): Promise<void> {

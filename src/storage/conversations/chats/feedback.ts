@@ -19,53 +19,59 @@ export interface FeedbackQuery {
 }
 
 /** What users think of answers: at most one rating a message, which goes with it. */
-export interface FeedbackStore {
-  /** In place of an earlier one of the same message, whose id and time it keeps. @throws DomainError CONFLICT when the message is deleted. */
-  set(feedback: NewFeedback): Promise<void>;
-  remove(messageId: string): Promise<void>;
-  /** Cost: one statement. */
-  ofMessages(messageIds: readonly string[]): Promise<ReadonlyMap<string, Feedback>>;
-  findMany(ids: readonly string[], filter: FeedbackFilter): Promise<readonly Feedback[]>;
-  /** Newest first. */
-  list(filter: FeedbackFilter, query: FeedbackQuery, page: PageRequest): Promise<Page<Feedback>>;
-  /** Of people of the agents' own organizations. Cost: one statement. */
-  countsOf(agents: readonly { readonly id: string; readonly orgId: string }[]): Promise<ReadonlyMap<string, FeedbackCounts>>;
-}
+export class FeedbackStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
 
-export function createFeedbackStore(db: Database, signals: Signals): FeedbackStore {
-  return {
-    async set({ tags, ...given }) {
-      const { messageId, rating, comment } = given;
-      const changes = { rating, comment, tags: [...tags] };
-      const create = { ...given, ...changes, updatedAt: given.createdAt };
-      await settled(db.prisma.messageFeedback.upsert({ where: { messageId }, create, update: changes }), 'message');
-      signals.publish('chat-changed', given.chatId);
-    },
-    async remove(messageId) {
-      const gone = await unlessMissing(db.prisma.messageFeedback.delete({ where: { messageId }, select: { chatId: true } }));
-      if (gone !== undefined) signals.publish('chat-changed', gone.chatId);
-    },
-    async ofMessages(messageIds) {
-      const found = await db.prisma.messageFeedback.findMany({ where: { messageId: { in: [...messageIds] } } });
-      return new Map(found.map((row) => [row.messageId, row as Feedback]));
-    },
-    async findMany(ids, filter) {
-      const where = { AND: [{ id: { in: [...ids] } }, feedbackWhere(filter)] };
-      return (await db.prisma.messageFeedback.findMany({ where })) as readonly Feedback[];
-    },
-    list: (filter, query, page) => listFeedback(db, filter, query, page),
-    async countsOf(agents) {
-      const { messageFeedback } = db.prisma;
-      const where = { OR: agents.map(({ id, orgId }) => ({ agentId: id, orgId })) };
-      const groups = await messageFeedback.groupBy({ by: ['agentId', 'rating'], where, _count: true });
-      const counts = new Map(agents.map(({ id }) => [id, { up: 0, down: 0 }]));
-      for (const { agentId, rating, _count } of groups) {
-        const ofAgent = counts.get(agentId ?? '');
-        if (ofAgent !== undefined) ofAgent[rating === 'UP' ? 'up' : 'down'] += _count;
-      }
-      return counts;
-    },
-  };
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  /** In place of an earlier one of the same message, whose id and time it keeps. @throws DomainError CONFLICT when the message is deleted. */
+  async set({ tags, ...given }: NewFeedback): Promise<void> {
+    const { messageId, rating, comment } = given;
+    const changes = { rating, comment, tags: [...tags] };
+    const create = { ...given, ...changes, updatedAt: given.createdAt };
+    await settled(this.#db.prisma.messageFeedback.upsert({ where: { messageId }, create, update: changes }), 'message');
+    this.#signals.publish('chat-changed', given.chatId);
+  }
+
+  async remove(messageId: string): Promise<void> {
+    const gone = await unlessMissing(this.#db.prisma.messageFeedback.delete({ where: { messageId }, select: { chatId: true } }));
+    if (gone !== undefined) this.#signals.publish('chat-changed', gone.chatId);
+  }
+
+  /** Cost: one statement. */
+  async ofMessages(messageIds: readonly string[]): Promise<ReadonlyMap<string, Feedback>> {
+    const found = await this.#db.prisma.messageFeedback.findMany({ where: { messageId: { in: [...messageIds] } } });
+    return new Map(found.map((row) => [row.messageId, row as Feedback]));
+  }
+
+  async findMany(ids: readonly string[], filter: FeedbackFilter): Promise<readonly Feedback[]> {
+    const where = { AND: [{ id: { in: [...ids] } }, feedbackWhere(filter)] };
+    return (await this.#db.prisma.messageFeedback.findMany({ where })) as readonly Feedback[];
+  }
+
+  /** Newest first. */
+  list(filter: FeedbackFilter, query: FeedbackQuery, page: PageRequest): Promise<Page<Feedback>> {
+    return listFeedback(this.#db, filter, query, page);
+  }
+
+  /** Of people of the agents' own organizations. Cost: one statement. */
+  async countsOf(
+    agents: readonly { readonly id: string; readonly orgId: string }[],
+  ): Promise<ReadonlyMap<string, FeedbackCounts>> {
+    const { messageFeedback } = this.#db.prisma;
+    const where = { OR: agents.map(({ id, orgId }) => ({ agentId: id, orgId })) };
+    const groups = await messageFeedback.groupBy({ by: ['agentId', 'rating'], where, _count: true });
+    const counts = new Map(agents.map(({ id }) => [id, { up: 0, down: 0 }]));
+    for (const { agentId, rating, _count } of groups) {
+      const ofAgent = counts.get(agentId ?? '');
+      if (ofAgent !== undefined) ofAgent[rating === 'UP' ? 'up' : 'down'] += _count;
+    }
+    return counts;
+  }
 }
 
 /** Each alternative of the rule finds its own first rows by its own index, and the page is merged from those. */

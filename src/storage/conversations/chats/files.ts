@@ -10,17 +10,58 @@ import { chatWhere } from './filter.ts';
 
 export type NewChatFile = Omit<ChatFile, 'deletedAt'>;
 
-export interface ChatFileStore {
+export class ChatFileStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
   /** @returns false when the chat has `filesMax` files already, or is deleted. */
-  create(file: NewChatFile, filesMax: number): Promise<boolean>;
-  find(chatId: string, id: string): Promise<ChatFile | undefined>;
-  findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]>;
+  create({ metadata, ...file }: NewChatFile, filesMax: number): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      const { chatId } = file;
+      const chat = await lockChat(tx, chatId);
+      if (chat === undefined || chat.deletedAt !== null) return false;
+      if ((await tx.prisma.chatFile.count({ where: { chatId, deletedAt: null } })) >= filesMax) return false;
+      await tx.prisma.chatFile.create({ data: { ...file, metadata: { ...metadata } as Prisma.InputJsonObject } });
+      return true;
+    });
+  }
+
+  async find(chatId: string, id: string): Promise<ChatFile | undefined> {
+    const file = await this.#db.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null } });
+    return file === null ? undefined : (file as ChatFile);
+  }
+
+  async findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]> {
+    return (await this.#db.prisma.chatFile.findMany({
+      where: { id: { in: [...ids] }, chatId, deletedAt: null },
+    })) as readonly ChatFile[];
+  }
+
   /** The files that are not deleted, in chats that match, with whose chats those are. */
-  findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly (ChatFile & Pick<Chat, 'orgId' | 'userId'>)[]>;
-  /** The files of each chat that are not deleted, or were deleted after `deletedAfter`, oldest first. */
-  listOf(chatIds: readonly string[], deletedAfter?: Date): Promise<readonly ChatFile[]>;
+  async findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly (ChatFile & Pick<Chat, 'orgId' | 'userId'>)[]> {
+    const where = { id: { in: [...ids] }, deletedAt: null, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
+    const owner = { select: { orgId: true, userId: true } };
+    const found = await this.#db.prisma.chatFile.findMany({ where, include: { chat: owner } });
+    return found.map(({ chat, ...file }) => ({ ...(file as ChatFile), ...chat }));
+  }
+
   /** One page of the same of each chat. Cost: one statement. */
-  pagesOf(chatIds: readonly string[], page: PageRequest, deletedAfter?: Date): Promise<readonly Page<ChatFile>[]>;
+  pagesOf(chatIds: readonly string[], page: PageRequest, deletedAfter?: Date): Promise<readonly Page<ChatFile>[]> {
+    return pagesOfFiles(this.#db, chatIds, page, deletedAfter);
+  }
+
+  /** Adds the bytes to a record, once. @returns false when the record has bytes already, expired, or was deleted. */
+  async complete(
+    id: string,
+    content: { readonly blobKey: string; readonly mimeType: string; readonly sizeBytes: number },
+  ): Promise<boolean> {
+    const where = { id, status: 'PENDING', deletedAt: null };
+    return (await this.#db.prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
+  }
+
   /**
    * Gives a file that the service made new bytes, unless it was deleted.
    *
@@ -29,95 +70,63 @@ export interface ChatFileStore {
   replace(
     chatId: string,
     id: string,
-    content: Pick<ChatFile, 'sizeBytes' | 'metadata'> & { readonly blobKey: string },
-  ): Promise<{ readonly unused: string | undefined } | false>;
-  /** Adds the bytes to a record, once. @returns false when the record has bytes already, expired, or was deleted. */
-  complete(
-    id: string,
-    content: { readonly blobKey: string; readonly mimeType: string; readonly sizeBytes: number },
-  ): Promise<boolean>;
-  /** @returns the keys of the blobs that no file names any more; undefined when the file was deleted before. */
-  delete(chatId: string, id: string): Promise<readonly string[] | undefined>;
-  /** Deletes all files of a chat, and the state of its programs. @returns the keys of the blobs that no file names any more. */
-  deleteAll(chatId: string): Promise<readonly string[]>;
-  /** Chats deleted within the last two days that still have files or the state of programs: their deletion was interrupted. */
-  leftBehind(limit: number): Promise<readonly string[]>;
-  /** Deletes records from before a moment that never got their content. @returns how many. */
-  expire(before: Date, limit: number): Promise<number>;
-}
+    { metadata, ...content }: Pick<ChatFile, 'sizeBytes' | 'metadata'> & { readonly blobKey: string },
+  ): Promise<{ readonly unused: string | undefined } | false> {
+    return this.#db.transaction(async (tx) => {
+      await lockChat(tx, chatId);
+      const file = await tx.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null, source: 'SYSTEM' } });
+      if (file === null) return false;
+      const data = { ...content, metadata: { ...metadata } as Prisma.InputJsonObject };
+      await tx.prisma.chatFile.update({ where: { id }, data });
+      const { blobKey } = file;
+      const others = blobKey === null ? 1 : await tx.prisma.chatFile.count({ where: { blobKey } });
+      return { unused: blobKey === null || others > 0 ? undefined : blobKey };
+    });
+  }
 
-export function createChatFileStore(db: Database): ChatFileStore {
-  return {
-    create: ({ metadata, ...file }, filesMax) =>
-      db.transaction(async (tx) => {
-        const { chatId } = file;
-        const chat = await lockChat(tx, chatId);
-        if (chat === undefined || chat.deletedAt !== null) return false;
-        if ((await tx.prisma.chatFile.count({ where: { chatId, deletedAt: null } })) >= filesMax) return false;
-        await tx.prisma.chatFile.create({ data: { ...file, metadata: { ...metadata } as Prisma.InputJsonObject } });
-        return true;
-      }),
-    async find(chatId, id) {
-      const file = await db.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null } });
-      return file === null ? undefined : (file as ChatFile);
-    },
-    findMany: async (chatId, ids) =>
-      (await db.prisma.chatFile.findMany({ where: { id: { in: [...ids] }, chatId, deletedAt: null } })) as readonly ChatFile[],
-    async findInChats(ids, filter) {
-      const where = { id: { in: [...ids] }, deletedAt: null, chat: { AND: [{ deletedAt: null }, chatWhere(filter)] } };
-      const owner = { select: { orgId: true, userId: true } };
-      const found = await db.prisma.chatFile.findMany({ where, include: { chat: owner } });
-      return found.map(({ chat, ...file }) => ({ ...(file as ChatFile), ...chat }));
-    },
-    pagesOf: (chatIds, page, deletedAfter) => pagesOfFiles(db, chatIds, page, deletedAfter),
-    async complete(id, content) {
-      const where = { id, status: 'PENDING', deletedAt: null };
-      return (await db.prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
-    },
-    replace: (chatId, id, { metadata, ...content }) =>
-      db.transaction(async (tx) => {
-        await lockChat(tx, chatId);
-        const file = await tx.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null, source: 'SYSTEM' } });
-        if (file === null) return false;
-        const data = { ...content, metadata: { ...metadata } as Prisma.InputJsonObject };
-        await tx.prisma.chatFile.update({ where: { id }, data });
-        const { blobKey } = file;
-        const others = blobKey === null ? 1 : await tx.prisma.chatFile.count({ where: { blobKey } });
-        return { unused: blobKey === null || others > 0 ? undefined : blobKey };
-      }),
-    delete: (chatId, id) =>
-      db.transaction(async (tx) => {
-        await lockChat(tx, chatId);
-        return deleteFiles(tx, { id, chatId });
-      }),
-    deleteAll: (chatId) =>
-      db.transaction(async (tx) => {
-        await lockChat(tx, chatId);
-        return clearFiles(tx, chatId);
-      }),
-    async listOf(chatIds, deletedAfter) {
-      const where = { chatId: { in: [...chatIds] }, ...isListed(deletedAfter) };
-      const { _sum: sum } = await db.prisma.chatFile.aggregate({ where, _sum: { rowBytes: true } });
-      requireShortList(db, sum.rowBytes);
-      const orderBy = [{ chatId: 'asc' as const }, { createdAt: 'asc' as const }, { id: 'asc' as const }];
-      return (await db.prisma.chatFile.findMany({ where, orderBy })) as readonly ChatFile[];
-    },
-    async expire(before, limit) {
-      const { chatFile } = db.prisma;
-      const where = { status: 'PENDING', createdAt: { lt: before } };
-      const found = await chatFile.findMany({ where, take: limit, select: { id: true } });
-      const ids = found.map(({ id }) => id);
-      // A file whose content came in between is left.
-      const data = { status: 'DELETED', deletedAt: new Date() };
-      return (await chatFile.updateMany({ where: { ...where, id: { in: ids } }, data })).count;
-    },
-    async leftBehind(limit) {
-      const since = new Date(Date.now() - leftBehindMs);
-      const left = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
-      const where = { deletedAt: { gt: since }, OR: left };
-      return (await db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
-    },
-  };
+  /** @returns the keys of the blobs that no file names any more; undefined when the file was deleted before. */
+  delete(chatId: string, id: string): Promise<readonly string[] | undefined> {
+    return this.#db.transaction(async (tx) => {
+      await lockChat(tx, chatId);
+      return deleteFiles(tx, { id, chatId });
+    });
+  }
+
+  /** Deletes all files of a chat, and the state of its programs. @returns the keys of the blobs that no file names any more. */
+  deleteAll(chatId: string): Promise<readonly string[]> {
+    return this.#db.transaction(async (tx) => {
+      await lockChat(tx, chatId);
+      return clearFiles(tx, chatId);
+    });
+  }
+
+  /** The files of each chat that are not deleted, or were deleted after `deletedAfter`, oldest first. */
+  async listOf(chatIds: readonly string[], deletedAfter?: Date): Promise<readonly ChatFile[]> {
+    const where = { chatId: { in: [...chatIds] }, ...isListed(deletedAfter) };
+    const { _sum: sum } = await this.#db.prisma.chatFile.aggregate({ where, _sum: { rowBytes: true } });
+    requireShortList(this.#db, sum.rowBytes);
+    const orderBy = [{ chatId: 'asc' as const }, { createdAt: 'asc' as const }, { id: 'asc' as const }];
+    return (await this.#db.prisma.chatFile.findMany({ where, orderBy })) as readonly ChatFile[];
+  }
+
+  /** Deletes records from before a moment that never got their content. @returns how many. */
+  async expire(before: Date, limit: number): Promise<number> {
+    const { chatFile } = this.#db.prisma;
+    const where = { status: 'PENDING', createdAt: { lt: before } };
+    const found = await chatFile.findMany({ where, take: limit, select: { id: true } });
+    const ids = found.map(({ id }) => id);
+    // A file whose content came in between is left.
+    const data = { status: 'DELETED', deletedAt: new Date() };
+    return (await chatFile.updateMany({ where: { ...where, id: { in: ids } }, data })).count;
+  }
+
+  /** Chats deleted within the last two days that still have files or the state of programs: their deletion was interrupted. */
+  async leftBehind(limit: number): Promise<readonly string[]> {
+    const since = new Date(Date.now() - leftBehindMs);
+    const left = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
+    const where = { deletedAt: { gt: since }, OR: left };
+    return (await this.#db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
+  }
 }
 
 /** Files that are not deleted, or were deleted after a time. */

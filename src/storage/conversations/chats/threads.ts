@@ -61,19 +61,6 @@ export type ThreadResult =
   | { readonly kind: 'moved' }
   | { readonly kind: 'full' };
 
-export interface ThreadStore {
-  /** Writes a request into its thread, in one transaction. */
-  begin(turn: ThreadTurn): Promise<ThreadResult>;
-  /**
-   * Continues a paused run. The run waits first when another run holds its thread.
-   *
-   * @returns undefined when it is not paused; `full`: nothing was done.
-   */
-  resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' | 'full' } | undefined>;
-  /** Ends or pauses a run that no process works on: a waiting or paused one. @returns false when there is no such run. */
-  settle(runId: string, how: Settling): Promise<boolean>;
-}
-
 /** What a new request reads of the run that holds its thread. */
 interface ActiveRow {
   readonly id: string;
@@ -90,32 +77,47 @@ interface ActiveRow {
 const activeMembers = `id, status, "leaseOwner", "pauseRequestedAt", "cancelRequestedAt", "isSteerClosed",
   request->>'chatMode' as "chatMode", jsonb_array_length(steers) as "steerCount"`;
 
-export function createThreadStore(db: Database, signals: Signals): ThreadStore {
-  return {
-    async begin(turn) {
-      const result = await db.transaction(async (tx) => {
-        await lockApprovals(tx, turn.approvalIds);
-        const begun = await beginTurn(tx, turn);
-        if (isPlaced(begun)) await answerApprovals(tx, turn.approvalIds);
-        return begun;
-      });
-      if (result.kind === 'started' || result.kind === 'waiting') {
-        signals.publish('chat-changed', turn.run.chatId);
-        signals.publish('run-changed', turn.run.id);
-      }
-      return result;
-    },
-    async resume(runId, resumption) {
-      const result = await db.transaction((tx) => resumeRun(tx, runId, resumption));
-      if (result !== undefined) signals.publish('run-changed', runId);
-      return result;
-    },
-    async settle(runId, how) {
-      const wasSettled = await db.transaction((tx) => settleRun(tx, runId, how));
-      if (wasSettled) signals.publish('run-changed', runId);
-      return wasSettled;
-    },
-  };
+export class ThreadStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  /** Writes a request into its thread, in one transaction. */
+  async begin(turn: ThreadTurn): Promise<ThreadResult> {
+    const result = await this.#db.transaction(async (tx) => {
+      await lockApprovals(tx, turn.approvalIds);
+      const begun = await beginTurn(tx, turn);
+      if (isPlaced(begun)) await answerApprovals(tx, turn.approvalIds);
+      return begun;
+    });
+    if (result.kind === 'started' || result.kind === 'waiting') {
+      this.#signals.publish('chat-changed', turn.run.chatId);
+      this.#signals.publish('run-changed', turn.run.id);
+    }
+    return result;
+  }
+
+  /**
+   * Continues a paused run. The run waits first when another run holds its thread.
+   *
+   * @returns undefined when it is not paused; `full`: nothing was done.
+   */
+  async resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' | 'full' } | undefined> {
+    const result = await this.#db.transaction((tx) => resumeRun(tx, runId, resumption));
+    if (result !== undefined) this.#signals.publish('run-changed', runId);
+    return result;
+  }
+
+  /** Ends or pauses a run that no process works on: a waiting or paused one. @returns false when there is no such run. */
+  async settle(runId: string, how: Settling): Promise<boolean> {
+    const wasSettled = await this.#db.transaction((tx) => settleRun(tx, runId, how));
+    if (wasSettled) this.#signals.publish('run-changed', runId);
+    return wasSettled;
+  }
 }
 
 function isPlaced({ kind }: ThreadResult): boolean {

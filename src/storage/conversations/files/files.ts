@@ -17,65 +17,74 @@ export interface FileQuery {
 
 export type NewFile = Omit<StoredFile, 'chatId' | 'dataSourceId'>;
 
-export interface FileStore {
-  /** @returns false when the user has `filesMax` files already. */
-  create(file: NewFile, filesMax: number): Promise<boolean>;
-  /** Those of the ids that are the owner's and have their content, in no order. Expired ones are gone. */
-  findMany(ids: readonly string[], owner: FileOwner): Promise<readonly StoredFile[]>;
-  /** Those of them that are in no chat and no data source, by the time they were made. */
-  listKept(owner: FileOwner, query: Pick<FileQuery, 'purpose' | 'order'>, page: PageRequest): Promise<Page<StoredFile>>;
-  list(owner: FileOwner, query: FileQuery): Promise<{ readonly rows: readonly StoredFile[]; readonly foundCount: number }>;
-  /** Deletes a file that is in no chat. @returns the key of its bytes; undefined when it was gone. */
-  delete(id: string): Promise<string | undefined>;
-  /** Files that expired, and that no legal hold keeps. */
-  expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]>;
-}
+export class FileStore {
+  readonly #db: Database;
 
-export function createFileStore(db: Database): FileStore {
-  return {
-    create: (file, filesMax) =>
-      db.transaction(async (tx) => {
-        const { userId, orgId } = file;
-        // Uploads of one user take turns, so that they cannot pass the limit together.
-        await lockRow(tx, 'users', userId);
-        if ((await tx.prisma.file.count({ where: { userId, orgId } })) >= filesMax) return false;
-        await tx.prisma.file.create({ data: file });
-        return true;
-      }),
-    async findMany(ids, owner) {
-      const rows = await Promise.all(fileTablesOf(db, owner).map((table) => table.rows(ids)));
-      return rows.flat();
-    },
-    async listKept({ userId, orgId }, { purpose, order }, page) {
-      const isAlive = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
-      const where = { AND: [{ userId, orgId }, isAlive, purpose === undefined ? {} : { purpose }] };
-      const places = await db.prisma.file.findMany({
-        ...inOrderOfTime('createdAt', order, where, page),
-        select: { id: true, rowBytes: true },
-      });
-      const { rows, foundCount } = await readPage(db, places, (ids) => db.prisma.file.findMany({ where: { id: { in: ids } } }));
-      const files = rows.map(
-        (row): StoredFile => ({ ...row, purpose: row.purpose as FilePurpose, chatId: null, dataSourceId: null }),
-      );
-      return pageOf(files, page, timeKey, (take) => db.prisma.file.count({ where, take }), foundCount);
-    },
-    list: (owner, query) => listFiles(db, owner, query),
-    async delete(id) {
-      return (await unlessMissing(db.prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
-    },
-    async expired(limit) {
-      const where = { expiresAt: { lte: new Date() }, NOT: await heldRows(db, 'userId') };
-      const files = await db.prisma.file.findMany({ where, take: limit, select: { id: true, orgId: true } });
-      const ids = [...new Set(files.map(({ orgId }) => orgId))];
-      const select = { id: true, tenantId: true };
-      const organizations = await db.prisma.organization.findMany({ where: { id: { in: ids } }, select });
-      const tenants = new Map(organizations.map(({ id, tenantId }) => [id, tenantId]));
-      return files.flatMap(({ id, orgId }) => {
-        const tenantId = tenants.get(orgId);
-        return tenantId === undefined ? [] : [{ id, orgId, tenantId }];
-      });
-    },
-  };
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** @returns false when the user has `filesMax` files already. */
+  create(file: NewFile, filesMax: number): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      const { userId, orgId } = file;
+      // Uploads of one user take turns, so that they cannot pass the limit together.
+      await lockRow(tx, 'users', userId);
+      if ((await tx.prisma.file.count({ where: { userId, orgId } })) >= filesMax) return false;
+      await tx.prisma.file.create({ data: file });
+      return true;
+    });
+  }
+
+  /** Those of the ids that are the owner's and have their content, in no order. Expired ones are gone. */
+  async findMany(ids: readonly string[], owner: FileOwner): Promise<readonly StoredFile[]> {
+    const rows = await Promise.all(fileTablesOf(this.#db, owner).map((table) => table.rows(ids)));
+    return rows.flat();
+  }
+
+  /** Those of them that are in no chat and no data source, by the time they were made. */
+  async listKept(
+    { userId, orgId }: FileOwner,
+    { purpose, order }: Pick<FileQuery, 'purpose' | 'order'>,
+    page: PageRequest,
+  ): Promise<Page<StoredFile>> {
+    const isAlive = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
+    const where = { AND: [{ userId, orgId }, isAlive, purpose === undefined ? {} : { purpose }] };
+    const places = await this.#db.prisma.file.findMany({
+      ...inOrderOfTime('createdAt', order, where, page),
+      select: { id: true, rowBytes: true },
+    });
+    const { rows, foundCount } = await readPage(this.#db, places, (ids) =>
+      this.#db.prisma.file.findMany({ where: { id: { in: ids } } }),
+    );
+    const files = rows.map(
+      (row): StoredFile => ({ ...row, purpose: row.purpose as FilePurpose, chatId: null, dataSourceId: null }),
+    );
+    return pageOf(files, page, timeKey, (take) => this.#db.prisma.file.count({ where, take }), foundCount);
+  }
+
+  list(owner: FileOwner, query: FileQuery): Promise<{ readonly rows: readonly StoredFile[]; readonly foundCount: number }> {
+    return listFiles(this.#db, owner, query);
+  }
+
+  /** Deletes a file that is in no chat. @returns the key of its bytes; undefined when it was gone. */
+  async delete(id: string): Promise<string | undefined> {
+    return (await unlessMissing(this.#db.prisma.file.delete({ where: { id }, select: { blobKey: true } })))?.blobKey;
+  }
+
+  /** Files that expired, and that no legal hold keeps. */
+  async expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]> {
+    const where = { expiresAt: { lte: new Date() }, NOT: await heldRows(this.#db, 'userId') };
+    const files = await this.#db.prisma.file.findMany({ where, take: limit, select: { id: true, orgId: true } });
+    const ids = [...new Set(files.map(({ orgId }) => orgId))];
+    const select = { id: true, tenantId: true };
+    const organizations = await this.#db.prisma.organization.findMany({ where: { id: { in: ids } }, select });
+    const tenants = new Map(organizations.map(({ id, tenantId }) => [id, tenantId]));
+    return files.flatMap(({ id, orgId }) => {
+      const tenantId = tenants.get(orgId);
+      return tenantId === undefined ? [] : [{ id, orgId, tenantId }];
+    });
+  }
 }
 
 /** Cost: two statements for each table, and one more for each with `after`, independent of the depth of the page. */

@@ -23,103 +23,116 @@ export type Remembered =
   /** The user has as many memories as one may have. */
   | { readonly kind: 'full' };
 
-export interface MemoryStore {
-  find(id: string, owner: MemoryOwner): Promise<Memory | undefined>;
-  findMany(ids: readonly string[], owner: MemoryOwner): Promise<readonly Memory[]>;
-  /** Newest first. */
-  list(filter: MemoryFilter, page: PageRequest): Promise<Page<Memory>>;
-  /** A page of the memories of a user with each of several agents, newest first. Cost: two statements; one more for counts. */
-  pagesOfAgents(owner: MemoryOwner, agentIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<Memory>>>;
-  /** Stores a memory. One with the same key and agent is replaced; the same call stores nothing twice. */
-  remember(memory: NewMemory, countMax: number): Promise<Remembered>;
-  /** @returns undefined when it is gone; `conflict` when another memory with the same agent has the key. */
-  update(id: string, owner: MemoryOwner, changes: MemoryChanges): Promise<Memory | 'conflict' | undefined>;
-  /** @returns false when there was none. */
-  delete(id: string, filter: MemoryFilter): Promise<boolean>;
-  /** @returns how many there were. */
-  deleteAll(filter: MemoryFilter): Promise<number>;
-  /** The memories closest to a question, by BM25; see ranking.ts. */
-  search(filter: Required<MemoryFilter>, question: string, limit: number): Promise<readonly RankedMemory[]>;
-}
-
 const shown = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, key: true, text: true },
 } as const;
 
-export function createMemoryStore(db: Database, signals: Signals): MemoryStore {
-  const announce = (id: string) => signals.publish('memory-changed', id);
+export class MemoryStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
 
-  return {
-    findMany: (ids, { orgId, userId }) =>
-      db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shown }),
-    async find(id, { orgId, userId }) {
-      return (await db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
-    },
-    async list(filter, page) {
-      const where = whereOf(filter);
-      const rows = await db.prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
-      return pageOf(rows, page, timeKey, (take) => db.prisma.memory.count({ where, take }));
-    },
-    pagesOfAgents({ orgId, userId }, agentIds, page) {
-      const ofAgents = { in: [...agentIds] };
-      return readChildPages<Memory>(db, page, {
-        async findPlaces() {
-          const memories = { ...newestFirst({ orgId, userId }, page), select: { id: true } };
-          const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, memories } });
-          return agents.map(({ id, memories: places }) => ({ id, places }));
-        },
-        read: (ids) => db.prisma.memory.findMany({ where: { id: { in: ids } }, select: shown }),
-        keyOf: timeKey,
-        async countAll() {
-          const groups = await db.prisma.memory.groupBy({
-            by: ['agentId'],
-            where: { orgId, userId, agentId: ofAgents },
-            _count: true,
-          });
-          return new Map(groups.flatMap(({ agentId, _count }) => (agentId === null ? [] : [[agentId, _count]])));
-        },
-      });
-    },
-    async remember(memory, countMax) {
-      const result = await inTurn(db, memory, (tx) => remember(tx, memory, countMax));
-      if (result.kind === 'stored' || result.kind === 'replaced') announce(result.memory.id);
-      return result;
-    },
-    async update(id, owner, changes) {
-      const result = await inTurn(db, owner, async (tx) => {
-        const { orgId, userId } = owner;
-        const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown });
-        if (before === null) return undefined;
-        const { key } = changes;
-        if (typeof key === 'string') {
-          const other = await tx.prisma.memory.findFirst({
-            where: { orgId, userId, agentId: before.agentId, key, id: { not: id } },
-            select: { id: true },
-          });
-          if (other !== null) return 'conflict';
-        }
-        return tx.prisma.memory.update({ where: { id }, data: changes, select: shown });
-      });
-      if (typeof result === 'object') announce(id);
-      return result;
-    },
-    async delete(id, filter) {
-      const where = { ...whereOf(filter), id };
-      const { count } = await db.transaction(({ prisma }) => prisma.memory.deleteMany({ where }));
-      if (count > 0) announce(id);
-      return count > 0;
-    },
-    async deleteAll(filter) {
-      const where = whereOf(filter);
-      const { count, ids } = await db.transaction(async ({ prisma: { memory } }) => {
-        const found = await memory.findMany({ where, select: { id: true } });
-        return { ids: found.map(({ id }) => id), ...(await memory.deleteMany({ where })) };
-      });
-      for (const id of ids) announce(id);
-      return count;
-    },
-    search: (filter, question, limit) => rankMemories(db, filter, question, limit),
-  };
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  findMany(ids: readonly string[], { orgId, userId }: MemoryOwner): Promise<readonly Memory[]> {
+    return this.#db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shown });
+  }
+
+  async find(id: string, { orgId, userId }: MemoryOwner): Promise<Memory | undefined> {
+    return (await this.#db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
+  }
+
+  /** Newest first. */
+  async list(filter: MemoryFilter, page: PageRequest): Promise<Page<Memory>> {
+    const where = whereOf(filter);
+    const rows = await this.#db.prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
+    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.memory.count({ where, take }));
+  }
+
+  /** A page of the memories of a user with each of several agents, newest first. Cost: two statements; one more for counts. */
+  pagesOfAgents(
+    { orgId, userId }: MemoryOwner,
+    agentIds: readonly string[],
+    page: PageRequest,
+  ): Promise<ReadonlyMap<string, Page<Memory>>> {
+    const db = this.#db;
+
+    const ofAgents = { in: [...agentIds] };
+    return readChildPages<Memory>(this.#db, page, {
+      async findPlaces() {
+        const memories = { ...newestFirst({ orgId, userId }, page), select: { id: true } };
+        const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, memories } });
+        return agents.map(({ id, memories: places }) => ({ id, places }));
+      },
+      read: (ids) => this.#db.prisma.memory.findMany({ where: { id: { in: ids } }, select: shown }),
+      keyOf: timeKey,
+      async countAll() {
+        const groups = await db.prisma.memory.groupBy({
+          by: ['agentId'],
+          where: { orgId, userId, agentId: ofAgents },
+          _count: true,
+        });
+        return new Map(groups.flatMap(({ agentId, _count }) => (agentId === null ? [] : [[agentId, _count]])));
+      },
+    });
+  }
+
+  /** Stores a memory. One with the same key and agent is replaced; the same call stores nothing twice. */
+  async remember(memory: NewMemory, countMax: number): Promise<Remembered> {
+    const result = await inTurn(this.#db, memory, (tx) => remember(tx, memory, countMax));
+    if (result.kind === 'stored' || result.kind === 'replaced') this.#announce(result.memory.id);
+    return result;
+  }
+
+  /** @returns undefined when it is gone; `conflict` when another memory with the same agent has the key. */
+  async update(id: string, owner: MemoryOwner, changes: MemoryChanges): Promise<Memory | 'conflict' | undefined> {
+    const result = await inTurn(this.#db, owner, async (tx) => {
+      const { orgId, userId } = owner;
+      const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown });
+      if (before === null) return undefined;
+      const { key } = changes;
+      if (typeof key === 'string') {
+        const other = await tx.prisma.memory.findFirst({
+          where: { orgId, userId, agentId: before.agentId, key, id: { not: id } },
+          select: { id: true },
+        });
+        if (other !== null) return 'conflict';
+      }
+      return tx.prisma.memory.update({ where: { id }, data: changes, select: shown });
+    });
+    if (typeof result === 'object') this.#announce(id);
+    return result;
+  }
+
+  /** @returns false when there was none. */
+  async delete(id: string, filter: MemoryFilter): Promise<boolean> {
+    const where = { ...whereOf(filter), id };
+    const { count } = await this.#db.transaction(({ prisma }) => prisma.memory.deleteMany({ where }));
+    if (count > 0) this.#announce(id);
+    return count > 0;
+  }
+
+  /** @returns how many there were. */
+  async deleteAll(filter: MemoryFilter): Promise<number> {
+    const where = whereOf(filter);
+    const { count, ids } = await this.#db.transaction(async ({ prisma: { memory } }) => {
+      const found = await memory.findMany({ where, select: { id: true } });
+      return { ids: found.map(({ id }) => id), ...(await memory.deleteMany({ where })) };
+    });
+    for (const id of ids) this.#announce(id);
+    return count;
+  }
+
+  /** The memories closest to a question, by BM25; see ranking.ts. */
+  search(filter: Required<MemoryFilter>, question: string, limit: number): Promise<readonly RankedMemory[]> {
+    return rankMemories(this.#db, filter, question, limit);
+  }
+
+  #announce(id: string) {
+    return this.#signals.publish('memory-changed', id);
+  }
 }
 
 function whereOf({ orgId, userId, agentId }: MemoryFilter) {

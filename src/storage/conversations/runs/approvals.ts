@@ -20,42 +20,49 @@ export interface StoredApproval extends CallApproval {
   readonly isAnswered: boolean;
 }
 
-export interface ApprovalStore {
-  ask(approval: CallApproval): Promise<void>;
-  /** Those of the ids that the user was asked for, and that have not expired. */
-  find(ids: readonly string[], owner: Pick<CallApproval, 'orgId' | 'userId'>): Promise<readonly StoredApproval[]>;
-  /** For a run that is not stored. @throws like `answerApprovals`. */
-  answer(ids: readonly string[]): Promise<void>;
-  /** Deletes those that have expired, at most 5,000 at a time. @returns how many. */
-  sweep(): Promise<number>;
-}
-
 const lifetimeMs = 30 * 86_400_000;
 const sweptAtOnce = 5_000;
 
-export function createApprovalStore(db: Database): ApprovalStore {
-  return {
-    async ask({ parameters, ...approval }) {
-      const expiresAt = new Date(Date.now() + lifetimeMs);
-      await db.prisma.callApproval.create({ data: { ...approval, expiresAt, parameters: parameters as Prisma.InputJsonObject } });
-    },
-    async find(ids, { orgId, userId }) {
-      if (ids.length === 0) return [];
-      const where = { id: { in: [...ids] }, orgId, userId, expiresAt: { gt: new Date() } };
-      const omit = { createdAt: true, expiresAt: true };
-      const rows = await db.prisma.callApproval.findMany({ where, omit });
-      return rows.map(({ answeredAt, parameters, ...approval }) => ({
-        ...approval,
-        parameters: parameters as WireObject,
-        isAnswered: answeredAt !== null,
-      }));
-    },
-    answer: (ids) => db.transaction((tx) => answerApprovals(tx, ids)),
-    async sweep() {
-      const where = { expiresAt: { lt: new Date() } };
-      return (await db.prisma.callApproval.deleteMany({ where, limit: sweptAtOnce })).count;
-    },
-  };
+export class ApprovalStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async ask({ parameters, ...approval }: CallApproval): Promise<void> {
+    const expiresAt = new Date(Date.now() + lifetimeMs);
+    await this.#db.prisma.callApproval.create({
+      data: { ...approval, expiresAt, parameters: parameters as Prisma.InputJsonObject },
+    });
+  }
+
+  /** Those of the ids that the user was asked for, and that have not expired. */
+  async find(
+    ids: readonly string[],
+    { orgId, userId }: Pick<CallApproval, 'orgId' | 'userId'>,
+  ): Promise<readonly StoredApproval[]> {
+    if (ids.length === 0) return [];
+    const where = { id: { in: [...ids] }, orgId, userId, expiresAt: { gt: new Date() } };
+    const omit = { createdAt: true, expiresAt: true };
+    const rows = await this.#db.prisma.callApproval.findMany({ where, omit });
+    return rows.map(({ answeredAt, parameters, ...approval }) => ({
+      ...approval,
+      parameters: parameters as WireObject,
+      isAnswered: answeredAt !== null,
+    }));
+  }
+
+  /** For a run that is not stored. @throws like `answerApprovals`. */
+  answer(ids: readonly string[]): Promise<void> {
+    return this.#db.transaction((tx) => answerApprovals(tx, ids));
+  }
+
+  /** Deletes those that have expired, at most 5,000 at a time. @returns how many. */
+  async sweep(): Promise<number> {
+    const where = { expiresAt: { lt: new Date() } };
+    return (await this.#db.prisma.callApproval.deleteMany({ where, limit: sweptAtOnce })).count;
+  }
 }
 
 /**

@@ -6,40 +6,46 @@ import type { Database } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
 
 /** The logs of runs: what they tell of several runs, and how long they are kept. */
-export interface RunEventStore {
+export class RunEventStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
   /** Whether any event of the run still exists. */
-  has(runId: string): Promise<boolean>;
+  async has(runId: string): Promise<boolean> {
+    return (await this.#db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null;
+  }
+
   /**
    * The events that tell the state of some runs, in order: of a run that is over the first and the last ones, of another all. Nothing for a run of a
    * chat whose events were deleted. Cost: one statement; one more when events were deleted.
    *
    * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
    */
-  readStates(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>>;
+  readStates(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>> {
+    return readStates(this.#db, runIds);
+  }
+
   /**
    * All events of some runs, in order, without the pieces of texts (`….delta`), which the closing events have whole. Nothing for a run whose events
    * were deleted. Cost: one statement.
    *
    * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
    */
-  readLogs(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>>;
-  /** Keeps what tells the state of a response when its events are deleted. A response that was deleted meanwhile keeps nothing. */
-  keepFolded(runId: string, events: readonly RunEvent[]): Promise<void>;
-}
+  readLogs(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunEvent[]>> {
+    return readLogs(this.#db, runIds);
+  }
 
-export function createRunEventStore(db: Database): RunEventStore {
-  return {
-    has: async (runId) => (await db.prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
-    readStates: (runIds) => readStates(db, runIds),
-    readLogs: (runIds) => readLogs(db, runIds),
-    async keepFolded(runId, events) {
-      await db.execute(
-        `insert into folded_responses ("runId", events) select id, $2::json from runs where id = $1
+  /** Keeps what tells the state of a response when its events are deleted. A response that was deleted meanwhile keeps nothing. */
+  async keepFolded(runId: string, events: readonly RunEvent[]): Promise<void> {
+    await this.#db.execute(
+      `insert into folded_responses ("runId", events) select id, $2::json from runs where id = $1
          on conflict ("runId") do update set events = excluded.events`,
-        [runId, JSON.stringify(events)],
-      );
-    },
-  };
+      [runId, JSON.stringify(events)],
+    );
+  }
 }
 
 /** See RunEventStore.readStates. Batches behind the limit of a list are counted and not read. */

@@ -20,18 +20,44 @@ export interface StatisticsQuery extends RunNarrowing {
   readonly until: Date;
 }
 
+const questionCharsMax = 2_000;
+const searchMatchesMax = 100;
+
 /** The rows of all runs, stored or not. */
-export interface RunHistoryStore {
+export class RunHistoryStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
   /** The runs among `ids` that match, in any order. Cost: one statement; one more for a rule about agents. */
-  findMany(ids: readonly string[], filter: RunFilter): Promise<readonly Run[]>;
+  findMany(ids: readonly string[], filter: RunFilter): Promise<readonly Run[]> {
+    return findMany(this.#db, ids, filter);
+  }
+
   /** The agents of an organization that match. */
-  agentsOf(orgId: string, filter: AgentFilter): Promise<readonly string[]>;
+  async agentsOf(orgId: string, filter: AgentFilter): Promise<readonly string[]> {
+    const where = { AND: [{ orgId, isDeleted: false }, agentWhere(filter)] };
+    return (await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id);
+  }
+
   /** Newest first, unless the query says otherwise. Cost: two statements; a page costs the same at any depth. */
-  list(reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>>;
+  list(reach: RunReach, query: RunHistoryQuery, page: PageRequest): Promise<Page<Run>> {
+    return listRuns(this.#db, reach, query, page);
+  }
+
   /** The same of each of several agents, as a list with the filter of that agent. Cost: two statements; one more for counts. */
-  pagesOfAgents(reach: RunReach, agentIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<Run>>>;
+  pagesOfAgents(reach: RunReach, agentIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<Run>>> {
+    return pagesOfAgents(this.#db, reach, agentIds, page);
+  }
+
   /** The steps in the rows of runs; null where the row itself says everything. */
-  stepsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly RunStep[] | null>>;
+  async stepsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly RunStep[] | null>> {
+    const rows = await this.#db.prisma.run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, steps: true } });
+    return new Map(rows.map(({ id, steps }) => [id, steps as unknown as readonly RunStep[] | null]));
+  }
+
   /**
    * What the newest `rowsMax` runs took and cost, together and in groups; at most `groupsMax` groups. Cost: one statement, which reads all these runs.
    */
@@ -40,88 +66,72 @@ export interface RunHistoryStore {
     query: StatisticsQuery,
     by: RunGrouping,
     bounds: { readonly rowsMax: number; readonly groupsMax: number },
-  ): Promise<{ readonly total: RunFigures; readonly groups: readonly RunGroup[] }>;
+  ): Promise<{ readonly total: RunFigures; readonly groups: readonly RunGroup[] }> {
+    return readStatistics(this.#db, reach, query, by, bounds);
+  }
+
   /** What the runs of agents in their own organizations took and cost, without percentiles. Cost: one statement for all agents. */
-  sumsOfAgents(
+  async sumsOfAgents(
     agents: readonly { readonly id: string; readonly orgId: string }[],
     since: Date,
     until: Date,
-  ): Promise<ReadonlyMap<string, RunFigures>>;
+  ): Promise<ReadonlyMap<string, RunFigures>> {
+    if (agents.length === 0) return new Map();
+    const rows = await this.#db.queryPlanned<FigureRow & { readonly key: string }>(
+      `select a.id as key, ${sums} from unnest($1::text[], $2::text[]) as a(id, org)
+         join runs on runs."agentId" = a.id and runs."orgId" = a.org
+         where runs."createdAt" >= $3::timestamptz and runs."createdAt" < $4::timestamptz group by 1`,
+      [agents.map(({ id }) => id), agents.map(({ orgId }) => orgId), since.toISOString(), until.toISOString()],
+    );
+    return new Map(rows.map((row) => [row.key, figuresOf(row)]));
+  }
+
   /** Those of some agents that show their steps to all who use them, or match a rule that some agents do not. Cost: one statement; none without agents. */
-  agentsThatShowSteps(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>>;
+  async agentsThatShowSteps(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const isOpen = { OR: [{ intermediateStepsVisible: true }, agentWhere(filter)] };
+    const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, isOpen] };
+    return new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  }
+
   /** Those of some agents that are not deleted and match a rule. Cost: one statement; none without agents. */
-  agentsAmong(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>>;
+  async agentsAmong(ids: readonly string[], filter: AgentFilter): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, agentWhere(filter)] };
+    return new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  }
+
   /** The questions of stored runs in chats that match: what the user said last in the messages that began each run, at most 2,000 characters. Cost: two statements. */
-  questionsOf(runIds: readonly string[], filter: ChatFilter): Promise<ReadonlyMap<string, string>>;
+  async questionsOf(runIds: readonly string[], filter: ChatFilter): Promise<ReadonlyMap<string, string>> {
+    if (runIds.length === 0) return new Map();
+    const chat = { AND: [{ deletedAt: null }, chatWhere(filter)] };
+    const asked = await this.#db.prisma.message.findMany({
+      where: { runId: { in: [...runIds] }, role: 'user', isHidden: false, chat },
+      orderBy: { ordinal: 'asc' },
+      select: { id: true, runId: true },
+    });
+    const last = new Map(asked.flatMap(({ id, runId }) => (runId === null ? [] : [[runId, id] as const])));
+    const texts = await this.#db.query<{ readonly runId: string; readonly content: string }>(
+      `select "runId", left(content, ${questionCharsMax}) as content from messages where id = any($1::text[])`,
+      [[...last.values()]],
+    );
+    return new Map(texts.map(({ runId, content }) => [runId, content]));
+  }
+
   /** Runs whose question contains a text, in the newest chats of a user, and of agents that show theirs to the caller. Cost: two statements, and one for each thousand messages of these chats. */
   findByQuestion(
     text: string,
     owner: { readonly userId: string; readonly orgId: string },
     agentIds: readonly string[],
-  ): Promise<readonly string[]>;
+  ): Promise<readonly string[]> {
+    return findByQuestion(this.#db, text, owner, agentIds, searchMatchesMax);
+  }
+
   /** Agents of an organization whose name contains a text. */
-  findAgentsByName(text: string, orgId: string, filter: AgentFilter): Promise<readonly string[]>;
-}
-
-const questionCharsMax = 2_000;
-const searchMatchesMax = 100;
-
-export function createRunHistoryStore(db: Database): RunHistoryStore {
-  return {
-    findMany: (ids, filter) => findMany(db, ids, filter),
-    async agentsOf(orgId, filter) {
-      const where = { AND: [{ orgId, isDeleted: false }, agentWhere(filter)] };
-      return (await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id);
-    },
-    list: (reach, query, page) => listRuns(db, reach, query, page),
-    pagesOfAgents: (reach, agentIds, page) => pagesOfAgents(db, reach, agentIds, page),
-    async stepsOf(ids) {
-      const rows = await db.prisma.run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, steps: true } });
-      return new Map(rows.map(({ id, steps }) => [id, steps as unknown as readonly RunStep[] | null]));
-    },
-    statistics: (reach, query, by, bounds) => readStatistics(db, reach, query, by, bounds),
-    async sumsOfAgents(agents, since, until) {
-      if (agents.length === 0) return new Map();
-      const rows = await db.queryPlanned<FigureRow & { readonly key: string }>(
-        `select a.id as key, ${sums} from unnest($1::text[], $2::text[]) as a(id, org)
-         join runs on runs."agentId" = a.id and runs."orgId" = a.org
-         where runs."createdAt" >= $3::timestamptz and runs."createdAt" < $4::timestamptz group by 1`,
-        [agents.map(({ id }) => id), agents.map(({ orgId }) => orgId), since.toISOString(), until.toISOString()],
-      );
-      return new Map(rows.map((row) => [row.key, figuresOf(row)]));
-    },
-    async agentsThatShowSteps(ids, filter) {
-      if (ids.length === 0) return new Set();
-      const isOpen = { OR: [{ intermediateStepsVisible: true }, agentWhere(filter)] };
-      const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, isOpen] };
-      return new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
-    },
-    async agentsAmong(ids, filter) {
-      if (ids.length === 0) return new Set();
-      const where = { AND: [{ id: { in: [...ids] }, isDeleted: false }, agentWhere(filter)] };
-      return new Set((await db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
-    },
-    async questionsOf(runIds, filter) {
-      if (runIds.length === 0) return new Map();
-      const chat = { AND: [{ deletedAt: null }, chatWhere(filter)] };
-      const asked = await db.prisma.message.findMany({
-        where: { runId: { in: [...runIds] }, role: 'user', isHidden: false, chat },
-        orderBy: { ordinal: 'asc' },
-        select: { id: true, runId: true },
-      });
-      const last = new Map(asked.flatMap(({ id, runId }) => (runId === null ? [] : [[runId, id] as const])));
-      const texts = await db.query<{ readonly runId: string; readonly content: string }>(
-        `select "runId", left(content, ${questionCharsMax}) as content from messages where id = any($1::text[])`,
-        [[...last.values()]],
-      );
-      return new Map(texts.map(({ runId, content }) => [runId, content]));
-    },
-    findByQuestion: (text, owner, agentIds) => findByQuestion(db, text, owner, agentIds, searchMatchesMax),
-    async findAgentsByName(text, orgId, filter) {
-      const where = { AND: [{ orgId, isDeleted: false, name: containing(text) }, agentWhere(filter)] };
-      return (await db.prisma.agent.findMany({ where, select: { id: true }, take: searchMatchesMax })).map(({ id }) => id);
-    },
-  };
+  async findAgentsByName(text: string, orgId: string, filter: AgentFilter): Promise<readonly string[]> {
+    const where = { AND: [{ orgId, isDeleted: false, name: containing(text) }, agentWhere(filter)] };
+    return (await this.#db.prisma.agent.findMany({ where, select: { id: true }, take: searchMatchesMax })).map(({ id }) => id);
+  }
 }
 
 async function findMany({ prisma }: Database, ids: readonly string[], filter: RunFilter): Promise<readonly Run[]> {

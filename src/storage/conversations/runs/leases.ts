@@ -39,27 +39,6 @@ export interface LeaseState {
   readonly steerCount: number;
 }
 
-export interface RunLeases {
-  /** Takes the run. @returns undefined when the run is over, waits, or cannot be taken in this manner. */
-  lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined>;
-  /** Runs whose lease ran out. With `allBefore`: every run made before then that has not ended, without limit. */
-  findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]>;
-  /** Extends the leases that `owner` still holds. @returns their runs. */
-  extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]>;
-  /** Extends the reservations of `owner` on runs that only it may start, because it has their secrets. @returns the runs that are still reserved. */
-  reserve(
-    owner: string,
-    ids: readonly string[],
-    leaseMs: number,
-  ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]>;
-  /** @returns false when the run is over or unknown. */
-  requestCancel(id: string): Promise<boolean>;
-  /** @returns false when the run is over, waits or is unknown. */
-  requestPause(id: string): Promise<boolean>;
-  /** From now on no messages can be added to the run. @returns false when messages were added after the first `taken` times. */
-  closeSteers(id: string, fence: number, taken: number): Promise<boolean>;
-}
-
 /**
  * SQL: whether the key or the session of a run is revoked, or its schedule deleted. An expired key is not revoked, nor is a session whose user signed
  * out: a run that it started may finish.
@@ -71,11 +50,17 @@ const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on
   and not exists (select 1 from schedules s join memberships m on m."orgId" = s."orgId" and m."userId" = s."userId"
   where s.id = runs."keyId" and s."userId" = runs."userId")`;
 
-export function createRunLeases(db: Database): RunLeases {
-  return {
-    async lease(id, owner, leaseMs, manner) {
-      const rows = await db.query<LeasedRow>(
-        `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
+export class RunLeases {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Takes the run. @returns undefined when the run is over, waits, or cannot be taken in this manner. */
+  async lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined> {
+    const rows = await this.#db.query<LeasedRow>(
+      `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
          update runs set ${leaseSql.taken('run', '$2', '$3')},
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
            "startedAt" = coalesce(runs."startedAt", now()), "updatedAt" = now()
@@ -84,64 +69,79 @@ export function createRunLeases(db: Database): RunLeases {
          returning runs.*, ${isKeyRevoked} as "isKeyRevoked",
            greatest(0, coalesce(extract(epoch from before."heldUntil" - before."startedAt") * 1000, 0))::float8 as "heldMs",
            coalesce((select o."tenantId" from organizations o where o.id = runs."orgId"), '') as "tenantId"`,
-        [id, owner, leaseMs, manner],
-      );
-      return rows[0] === undefined ? undefined : leasedOf(rows[0]);
-    },
-    async findAbandoned(limit, allBefore) {
-      const isAbandoned = [
-        { leaseUntil: { lt: new Date() } },
-        ...(allBefore === undefined ? [] : [{ createdAt: { lt: allBefore } }]),
-      ];
-      const rows = await db.prisma.run.findMany({
-        where: { status: 'in_progress', isWaiting: false, OR: isAbandoned },
-        orderBy: { leaseUntil: 'asc' },
-        select: { id: true },
-        ...(allBefore === undefined ? { take: limit } : {}),
-      });
-      return rows.map(({ id }) => id);
-    },
-    async extend(owner, ids, leaseMs) {
-      const rows = await db.query<LeaseState>(
-        `update runs set ${leaseSql.until('run', '$3')}
+      [id, owner, leaseMs, manner],
+    );
+    return rows[0] === undefined ? undefined : leasedOf(rows[0]);
+  }
+
+  /** Runs whose lease ran out. With `allBefore`: every run made before then that has not ended, without limit. */
+  async findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]> {
+    const isAbandoned = [
+      { leaseUntil: { lt: new Date() } },
+      ...(allBefore === undefined ? [] : [{ createdAt: { lt: allBefore } }]),
+    ];
+    const rows = await this.#db.prisma.run.findMany({
+      where: { status: 'in_progress', isWaiting: false, OR: isAbandoned },
+      orderBy: { leaseUntil: 'asc' },
+      select: { id: true },
+      ...(allBefore === undefined ? { take: limit } : {}),
+    });
+    return rows.map(({ id }) => id);
+  }
+
+  /** Extends the leases that `owner` still holds. @returns their runs. */
+  async extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]> {
+    const rows = await this.#db.query<LeaseState>(
+      `update runs set ${leaseSql.until('run', '$3')}
          where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
          returning id, fence, "cancelRequestedAt" is not null as "isCancelRequested",
            "pauseRequestedAt" is not null as "isPauseRequested", jsonb_array_length(steers) as "steerCount"`,
-        [owner, ids, leaseMs],
-      );
-      return rows;
-    },
-    async reserve(owner, ids, leaseMs) {
-      // Skips a row that another transaction holds; the next call extends it. Waiting for it with other rows locked could deadlock.
-      const rows = await db.query<{ id: string; isWaiting: boolean }>(
-        `with mine as (
+      [owner, ids, leaseMs],
+    );
+    return rows;
+  }
+
+  /** Extends the reservations of `owner` on runs that only it may start, because it has their secrets. @returns the runs that are still reserved. */
+  async reserve(
+    owner: string,
+    ids: readonly string[],
+    leaseMs: number,
+  ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]> {
+    // Skips a row that another transaction holds; the next call extends it. Waiting for it with other rows locked could deadlock.
+    const rows = await this.#db.query<{ id: string; isWaiting: boolean }>(
+      `with mine as (
            select id, "isWaiting" from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'),
          free as (
            select id from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
            for no key update skip locked),
          extended as (update runs set ${leaseSql.until('run', '$3')} where id in (select id from free))
          select id, "isWaiting" from mine`,
-        [owner, ids, leaseMs],
-      );
-      return rows;
-    },
-    async requestCancel(id) {
-      const where = { id, status: 'in_progress' };
-      return (await db.prisma.run.updateMany({ where, data: { cancelRequestedAt: new Date() } })).count === 1;
-    },
-    async requestPause(id) {
-      const where = { id, status: 'in_progress', isWaiting: false };
-      return (await db.prisma.run.updateMany({ where, data: { pauseRequestedAt: new Date() } })).count === 1;
-    },
-    async closeSteers(id, fence, taken) {
-      const rows = await db.query<{ isClosed: boolean }>(
-        `update runs set "isSteerClosed" = jsonb_array_length(steers) <= $3 where id = $1 and fence = $2
+      [owner, ids, leaseMs],
+    );
+    return rows;
+  }
+
+  /** @returns false when the run is over or unknown. */
+  async requestCancel(id: string): Promise<boolean> {
+    const where = { id, status: 'in_progress' };
+    return (await this.#db.prisma.run.updateMany({ where, data: { cancelRequestedAt: new Date() } })).count === 1;
+  }
+
+  /** @returns false when the run is over, waits or is unknown. */
+  async requestPause(id: string): Promise<boolean> {
+    const where = { id, status: 'in_progress', isWaiting: false };
+    return (await this.#db.prisma.run.updateMany({ where, data: { pauseRequestedAt: new Date() } })).count === 1;
+  }
+
+  /** From now on no messages can be added to the run. @returns false when messages were added after the first `taken` times. */
+  async closeSteers(id: string, fence: number, taken: number): Promise<boolean> {
+    const rows = await this.#db.query<{ isClosed: boolean }>(
+      `update runs set "isSteerClosed" = jsonb_array_length(steers) <= $3 where id = $1 and fence = $2
          returning "isSteerClosed" as "isClosed"`,
-        [id, fence, taken],
-      );
-      return rows[0]?.isClosed ?? true;
-    },
-  };
+      [id, fence, taken],
+    );
+    return rows[0]?.isClosed ?? true;
+  }
 }
 
 /** A run that has not started. */

@@ -28,82 +28,84 @@ export interface ItemPage {
   readonly order: 'asc' | 'desc';
 }
 
-export interface ResponseStore {
-  find(id: string, owner: ResponseOwner): Promise<Run | undefined>;
-  /** The newest item of each id among the owner's. Cost: two statements. */
-  findItems(ids: readonly string[], owner: ResponseOwner): Promise<ReadonlyMap<string, ItemMatch>>;
-  /** @returns undefined when there is no item `after`. */
-  listInput(
-    id: string,
-    page: ItemPage,
-  ): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean } | undefined>;
-  /** Messages of a response's input that are not in its chat yet: the run waits, or was never started. */
-  findPending(id: string): Promise<readonly NewMessage[]>;
-  /** Whether the run serves one caller who waits for it: no other request joined it, and it is not in the background. */
-  isAlone(id: string): Promise<boolean>;
-  /** Removes a response that is over, with its messages; a chat that is empty then is removed too. */
-  delete(id: string, owner: ResponseOwner): Promise<boolean>;
-}
+export class ResponseStore {
+  readonly #db: Database;
 
-export function createResponseStore(db: Database): ResponseStore {
-  return {
-    async find(id, { userId, orgId }) {
-      const found = await db.prisma.run.findUnique({ where: { id, userId, orgId, isStored: true }, omit: unseen });
-      return found === null ? undefined : runOf(found as RunRow);
-    },
-    async findItems(ids, { userId, orgId }) {
-      if (ids.length === 0) return new Map();
-      const { responseItem } = db.prisma;
-      const where = { itemId: { in: [...ids] }, userId, orgId };
-      const groups = await responseItem.groupBy({ by: ['itemId', 'direction'], where, _max: { runId: true } });
-      // An output is newer than the inputs that repeat it.
-      const outputs = new Set(groups.flatMap(({ itemId, direction }) => (direction === 'output' ? itemId : [])));
-      const newest = groups.filter(({ itemId, direction }) => direction === 'output' || !outputs.has(itemId));
-      const places = newest.map(({ itemId, direction, _max }) => ({ itemId, direction, runId: _max.runId ?? '' }));
-      if (places.length === 0) return new Map();
-      const rows = await responseItem.findMany({ where: { OR: places }, select: { direction: true, itemId: true, item: true } });
-      return new Map(rows.map((row) => [row.itemId, row as unknown as ItemMatch]));
-    },
-    async listInput(id, { after, limit, order }) {
-      const { responseItem } = db.prisma;
-      const isRising = order === 'asc';
-      const own = { runId: id, direction: 'input' };
-      let bound: number | undefined;
-      if (after !== undefined) {
-        const found = await responseItem.findFirst({
-          where: { ...own, itemId: after },
-          orderBy: { ordinal: isRising ? 'desc' : 'asc' },
-          select: { ordinal: true },
-        });
-        if (found === null) return undefined;
-        bound = found.ordinal;
-      }
-      const rest = bound === undefined ? {} : { ordinal: isRising ? { gt: bound } : { lt: bound } };
-      const found = await responseItem.findMany({
-        where: { ...own, ...rest },
-        orderBy: { ordinal: order },
-        take: limit + 1,
-        select: { ordinal: true, rowBytes: true },
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async find(id: string, { userId, orgId }: ResponseOwner): Promise<Run | undefined> {
+    const found = await this.#db.prisma.run.findUnique({ where: { id, userId, orgId, isStored: true }, omit: unseen });
+    return found === null ? undefined : runOf(found as RunRow);
+  }
+
+  /** The newest item of each id among the owner's. Cost: two statements. */
+  async findItems(ids: readonly string[], { userId, orgId }: ResponseOwner): Promise<ReadonlyMap<string, ItemMatch>> {
+    if (ids.length === 0) return new Map();
+    const { responseItem } = this.#db.prisma;
+    const where = { itemId: { in: [...ids] }, userId, orgId };
+    const groups = await responseItem.groupBy({ by: ['itemId', 'direction'], where, _max: { runId: true } });
+    // An output is newer than the inputs that repeat it.
+    const outputs = new Set(groups.flatMap(({ itemId, direction }) => (direction === 'output' ? itemId : [])));
+    const newest = groups.filter(({ itemId, direction }) => direction === 'output' || !outputs.has(itemId));
+    const places = newest.map(({ itemId, direction, _max }) => ({ itemId, direction, runId: _max.runId ?? '' }));
+    if (places.length === 0) return new Map();
+    const rows = await responseItem.findMany({ where: { OR: places }, select: { direction: true, itemId: true, item: true } });
+    return new Map(rows.map((row) => [row.itemId, row as unknown as ItemMatch]));
+  }
+
+  /** @returns undefined when there is no item `after`. */
+  async listInput(
+    id: string,
+    { after, limit, order }: ItemPage,
+  ): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean } | undefined> {
+    const { responseItem } = this.#db.prisma;
+    const isRising = order === 'asc';
+    const own = { runId: id, direction: 'input' };
+    let bound: number | undefined;
+    if (after !== undefined) {
+      const found = await responseItem.findFirst({
+        where: { ...own, itemId: after },
+        orderBy: { ordinal: isRising ? 'desc' : 'asc' },
+        select: { ordinal: true },
       });
-      const places = found.map(({ ordinal, rowBytes }) => ({ id: String(ordinal), rowBytes }));
-      const { rows, foundCount } = await readPage(db, places, async (ordinals) => {
-        const where = { ...own, ordinal: { in: ordinals.map(Number) } };
-        const read = await responseItem.findMany({ where, select: { ordinal: true, item: true } });
-        return read.map(({ ordinal, item }) => ({ id: String(ordinal), item: item as WireObject }));
-      });
-      const items = rows.slice(0, limit).map(({ item }) => item);
-      return { items, hasMore: foundCount > items.length };
-    },
-    async findPending(id) {
-      const found = await db.prisma.run.findUnique({ where: { id }, select: { pendingMessages: true } });
-      return ((found?.pendingMessages ?? []) as unknown as readonly NewMessage[]).map(withTimes);
-    },
-    async isAlone(id) {
-      const where = { id, status: 'in_progress', isBackground: false, queuedRequests: 1, steers: { equals: [] } };
-      return (await db.prisma.run.findUnique({ where, select: { id: true } })) !== null;
-    },
-    delete: (id, owner) => db.transaction((tx) => deleteResponse(tx, id, owner)),
-  };
+      if (found === null) return undefined;
+      bound = found.ordinal;
+    }
+    const rest = bound === undefined ? {} : { ordinal: isRising ? { gt: bound } : { lt: bound } };
+    const found = await responseItem.findMany({
+      where: { ...own, ...rest },
+      orderBy: { ordinal: order },
+      take: limit + 1,
+      select: { ordinal: true, rowBytes: true },
+    });
+    const places = found.map(({ ordinal, rowBytes }) => ({ id: String(ordinal), rowBytes }));
+    const { rows, foundCount } = await readPage(this.#db, places, async (ordinals) => {
+      const where = { ...own, ordinal: { in: ordinals.map(Number) } };
+      const read = await responseItem.findMany({ where, select: { ordinal: true, item: true } });
+      return read.map(({ ordinal, item }) => ({ id: String(ordinal), item: item as WireObject }));
+    });
+    const items = rows.slice(0, limit).map(({ item }) => item);
+    return { items, hasMore: foundCount > items.length };
+  }
+
+  /** Messages of a response's input that are not in its chat yet: the run waits, or was never started. */
+  async findPending(id: string): Promise<readonly NewMessage[]> {
+    const found = await this.#db.prisma.run.findUnique({ where: { id }, select: { pendingMessages: true } });
+    return ((found?.pendingMessages ?? []) as unknown as readonly NewMessage[]).map(withTimes);
+  }
+
+  /** Whether the run serves one caller who waits for it: no other request joined it, and it is not in the background. */
+  async isAlone(id: string): Promise<boolean> {
+    const where = { id, status: 'in_progress', isBackground: false, queuedRequests: 1, steers: { equals: [] } };
+    return (await this.#db.prisma.run.findUnique({ where, select: { id: true } })) !== null;
+  }
+
+  /** Removes a response that is over, with its messages; a chat that is empty then is removed too. */
+  delete(id: string, owner: ResponseOwner): Promise<boolean> {
+    return this.#db.transaction((tx) => deleteResponse(tx, id, owner));
+  }
 }
 
 /** Adds input items after the existing ones. */

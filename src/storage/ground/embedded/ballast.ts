@@ -1,47 +1,50 @@
 import { randomFillSync } from 'node:crypto';
 import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 
-/** A file that only takes room, so that there is some to give on a full disk. */
-export interface Ballast {
-  /** True from `release` until `restore` had room. */
-  readonly isSpent: boolean;
-  /** Gives its room back. @returns false when there is none: it was given before. */
-  release(): boolean;
-  /** Takes the room again. @returns false when the disk has too little. */
-  restore(): boolean;
-}
-
 const pieceBytes = 1024 * 1024;
 
-/** @param sizeBytes  0 keeps no ballast. */
-export function createBallast(path: string, sizeBytes: number): Ballast {
-  const unfinished = `${path}.unfinished`;
-  let isHeld = isWhole(path, sizeBytes);
-  let isSpent = false;
-  return {
-    get isSpent() {
-      return isSpent;
-    },
-    release() {
-      if (!isHeld) return false;
-      isHeld = false;
-      isSpent = true;
-      rmSync(path, { force: true });
-      return true;
-    },
-    restore() {
-      if (isHeld || sizeBytes === 0) return true;
-      try {
-        fill(unfinished, sizeBytes);
-        renameSync(unfinished, path);
-        isHeld = true;
-        isSpent = false;
-      } catch {
-        rmSync(unfinished, { force: true });
-      }
-      return isHeld;
-    },
-  };
+/** A file that only takes room, so that there is some to give on a full disk. `sizeBytes`: 0 keeps no ballast. */
+export class Ballast {
+  readonly #path: string;
+  readonly #sizeBytes: number;
+  readonly #unfinished: string;
+  #isHeld: boolean;
+  #isSpent = false;
+
+  constructor(path: string, sizeBytes: number) {
+    this.#path = path;
+    this.#sizeBytes = sizeBytes;
+    this.#unfinished = `${path}.unfinished`;
+    this.#isHeld = isWhole(path, sizeBytes);
+  }
+
+  /** True from `release` until `restore` had room. */
+  get isSpent(): boolean {
+    return this.#isSpent;
+  }
+
+  /** Gives its room back. @returns false when there is none: it was given before. */
+  release(): boolean {
+    if (!this.#isHeld) return false;
+    this.#isHeld = false;
+    this.#isSpent = true;
+    rmSync(this.#path, { force: true });
+    return true;
+  }
+
+  /** Takes the room again. @returns false when the disk has too little. */
+  restore(): boolean {
+    if (this.#isHeld || this.#sizeBytes === 0) return true;
+    try {
+      fill(this.#unfinished, this.#sizeBytes);
+      renameSync(this.#unfinished, this.#path);
+      this.#isHeld = true;
+      this.#isSpent = false;
+    } catch {
+      rmSync(this.#unfinished, { force: true });
+    }
+    return this.#isHeld;
+  }
 }
 
 function isWhole(path: string, sizeBytes: number): boolean {

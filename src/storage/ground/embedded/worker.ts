@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import { createBallast } from './ballast.ts';
+import { Ballast } from './ballast.ts';
 import { DurableFiles } from './durable-files.ts';
 import { prepareDatabaseFolder } from './new-database.ts';
 import { compileProgram } from './program.ts';
@@ -26,7 +26,7 @@ const lookEveryMs = 1_000;
 
 const program = compileProgram();
 const isNew = await prepareDatabaseFolder(databaseFolder);
-const ballast = createBallast(ballastPath, ballastBytes);
+const ballast = new Ballast(ballastPath, ballastBytes);
 const guard = new WriteGuard({
   ...{ folder: databaseFolder, freeMinBytes, ballastBytes, ballast },
   onChange: (isReadOnly) => tell(isReadOnly ? 'full' : 'roomy'),

@@ -14,41 +14,43 @@ export interface ConnectionAttempt {
   readonly expiresAt: Date;
 }
 
-export interface ConnectionAttemptStore {
-  /** Also removes those that have expired. */
-  create(attempt: ConnectionAttempt): Promise<void>;
-  /** One that waits for the service's answer. Found once: a second answer with its state finds nothing. */
-  take(id: string): Promise<ConnectionAttempt | undefined>;
-  /** Keeps it until the person confirms. */
-  keep(attempt: ConnectionAttempt, confirmHash: string): Promise<void>;
-  /** The one that the person confirms with this word; found once. */
-  confirm(confirmHash: string): Promise<ConnectionAttempt | undefined>;
-}
-
 export function attemptPlace({ id, orgId }: Pick<ConnectionAttempt, 'id' | 'orgId'>) {
   return { orgId, table: 'connection_attempts', rowId: id };
 }
 
-export function createConnectionAttemptStore(db: Database): ConnectionAttemptStore {
-  /** One statement reads and removes it: of two calls, one finds it. */
-  async function remove(id: string, confirmHash: string | null): Promise<ConnectionAttempt | undefined> {
-    const where = { id, confirmHash, expiresAt: { gt: new Date() } };
-    const omit = { createdAt: true, confirmHash: true };
-    return (await unlessMissing(db.prisma.connectionAttempt.delete({ where, omit }))) as ConnectionAttempt | undefined;
+export class ConnectionAttemptStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
   }
 
-  return {
-    async create(attempt) {
-      await db.prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
-      await db.prisma.connectionAttempt.create({ data: attempt });
-    },
-    take: (id) => remove(id, null),
-    async keep(attempt, confirmHash) {
-      await db.prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
-    },
-    async confirm(confirmHash) {
-      const kept = await db.prisma.connectionAttempt.findFirst({ where: { confirmHash }, select: { id: true } });
-      return kept === null ? undefined : remove(kept.id, confirmHash);
-    },
-  };
+  /** Also removes those that have expired. */
+  async create(attempt: ConnectionAttempt): Promise<void> {
+    await this.#db.prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
+    await this.#db.prisma.connectionAttempt.create({ data: attempt });
+  }
+
+  /** One that waits for the service's answer. Found once: a second answer with its state finds nothing. */
+  take(id: string): Promise<ConnectionAttempt | undefined> {
+    return this.#remove(id, null);
+  }
+
+  /** Keeps it until the person confirms. */
+  async keep(attempt: ConnectionAttempt, confirmHash: string): Promise<void> {
+    await this.#db.prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
+  }
+
+  /** The one that the person confirms with this word; found once. */
+  async confirm(confirmHash: string): Promise<ConnectionAttempt | undefined> {
+    const kept = await this.#db.prisma.connectionAttempt.findFirst({ where: { confirmHash }, select: { id: true } });
+    return kept === null ? undefined : this.#remove(kept.id, confirmHash);
+  }
+
+  /** One statement reads and removes it: of two calls, one finds it. */
+  async #remove(id: string, confirmHash: string | null): Promise<ConnectionAttempt | undefined> {
+    const where = { id, confirmHash, expiresAt: { gt: new Date() } };
+    const omit = { createdAt: true, confirmHash: true };
+    return (await unlessMissing(this.#db.prisma.connectionAttempt.delete({ where, omit }))) as ConnectionAttempt | undefined;
+  }
 }

@@ -23,40 +23,6 @@ export type ConnectionChanges = Partial<Pick<Connection, 'name' | 'scopes' | 'ex
 /** An installation at a repository host, as sources name it. */
 export type InstallationName = Pick<Connection, 'orgId' | 'ownerUserId'> & { readonly installationId: number };
 
-export interface ConnectionStore {
-  find(id: string, scope: ConnectionScope): Promise<Connection | undefined>;
-  /** Those with one of the ids, and those that are one of the installations, newest first. */
-  findMany(
-    named: { readonly ids: readonly string[]; readonly installations?: readonly InstallationName[] },
-    scope: ConnectionScope,
-  ): Promise<readonly Connection[]>;
-  /** The connection with this installation id at a repository host. */
-  findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined>;
-  /** The newest connection of an account that its owner has connected before. */
-  findAccount(
-    scope: Required<ConnectionScope>,
-    account: Pick<Connection, 'provider' | 'name' | 'installationId'>,
-  ): Promise<Connection | undefined>;
-  /** The newest connection with an MCP server of that name. */
-  findMcpServer(name: string, scope: Required<ConnectionScope>): Promise<Connection | undefined>;
-  /** Newest first. */
-  list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>>;
-  count(scope: ConnectionScope): Promise<number>;
-  /** The sealed secrets of a connection; the vault opens them. */
-  findSealed(id: string): Promise<string | undefined>;
-  create(connection: NewConnection): Promise<Connection>;
-  update(id: string, changes: ConnectionChanges): Promise<Connection>;
-  /** @returns false when the connection was deleted before. */
-  delete(id: string): Promise<boolean>;
-  /** Stores a renewed token. @returns undefined, and stores nothing, when another process has taken the renewal. */
-  storeRenewal(
-    lease: Lease,
-    token: { readonly sealed: string; readonly expiresAt: Date | null },
-  ): Promise<Connection | undefined>;
-  /** Notes that the service refuses the token, unless another process has taken the renewal. */
-  requireReauthorization(lease: Lease): Promise<void>;
-}
-
 /** The place that the secrets of a connection are sealed for. */
 export function connectionPlace({ id, orgId }: Pick<Connection, 'id' | 'orgId'>) {
   return { orgId, table: 'connections', rowId: id };
@@ -79,79 +45,119 @@ const shown = {
   needsReauthorization: true,
 } as const;
 
-export function createConnectionStore(db: Database, signals: Signals): ConnectionStore {
-  const announce = (id: string) => signals.publish('connection-changed', id);
+export class ConnectionStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
 
-  return {
-    async find(id, scope) {
-      const row = await db.prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
-      return row === null ? undefined : connectionOf(row);
-    },
-    async findMany({ ids, installations = [] }, scope) {
-      const kind = 'REPO_HOST_INSTALLATION';
-      const named = { OR: [{ id: { in: [...ids] } }, ...installations.map((installation) => ({ kind, ...installation }))] };
-      const rows = await db.prisma.connection.findMany({
-        where: { AND: [scope, named] },
-        select: shown,
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      });
-      return rows.map(connectionOf);
-    },
-    async findInstallation(installationId, scope) {
-      const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
-      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
-      return row === null ? undefined : connectionOf(row);
-    },
-    async findAccount(scope, { provider, name, installationId }) {
-      const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
-      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
-      return row === null ? undefined : connectionOf(row);
-    },
-    async findMcpServer(name, scope) {
-      const where = { ...scope, kind: 'MCP_SERVER', name };
-      const row = await db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
-      return row === null ? undefined : connectionOf(row);
-    },
-    async list(scope, query, page) {
-      const where = { ...scope, ...query };
-      const rows = await db.prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
-      return pageOf(rows.map(connectionOf), page, timeKey, (take) => db.prisma.connection.count({ where, take }));
-    },
-    count: (scope) => db.prisma.connection.count({ where: scope }),
-    async findSealed(id) {
-      const row = await db.prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
-      return row?.sealed;
-    },
-    async create(connection) {
-      const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
-      const created = await settled(db.prisma.connection.create({ data, select: shown }), 'connection');
-      announce(created.id);
-      return connectionOf(created);
-    },
-    async update(id, { scopes, ...changes }) {
-      const renewed = changes.sealed === undefined ? {} : { needsReauthorization: false };
-      const data = { ...changes, ...renewed, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
-      const changed = await settled(db.prisma.connection.update({ where: { id }, data, select: shown }), 'connection');
-      announce(id);
-      return connectionOf(changed);
-    },
-    async delete(id) {
-      const { count } = await db.prisma.connection.deleteMany({ where: { id } });
-      if (count > 0) announce(id);
-      return count > 0;
-    },
-    async storeRenewal({ id, owner: renewalOwner }, token) {
-      const data = { ...token, needsReauthorization: false };
-      const [row] = await db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
-      if (row === undefined) return undefined;
-      announce(id);
-      return connectionOf(row);
-    },
-    async requireReauthorization({ id, owner: renewalOwner }) {
-      await db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
-      announce(id);
-    },
-  };
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async find(id: string, scope: ConnectionScope): Promise<Connection | undefined> {
+    const row = await this.#db.prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
+    return row === null ? undefined : connectionOf(row);
+  }
+
+  /** Those with one of the ids, and those that are one of the installations, newest first. */
+  async findMany(
+    { ids, installations = [] }: { readonly ids: readonly string[]; readonly installations?: readonly InstallationName[] },
+    scope: ConnectionScope,
+  ): Promise<readonly Connection[]> {
+    const kind = 'REPO_HOST_INSTALLATION';
+    const named = { OR: [{ id: { in: [...ids] } }, ...installations.map((installation) => ({ kind, ...installation }))] };
+    const rows = await this.#db.prisma.connection.findMany({
+      where: { AND: [scope, named] },
+      select: shown,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    });
+    return rows.map(connectionOf);
+  }
+
+  /** The connection with this installation id at a repository host. */
+  async findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined> {
+    const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
+    const row = await this.#db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+    return row === null ? undefined : connectionOf(row);
+  }
+
+  /** The newest connection of an account that its owner has connected before. */
+  async findAccount(
+    scope: Required<ConnectionScope>,
+    { provider, name, installationId }: Pick<Connection, 'provider' | 'name' | 'installationId'>,
+  ): Promise<Connection | undefined> {
+    const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
+    const row = await this.#db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+    return row === null ? undefined : connectionOf(row);
+  }
+
+  /** The newest connection with an MCP server of that name. */
+  async findMcpServer(name: string, scope: Required<ConnectionScope>): Promise<Connection | undefined> {
+    const where = { ...scope, kind: 'MCP_SERVER', name };
+    const row = await this.#db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+    return row === null ? undefined : connectionOf(row);
+  }
+
+  /** Newest first. */
+  async list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>> {
+    const where = { ...scope, ...query };
+    const rows = await this.#db.prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
+    return pageOf(rows.map(connectionOf), page, timeKey, (take) => this.#db.prisma.connection.count({ where, take }));
+  }
+
+  count(scope: ConnectionScope): Promise<number> {
+    return this.#db.prisma.connection.count({ where: scope });
+  }
+
+  /** The sealed secrets of a connection; the vault opens them. */
+  async findSealed(id: string): Promise<string | undefined> {
+    const row = await this.#db.prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
+    return row?.sealed;
+  }
+
+  async create(connection: NewConnection): Promise<Connection> {
+    const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
+    const created = await settled(this.#db.prisma.connection.create({ data, select: shown }), 'connection');
+    this.#announce(created.id);
+    return connectionOf(created);
+  }
+
+  async update(id: string, { scopes, ...changes }: ConnectionChanges): Promise<Connection> {
+    const renewed = changes.sealed === undefined ? {} : { needsReauthorization: false };
+    const data = { ...changes, ...renewed, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
+    const changed = await settled(this.#db.prisma.connection.update({ where: { id }, data, select: shown }), 'connection');
+    this.#announce(id);
+    return connectionOf(changed);
+  }
+
+  /** @returns false when the connection was deleted before. */
+  async delete(id: string): Promise<boolean> {
+    const { count } = await this.#db.prisma.connection.deleteMany({ where: { id } });
+    if (count > 0) this.#announce(id);
+    return count > 0;
+  }
+
+  /** Stores a renewed token. @returns undefined, and stores nothing, when another process has taken the renewal. */
+  async storeRenewal(
+    { id, owner: renewalOwner }: Lease,
+    token: { readonly sealed: string; readonly expiresAt: Date | null },
+  ): Promise<Connection | undefined> {
+    const data = { ...token, needsReauthorization: false };
+    const [row] = await this.#db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
+    if (row === undefined) return undefined;
+    this.#announce(id);
+    return connectionOf(row);
+  }
+
+  /** Notes that the service refuses the token, unless another process has taken the renewal. */
+  async requireReauthorization({ id, owner: renewalOwner }: Lease): Promise<void> {
+    await this.#db.prisma.connection.updateMany({ where: { id, renewalOwner }, data: { needsReauthorization: true } });
+    this.#announce(id);
+  }
+
+  #announce(id: string) {
+    return this.#signals.publish('connection-changed', id);
+  }
 }
 
 type ConnectionRow = Omit<Connection, 'kind' | 'provider' | 'installationId'> & {

@@ -1,13 +1,22 @@
 import type { Database } from '../../ground/database.ts';
-import { createNearest, type Nearest } from './nearest.ts';
-import { createPending, type Pending } from './pending.ts';
-import { createSpaces, type Spaces } from './spaces.ts';
+import type { ScoredId } from '../passages/chunk-ranking.ts';
+import { Nearest, type NearestPlan } from './nearest.ts';
+import { Pending } from './pending.ts';
+import { Spaces } from './spaces.ts';
 
 /** The vectors of passages. Only where `db.vectors` is ready. */
-export interface EmbeddingStore extends Spaces, Pending, Nearest {}
+export class EmbeddingStore extends Pending {
+  readonly spaces: Spaces;
+  readonly #nearest: Nearest;
 
-/** @returns undefined where the database keeps no vectors. */
-export function createEmbeddingStore(db: Database): EmbeddingStore | undefined {
-  if (db.vectors.kind !== 'ready') return undefined;
-  return { ...createSpaces(db), ...createPending(db), ...createNearest(db) };
+  constructor(db: Database) {
+    super(db);
+    this.spaces = new Spaces(db);
+    this.#nearest = new Nearest(db);
+  }
+
+  /** As Nearest. */
+  nearest(plan: NearestPlan): Promise<readonly ScoredId[]> {
+    return this.#nearest.nearest(plan);
+  }
 }

@@ -17,19 +17,6 @@ export interface NearestPlan extends ItemLimits {
   readonly allowedChunks: number;
 }
 
-export interface Nearest {
-  /**
-   * The live passages of the sources whose vectors are nearest to the question. The same statement checks that a passage is of an allowed source and
-   * item, of the organization, and of its item's live generation.
-   *
-   * Cost: reads every vector that is allowed, or searches the index of the space where many are. Limits of items of large sources cost one statement
-   * more, which counts.
-   *
-   * @returns best first; the score is the cosine, -1 to 1.
-   */
-  nearest(plan: NearestPlan): Promise<readonly ScoredId[]>;
-}
-
 /** Up to so many allowed passages all vectors are compared: that misses nothing. WebAssembly compares more slowly. */
 const exactMaxOf = { server: 20_000, embedded: 8_000 } as const;
 
@@ -41,24 +28,40 @@ const searchingIndex = (limit: number) => `SET LOCAL hnsw.ef_search = ${Math.min
   SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off`;
 
 /** @param exactMax  up to so many allowed passages every vector is compared. */
-export function createNearest(db: Database, exactMax: number = exactMaxOf[db.kind]): Nearest {
-  const isSmall = async (plan: NearestPlan): Promise<boolean> => {
-    if (plan.allowedChunks <= exactMax) return true;
+export class Nearest {
+  readonly #db: Database;
+  readonly #exactMax: number;
+
+  constructor(db: Database, exactMax: number = exactMaxOf[db.kind]) {
+    this.#db = db;
+    this.#exactMax = exactMax;
+  }
+
+  /**
+   * The live passages of the sources whose vectors are nearest to the question. The same statement checks that a passage is of an allowed source and
+   * item, of the organization, and of its item's live generation.
+   *
+   * Cost: reads every vector that is allowed, or searches the index of the space where many are. Limits of items of large sources cost one statement
+   * more, which counts.
+   *
+   * @returns best first; the score is the cosine, -1 to 1.
+   */
+  async nearest(plan: NearestPlan): Promise<readonly ScoredId[]> {
+    if (await this.#isSmall(plan)) return selectRows<ScoredId>(this.#db, (given) => exactSql(plan, given));
+    const rows = await this.#db.transaction(async (tx) => {
+      await tx.execute(searchingIndex(plan.limit * (plan.space.isQuantised ? quantisedShare : 1)));
+      return selectRows<ScoredId>(tx, (given) => (plan.space.isQuantised ? quantisedSql : indexedSql)(plan, given));
+    });
+    return rows.toSorted((a, b) => b.score - a.score);
+  }
+
+  async #isSmall(plan: NearestPlan): Promise<boolean> {
+    if (plan.allowedChunks <= this.#exactMax) return true;
     if (plan.itemIds === undefined && plan.filter === undefined) return false;
     // The index is searched only so far, and would find too few passages of few items.
-    const [row] = await selectRows<{ count: number }>(db, (given) => countSql(plan, given, exactMax));
-    return row !== undefined && row.count <= exactMax;
-  };
-  return {
-    async nearest(plan) {
-      if (await isSmall(plan)) return selectRows<ScoredId>(db, (given) => exactSql(plan, given));
-      const rows = await db.transaction(async (tx) => {
-        await tx.execute(searchingIndex(plan.limit * (plan.space.isQuantised ? quantisedShare : 1)));
-        return selectRows<ScoredId>(tx, (given) => (plan.space.isQuantised ? quantisedSql : indexedSql)(plan, given));
-      });
-      return rows.toSorted((a, b) => b.score - a.score);
-    },
-  };
+    const [row] = await selectRows<{ count: number }>(this.#db, (given) => countSql(plan, given, this.#exactMax));
+    return row !== undefined && row.count <= this.#exactMax;
+  }
 }
 
 /** The first two values of every statement: `$1` the sources, `$2` the organization. */

@@ -42,36 +42,6 @@ export interface BuiltText {
   readonly textHash: string;
 }
 
-export interface Pending {
-  /** Sources with live passages that lack vectors of the space (undefined: of any), unless their next try is due later. */
-  findPending(spaceId: number | undefined, orgId?: string): Promise<readonly PendingSource[]>;
-  /** The source, while it is there and may be worked on. */
-  findSource(dataSourceId: string): Promise<PendingSource | undefined>;
-  /** Live passages of the source without a vector of the space. */
-  nextChunks(dataSourceId: string, spaceId: number | undefined, chunksMax: number): Promise<readonly PendingChunk[]>;
-  /** @returns those hashes whose texts have a vector in the source. */
-  reusable(dataSourceId: string, spaceId: number, textHashes: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Stores vectors. Passages that are gone meanwhile are left out. */
-  addVectors(dataSourceId: string, spaceId: number, vectors: readonly ChunkVector[]): Promise<void>;
-  /** Gives passages the vectors of other passages of the source with the same text. */
-  copyVectors(dataSourceId: string, spaceId: number, chunks: readonly Omit<ChunkVector, 'embedding'>[]): Promise<void>;
-  /** Gives passages of a generation under construction the vectors of passages of the source with the same text. */
-  reuse(generation: { dataSourceId: string; itemId: string; generation: number }, texts: readonly BuiltText[]): Promise<void>;
-  /** Marks some documents whose passages all have vectors. When all are marked, the vectors of the space answer for the source from now on. */
-  settle(dataSourceId: string, spaceId: number): Promise<{ readonly isComplete: boolean; readonly marked: number }>;
-  /** Deletes some vectors of other spaces of a source that `spaceId` answers for. @returns whether some are left. */
-  removeReplaced(dataSourceId: string, spaceId: number): Promise<boolean>;
-  /** Notes why a source cannot go on. */
-  fail(dataSourceId: string, failure: EmbeddingFailure): Promise<void>;
-  /** Notes a try that failed. @returns how many failed one after the other. */
-  noteTry(dataSourceId: string): Promise<number>;
-  clearFailure(dataSourceId: string): Promise<void>;
-  /** How many passages lack vectors, by source. */
-  counts(dataSourceIds: readonly string[], spaceId: number | undefined): Promise<readonly PendingCount[]>;
-  /** In all sources together. */
-  countAll(spaceId: number | undefined): Promise<number>;
-}
-
 /** Documents whose passages are looked at together. */
 const itemsAtOnce = 32;
 const removedAtOnce = 200;
@@ -81,92 +51,126 @@ const noSpace = -1;
 /** Rows of one statement. On the embedded database each takes some milliseconds, and everything else waits for them. */
 const rowsAtOnce = { server: 64, embedded: 4 } as const;
 
-export function createPending(db: Database): Pending {
-  async function inSlices<T>(rows: readonly T[], write: (slice: readonly T[]) => Promise<unknown>): Promise<void> {
-    for (let from = 0; from < rows.length; from += rowsAtOnce[db.kind]) await write(rows.slice(from, from + rowsAtOnce[db.kind]));
+export class Pending {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
   }
 
-  return {
-    async findPending(spaceId, orgId) {
-      const rows = await db.query<{ id: string }>(pendingSql, [spaceId ?? noSpace, orgId ?? null]);
-      const where = { id: { in: rows.map(({ id }) => id) }, deletingAt: null };
-      return (await db.prisma.dataSource.findMany({ where, select: sourceMembers })).map(pendingSourceOf);
-    },
-    async findSource(dataSourceId) {
-      const found = await db.prisma.dataSource.findUnique({
-        where: { id: dataSourceId, deletingAt: null },
-        select: sourceMembers,
-      });
-      return found === null ? undefined : pendingSourceOf(found);
-    },
-    async nextChunks(dataSourceId, spaceId, chunksMax) {
-      const rows = await db.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
-      return rows;
-    },
-    async reusable(dataSourceId, spaceId, textHashes) {
-      const where = { dataSourceId, spaceId, textHash: { in: [...textHashes] } };
-      const rows = await db.prisma.chunkEmbedding.groupBy({ by: ['textHash'], where });
-      return new Set(rows.map(({ textHash }) => textHash.replaceAll('-', '')));
-    },
-    async addVectors(dataSourceId, spaceId, vectors) {
-      await inSlices(vectors, (slice) => {
-        const values = slice.map(({ embedding }) => (embedding === null ? null : `[${embedding.join(',')}]`));
-        const hashes = slice.map(({ textHash }) => textHash);
-        return db.execute(addSql, [dataSourceId, spaceId, slice.map(({ chunkId }) => chunkId), hashes, values]);
-      });
-    },
-    async copyVectors(dataSourceId, spaceId, chunks) {
-      await inSlices(chunks, (slice) => {
-        const ids = slice.map(({ chunkId }) => chunkId);
-        return db.execute(copySql, [dataSourceId, spaceId, ids, slice.map(({ textHash }) => textHash)]);
-      });
-    },
-    async reuse({ dataSourceId, itemId, generation }, texts) {
-      await inSlices(texts, (slice) => {
-        const ordinals = slice.map(({ ordinal }) => ordinal);
-        const hashes = slice.map(({ textHash }) => textHash);
-        return db.execute(reuseSql, [dataSourceId, itemId, generation, ordinals, hashes]);
-      });
-    },
-    async settle(dataSourceId, spaceId) {
-      const marked = await db.execute(markSql, [dataSourceId, spaceId]);
-      const served = await db.execute(serveSql, [dataSourceId, spaceId]);
-      return { isComplete: served === 1, marked };
-    },
-    async removeReplaced(dataSourceId, spaceId) {
-      const rowCount = await db.execute(removeReplacedSql, [dataSourceId, spaceId]);
-      return (rowCount ?? 0) === removedAtOnce;
-    },
-    async fail(dataSourceId, { retryAfterMs, ...reason }) {
-      const failure = { ...reason, retryAt: retryAfterMs === null ? null : new Date(Date.now() + retryAfterMs) };
-      const where = { dataSourceId };
-      await unlessOrphaned(db.prisma.sourceEmbedding.upsert({ where, create: { ...where, ...failure }, update: failure }));
-    },
-    async noteTry(dataSourceId) {
-      const where = { dataSourceId };
-      const update = { attempt: { increment: 1 } };
-      const noted = await unlessOrphaned(
-        db.prisma.sourceEmbedding.upsert({ where, create: { ...where, attempt: 1 }, update, select: { attempt: true } }),
-      );
-      return noted?.attempt ?? 1;
-    },
-    async clearFailure(dataSourceId) {
-      const where = { dataSourceId, OR: [{ attempt: { gt: 0 } }, { errorCode: { not: null } }] };
-      const data = { attempt: 0, retryAt: null, errorCode: null, errorMessage: null };
-      await db.prisma.sourceEmbedding.updateMany({ where, data });
-    },
-    async counts(dataSourceIds, spaceId) {
-      const rows = await db.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
-      return rows;
-    },
-    async countAll(spaceId) {
-      const rows = await db.query<{ passages: number }>(
-        `SELECT coalesce(sum(item."documentCount"), 0)::int AS passages FROM knowledge_items AS item WHERE ${isLive} AND ${isUnmarked('$1')}`,
-        [spaceId ?? noSpace],
-      );
-      return rows[0]?.passages ?? 0;
-    },
-  };
+  /** Sources with live passages that lack vectors of the space (undefined: of any), unless their next try is due later. */
+  async findPending(spaceId: number | undefined, orgId?: string): Promise<readonly PendingSource[]> {
+    const rows = await this.#db.query<{ id: string }>(pendingSql, [spaceId ?? noSpace, orgId ?? null]);
+    const where = { id: { in: rows.map(({ id }) => id) }, deletingAt: null };
+    return (await this.#db.prisma.dataSource.findMany({ where, select: sourceMembers })).map(pendingSourceOf);
+  }
+
+  /** The source, while it is there and may be worked on. */
+  async findSource(dataSourceId: string): Promise<PendingSource | undefined> {
+    const found = await this.#db.prisma.dataSource.findUnique({
+      where: { id: dataSourceId, deletingAt: null },
+      select: sourceMembers,
+    });
+    return found === null ? undefined : pendingSourceOf(found);
+  }
+
+  /** Live passages of the source without a vector of the space. */
+  async nextChunks(dataSourceId: string, spaceId: number | undefined, chunksMax: number): Promise<readonly PendingChunk[]> {
+    const rows = await this.#db.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
+    return rows;
+  }
+
+  /** @returns those hashes whose texts have a vector in the source. */
+  async reusable(dataSourceId: string, spaceId: number, textHashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const where = { dataSourceId, spaceId, textHash: { in: [...textHashes] } };
+    const rows = await this.#db.prisma.chunkEmbedding.groupBy({ by: ['textHash'], where });
+    return new Set(rows.map(({ textHash }) => textHash.replaceAll('-', '')));
+  }
+
+  /** Stores vectors. Passages that are gone meanwhile are left out. */
+  async addVectors(dataSourceId: string, spaceId: number, vectors: readonly ChunkVector[]): Promise<void> {
+    await this.#inSlices(vectors, (slice) => {
+      const values = slice.map(({ embedding }) => (embedding === null ? null : `[${embedding.join(',')}]`));
+      const hashes = slice.map(({ textHash }) => textHash);
+      return this.#db.execute(addSql, [dataSourceId, spaceId, slice.map(({ chunkId }) => chunkId), hashes, values]);
+    });
+  }
+
+  /** Gives passages the vectors of other passages of the source with the same text. */
+  async copyVectors(dataSourceId: string, spaceId: number, chunks: readonly Omit<ChunkVector, 'embedding'>[]): Promise<void> {
+    await this.#inSlices(chunks, (slice) => {
+      const ids = slice.map(({ chunkId }) => chunkId);
+      return this.#db.execute(copySql, [dataSourceId, spaceId, ids, slice.map(({ textHash }) => textHash)]);
+    });
+  }
+
+  /** Gives passages of a generation under construction the vectors of passages of the source with the same text. */
+  async reuse(
+    { dataSourceId, itemId, generation }: { dataSourceId: string; itemId: string; generation: number },
+    texts: readonly BuiltText[],
+  ): Promise<void> {
+    await this.#inSlices(texts, (slice) => {
+      const ordinals = slice.map(({ ordinal }) => ordinal);
+      const hashes = slice.map(({ textHash }) => textHash);
+      return this.#db.execute(reuseSql, [dataSourceId, itemId, generation, ordinals, hashes]);
+    });
+  }
+
+  /** Marks some documents whose passages all have vectors. When all are marked, the vectors of the space answer for the source from now on. */
+  async settle(dataSourceId: string, spaceId: number): Promise<{ readonly isComplete: boolean; readonly marked: number }> {
+    const marked = await this.#db.execute(markSql, [dataSourceId, spaceId]);
+    const served = await this.#db.execute(serveSql, [dataSourceId, spaceId]);
+    return { isComplete: served === 1, marked };
+  }
+
+  /** Deletes some vectors of other spaces of a source that `spaceId` answers for. @returns whether some are left. */
+  async removeReplaced(dataSourceId: string, spaceId: number): Promise<boolean> {
+    const rowCount = await this.#db.execute(removeReplacedSql, [dataSourceId, spaceId]);
+    return (rowCount ?? 0) === removedAtOnce;
+  }
+
+  /** Notes why a source cannot go on. */
+  async fail(dataSourceId: string, { retryAfterMs, ...reason }: EmbeddingFailure): Promise<void> {
+    const failure = { ...reason, retryAt: retryAfterMs === null ? null : new Date(Date.now() + retryAfterMs) };
+    const where = { dataSourceId };
+    await unlessOrphaned(this.#db.prisma.sourceEmbedding.upsert({ where, create: { ...where, ...failure }, update: failure }));
+  }
+
+  /** Notes a try that failed. @returns how many failed one after the other. */
+  async noteTry(dataSourceId: string): Promise<number> {
+    const where = { dataSourceId };
+    const update = { attempt: { increment: 1 } };
+    const noted = await unlessOrphaned(
+      this.#db.prisma.sourceEmbedding.upsert({ where, create: { ...where, attempt: 1 }, update, select: { attempt: true } }),
+    );
+    return noted?.attempt ?? 1;
+  }
+
+  async clearFailure(dataSourceId: string): Promise<void> {
+    const where = { dataSourceId, OR: [{ attempt: { gt: 0 } }, { errorCode: { not: null } }] };
+    const data = { attempt: 0, retryAt: null, errorCode: null, errorMessage: null };
+    await this.#db.prisma.sourceEmbedding.updateMany({ where, data });
+  }
+
+  /** How many passages lack vectors, by source. */
+  async counts(dataSourceIds: readonly string[], spaceId: number | undefined): Promise<readonly PendingCount[]> {
+    const rows = await this.#db.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
+    return rows;
+  }
+
+  /** In all sources together. */
+  async countAll(spaceId: number | undefined): Promise<number> {
+    const rows = await this.#db.query<{ passages: number }>(
+      `SELECT coalesce(sum(item."documentCount"), 0)::int AS passages FROM knowledge_items AS item WHERE ${isLive} AND ${isUnmarked('$1')}`,
+      [spaceId ?? noSpace],
+    );
+    return rows[0]?.passages ?? 0;
+  }
+
+  async #inSlices<T>(rows: readonly T[], write: (slice: readonly T[]) => Promise<unknown>): Promise<void> {
+    for (let from = 0; from < rows.length; from += rowsAtOnce[this.#db.kind])
+      await write(rows.slice(from, from + rowsAtOnce[this.#db.kind]));
+  }
 }
 
 /** SQL: the item has passages that answer. */

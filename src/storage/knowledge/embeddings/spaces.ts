@@ -13,71 +13,71 @@ export interface ServingSpace extends EmbeddingSpace {
   readonly dataSourceIds: readonly string[];
 }
 
-export interface Spaces {
-  /** The newest space of a model; undefined while the model has made nothing. @param dimensions  only a space of so many. */
-  findSpace(model: string, dimensions: number | undefined): Promise<EmbeddingSpace | undefined>;
-  /** Finds the space, or makes it with its index. */
-  makeSpace(model: string, dimensions: number): Promise<EmbeddingSpace>;
-  /** The spaces that answer searches in these sources. */
-  serving(dataSourceIds: readonly string[]): Promise<readonly ServingSpace[]>;
-  /** Deletes spaces, other than `keptId`, that no source uses any more, with their indexes. */
-  removeUnused(keptId: number): Promise<void>;
-}
-
 /** More are refused: an index holds no longer vectors, and a row must fit into a page. */
 export const dimensionsMax = 4_000;
 
 /** With fewer dimensions, the signs alone say too little about which vectors are near. */
 const quantisedMin = 512;
 
-export function createSpaces(db: Database): Spaces {
-  return {
-    async findSpace(model, dimensions) {
-      const where = { model, ...(dimensions === undefined ? {} : { dimensions }) };
-      return (await db.prisma.embeddingSpace.findFirst({ where, orderBy: { id: 'desc' } })) ?? undefined;
-    },
-    async makeSpace(model, dimensions) {
-      return db.transaction(async (tx) => {
-        const where = { model, dimensions };
-        const isQuantised = dimensions >= quantisedMin;
-        const create = { ...where, isQuantised, hasFloats: !isQuantised && db.kind === 'embedded' };
-        const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create, update: where });
-        // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
-        await tx.execute(vectorIndexSql(space));
-        return space;
-      });
-    },
-    async serving(dataSourceIds) {
-      const some = { dataSourceId: { in: [...dataSourceIds] } };
-      const spaces = await db.prisma.embeddingSpace.findMany({
-        where: { sources: { some } },
-        select: {
-          id: true,
-          model: true,
-          dimensions: true,
-          isQuantised: true,
-          hasFloats: true,
-          sources: { where: some, select: { dataSourceId: true } },
-        },
-        orderBy: { id: 'asc' },
-      });
-      return spaces.map(({ sources, ...space }) => ({
-        ...space,
-        dataSourceIds: sources.map(({ dataSourceId }) => dataSourceId),
-      }));
-    },
-    async removeUnused(keptId) {
-      const { chunkEmbedding, embeddingSpace, itemEmbedding } = db.prisma;
-      const unserving = await embeddingSpace.findMany({
-        where: { id: { not: keptId }, sources: { none: {} } },
-        select: { id: true },
-      });
-      for (const { id } of unserving) {
-        if ((await chunkEmbedding.findFirst({ where: { spaceId: id }, select: { spaceId: true } })) !== null) continue;
-        await db.execute(`DROP INDEX IF EXISTS ${vectorIndexOf(id)}`);
-        await itemEmbedding.deleteMany({ where: { spaceId: id } });
-        await embeddingSpace.deleteMany({ where: { id } });
-      }
-    },
-  };
+export class Spaces {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The newest space of a model; undefined while the model has made nothing. @param dimensions  only a space of so many. */
+  async findSpace(model: string, dimensions: number | undefined): Promise<EmbeddingSpace | undefined> {
+    const where = { model, ...(dimensions === undefined ? {} : { dimensions }) };
+    return (await this.#db.prisma.embeddingSpace.findFirst({ where, orderBy: { id: 'desc' } })) ?? undefined;
+  }
+
+  /** Finds the space, or makes it with its index. */
+  async makeSpace(model: string, dimensions: number): Promise<EmbeddingSpace> {
+    return this.#db.transaction(async (tx) => {
+      const where = { model, dimensions };
+      const isQuantised = dimensions >= quantisedMin;
+      const create = { ...where, isQuantised, hasFloats: !isQuantised && this.#db.kind === 'embedded' };
+      const space = await tx.prisma.embeddingSpace.upsert({ where: { model_dimensions: where }, create, update: where });
+      // Made while the space is empty, so that it is never built at once: that would stop everything else for minutes.
+      await tx.execute(vectorIndexSql(space));
+      return space;
+    });
+  }
+
+  /** The spaces that answer searches in these sources. */
+  async serving(dataSourceIds: readonly string[]): Promise<readonly ServingSpace[]> {
+    const some = { dataSourceId: { in: [...dataSourceIds] } };
+    const spaces = await this.#db.prisma.embeddingSpace.findMany({
+      where: { sources: { some } },
+      select: {
+        id: true,
+        model: true,
+        dimensions: true,
+        isQuantised: true,
+        hasFloats: true,
+        sources: { where: some, select: { dataSourceId: true } },
+      },
+      orderBy: { id: 'asc' },
+    });
+    return spaces.map(({ sources, ...space }) => ({
+      ...space,
+      dataSourceIds: sources.map(({ dataSourceId }) => dataSourceId),
+    }));
+  }
+
+  /** Deletes spaces, other than `keptId`, that no source uses any more, with their indexes. */
+  async removeUnused(keptId: number): Promise<void> {
+    const { chunkEmbedding, embeddingSpace, itemEmbedding } = this.#db.prisma;
+    const unserving = await embeddingSpace.findMany({
+      where: { id: { not: keptId }, sources: { none: {} } },
+      select: { id: true },
+    });
+    for (const { id } of unserving) {
+      if ((await chunkEmbedding.findFirst({ where: { spaceId: id }, select: { spaceId: true } })) !== null) continue;
+      await this.#db.execute(`DROP INDEX IF EXISTS ${vectorIndexOf(id)}`);
+      await itemEmbedding.deleteMany({ where: { spaceId: id } });
+      await embeddingSpace.deleteMany({ where: { id } });
+    }
+  }
 }

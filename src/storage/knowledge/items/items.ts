@@ -19,89 +19,100 @@ export interface ItemQuery {
 }
 
 /** The documents of sources. Items of a source under deletion are never returned. */
-export interface KnowledgeItemStore {
-  /** An item whose source matches. */
-  find(id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined>;
+export class KnowledgeItemStore {
+  readonly #db: Database;
+  readonly #read = (ids: string[]) => {
+    return this.#db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
+  };
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
   /** The items among the ids whose sources match, in no order. */
-  findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]>;
+  async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]> {
+    const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+    const rows = await this.#db.prisma.knowledgeItem.findMany({ where: { id: { in: [...ids] }, dataSource }, select });
+    return rows.map(itemOf);
+  }
+
+  /** An item whose source matches. */
+  async find(id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined> {
+    return (await this.findMany([id], filter))[0];
+  }
+
   /** Oldest first. The domain has decided that the caller may see the source. */
-  list(dataSourceId: string, query: ItemQuery, page: PageRequest, offset: number | undefined): Promise<Page<KnowledgeItem>>;
+  async list(
+    dataSourceId: string,
+    query: ItemQuery,
+    page: PageRequest,
+    offset: number | undefined,
+  ): Promise<Page<KnowledgeItem>> {
+    const found = await readPage(this.#db, await this.#placesIn(dataSourceId, query, page, offset), this.#read);
+    if (offset !== undefined) requireWholePage(this.#db, found, page.limit);
+    return pageOf(found.rows.map(itemOf), page, timeKey, (most) => this.#countIn(dataSourceId, query, most), found.foundCount);
+  }
+
   /** The same of several sources: a page of each. */
   pagesOf(
     dataSourceIds: readonly string[],
     query: ItemQuery,
     page: PageRequest,
-  ): Promise<ReadonlyMap<string, Page<KnowledgeItem>>>;
-  /** A page of the passages of each of the items, which the domain has found for the caller. */
-  passagesOf(itemIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, ItemPassages>>;
-  setCite(id: string, cite: boolean): Promise<void>;
-}
+  ): Promise<ReadonlyMap<string, Page<KnowledgeItem>>> {
+    const db = this.#db;
 
-export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
-  const read = (ids: string[]) => db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
-
-  async function findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]> {
-    const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
-    const rows = await db.prisma.knowledgeItem.findMany({ where: { id: { in: [...ids] }, dataSource }, select });
-    return rows.map(itemOf);
+    const ofSources = { in: [...dataSourceIds] };
+    const where = itemsWhere(query);
+    const search = searchOf(query);
+    return readChildPages<KnowledgeItem>(this.#db, page, {
+      async findPlaces() {
+        if (search !== undefined) {
+          const named = await findNamedItems(db, dataSourceIds, search, page);
+          return dataSourceIds.map((id) => ({ id, places: named.get(id) ?? [] }));
+        }
+        const items = { ...byTime('createdAt', 'asc', where, page), select: { id: true, rowBytes: true } };
+        const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, items } });
+        return sources.map(({ id, items: places }) => ({ id, places }));
+      },
+      read: async (ids) => (await this.#read(ids)).map(itemOf),
+      keyOf: timeKey,
+      async countAll(most) {
+        if (search !== undefined) return countNamedItems(db, dataSourceIds, search, most);
+        const groups = await db.prisma.knowledgeItem.groupBy({
+          by: ['dataSourceId'],
+          where: { dataSourceId: ofSources, ...where },
+          _count: true,
+        });
+        return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
+      },
+    });
   }
 
-  async function placesIn(dataSourceId: string, query: ItemQuery, page: PageRequest, offset: number | undefined) {
+  /** A page of the passages of each of the items, which the domain has found for the caller. */
+  passagesOf(itemIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, ItemPassages>> {
+    return readPassages(this.#db, itemIds, page);
+  }
+
+  async setCite(id: string, cite: boolean): Promise<void> {
+    await this.#db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite, updatedAt: new Date() } });
+  }
+
+  async #placesIn(dataSourceId: string, query: ItemQuery, page: PageRequest, offset: number | undefined) {
     const search = searchOf(query);
-    if (search !== undefined) return (await findNamedItems(db, [dataSourceId], search, page, offset)).get(dataSourceId) ?? [];
-    return db.prisma.knowledgeItem.findMany({
+    if (search !== undefined)
+      return (await findNamedItems(this.#db, [dataSourceId], search, page, offset)).get(dataSourceId) ?? [];
+    return this.#db.prisma.knowledgeItem.findMany({
       ...byTime('createdAt', 'asc', { dataSourceId, ...itemsWhere(query) }, page),
       skip: offset ?? 0,
       select: { id: true, rowBytes: true },
     });
   }
 
-  async function countIn(dataSourceId: string, query: ItemQuery, most: number): Promise<number> {
+  async #countIn(dataSourceId: string, query: ItemQuery, most: number): Promise<number> {
     const search = searchOf(query);
-    if (search !== undefined) return (await countNamedItems(db, [dataSourceId], search, most)).get(dataSourceId) ?? 0;
-    return db.prisma.knowledgeItem.count({ where: { dataSourceId, ...itemsWhere(query) }, take: most });
+    if (search !== undefined) return (await countNamedItems(this.#db, [dataSourceId], search, most)).get(dataSourceId) ?? 0;
+    return this.#db.prisma.knowledgeItem.count({ where: { dataSourceId, ...itemsWhere(query) }, take: most });
   }
-
-  return {
-    findMany,
-    find: async (id, filter) => (await findMany([id], filter))[0],
-    async list(dataSourceId, query, page, offset) {
-      const found = await readPage(db, await placesIn(dataSourceId, query, page, offset), read);
-      if (offset !== undefined) requireWholePage(db, found, page.limit);
-      return pageOf(found.rows.map(itemOf), page, timeKey, (most) => countIn(dataSourceId, query, most), found.foundCount);
-    },
-    pagesOf(dataSourceIds, query, page) {
-      const ofSources = { in: [...dataSourceIds] };
-      const where = itemsWhere(query);
-      const search = searchOf(query);
-      return readChildPages<KnowledgeItem>(db, page, {
-        async findPlaces() {
-          if (search !== undefined) {
-            const named = await findNamedItems(db, dataSourceIds, search, page);
-            return dataSourceIds.map((id) => ({ id, places: named.get(id) ?? [] }));
-          }
-          const items = { ...byTime('createdAt', 'asc', where, page), select: { id: true, rowBytes: true } };
-          const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, items } });
-          return sources.map(({ id, items: places }) => ({ id, places }));
-        },
-        read: async (ids) => (await read(ids)).map(itemOf),
-        keyOf: timeKey,
-        async countAll(most) {
-          if (search !== undefined) return countNamedItems(db, dataSourceIds, search, most);
-          const groups = await db.prisma.knowledgeItem.groupBy({
-            by: ['dataSourceId'],
-            where: { dataSourceId: ofSources, ...where },
-            _count: true,
-          });
-          return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
-        },
-      });
-    },
-    passagesOf: (itemIds, page) => readPassages(db, itemIds, page),
-    async setCite(id, cite) {
-      await db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite, updatedAt: new Date() } });
-    },
-  };
 }
 
 /** The part of a query that Prisma asks; one with a text to search for goes to `findNamedItems`. */

@@ -37,44 +37,44 @@ export interface PassagePlace {
 }
 
 /** Reads about chunks that a search found. It checks no rights: the search did. */
-export interface ChunkDetails {
+export class ChunkDetails {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
   /** Which of the terms occur in which of the chunks. */
-  termsIn(chunkIds: readonly string[], keys: readonly number[]): Promise<readonly TermInChunk[]>;
+  async termsIn(chunkIds: readonly string[], keys: readonly number[]): Promise<readonly TermInChunk[]> {
+    const rows = await this.#db.query<TermInChunk>(termsSql, [chunkIds, keys]);
+    return rows;
+  }
+
   /** The texts of the chunks of items' live generations that exist at these places. */
-  textsAt(places: readonly ChunkPlace[]): Promise<readonly (ChunkPlace & { readonly text: string })[]>;
+  async textsAt(places: readonly ChunkPlace[]): Promise<readonly (ChunkPlace & { readonly text: string })[]> {
+    const values = [places.map(({ itemId }) => itemId), places.map(({ ordinal }) => ordinal)];
+    const rows = await this.#db.query<ChunkPlace & { text: string }>(textsSql, values);
+    return rows;
+  }
+
   /**
    * For each passage, the chunks of its item's live generation about one of them, in order. When that one is not live any more: about the first that ends
    * behind `charStart`. One statement.
    */
-  around(
+  async around(
     passages: readonly PassagePlace[],
-    span: { readonly before: number; readonly after: number },
-  ): Promise<readonly (readonly ChunkInDocument[])[]>;
-}
-
-export function createChunkDetails(db: Database): ChunkDetails {
-  return {
-    async termsIn(chunkIds, keys) {
-      const rows = await db.query<TermInChunk>(termsSql, [chunkIds, keys]);
-      return rows;
-    },
-    async textsAt(places) {
-      const values = [places.map(({ itemId }) => itemId), places.map(({ ordinal }) => ordinal)];
-      const rows = await db.query<ChunkPlace & { text: string }>(textsSql, values);
-      return rows;
-    },
-    async around(passages, { before, after }) {
-      if (passages.length === 0) return [];
-      const values = [
-        passages.map(({ itemId }) => itemId),
-        passages.map(({ chunkId }) => (/^\d{1,18}$/.test(chunkId) ? chunkId : '0')),
-        passages.map(({ charStart }) => charStart),
-      ];
-      const rows = await db.query<ChunkInDocument & { readonly passage: number }>(aroundSql, [...values, before, after]);
-      const byPassage = Map.groupBy(rows, ({ passage }) => passage);
-      return passages.map((_passage, index) => byPassage.get(index + 1) ?? []);
-    },
-  };
+    { before, after }: { readonly before: number; readonly after: number },
+  ): Promise<readonly (readonly ChunkInDocument[])[]> {
+    if (passages.length === 0) return [];
+    const values = [
+      passages.map(({ itemId }) => itemId),
+      passages.map(({ chunkId }) => (/^\d{1,18}$/.test(chunkId) ? chunkId : '0')),
+      passages.map(({ charStart }) => charStart),
+    ];
+    const rows = await this.#db.query<ChunkInDocument & { readonly passage: number }>(aroundSql, [...values, before, after]);
+    const byPassage = Map.groupBy(rows, ({ passage }) => passage);
+    return passages.map((_passage, index) => byPassage.get(index + 1) ?? []);
+  }
 }
 
 const termsSql = `

@@ -6,31 +6,6 @@ import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
 import { type CandidatePlan, candidatesSql } from './candidates.ts';
 import { lexemeRow } from './lexeme-key.ts';
 
-/** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
-export interface ChunkRanking {
-  /** The sizes of the sources, and the lexemes that a question has in each of their languages. */
-  findTerms(dataSourceIds: readonly string[], question: string): Promise<QuestionTerms>;
-  /** Lexemes of the sources that begin with `prefix` and have a length within the bounds, with their key in each source. */
-  findSimilarTerms(
-    dataSourceIds: readonly string[],
-    config: string,
-    prefix: string,
-    lengths: Bounds,
-  ): Promise<readonly SourceTerm[]>;
-  /**
-   * Ranks the live passages of the sources: candidates by the words that they hold, then the exact score of each by all terms. The same statement
-   * checks that a passage is of an allowed source and of its item's live generation.
-   */
-  rank(plan: RankingPlan): Promise<readonly RankedChunk[]>;
-  /** As `rank`, without reading the passages. */
-  score(plan: RankingPlan): Promise<readonly ScoredId[]>;
-  /** Reads passages, in the order of `ids`. The same statement makes the checks of `rank` again: a passage that fails them is left out. */
-  read(
-    allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
-    ids: readonly string[],
-  ): Promise<readonly ChunkInPlace[]>;
-}
-
 export interface Bounds {
   readonly min: number;
   readonly max: number;
@@ -124,54 +99,81 @@ export function termScore(weight: number, count: number, length: number, average
   return ((k1 + 1) * weight) / (1 + (k1 * (1 - b + (b * length) / Math.max(averageLength, 1))) / count);
 }
 
-export function createChunkRanking(db: Database): ChunkRanking {
-  async function ranked<Row>(plan: RankingPlan, write: (scored: string) => string): Promise<readonly Row[]> {
+/** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
+export class ChunkRanking {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The sizes of the sources, and the lexemes that a question has in each of their languages. */
+  async findTerms(dataSourceIds: readonly string[], question: string): Promise<QuestionTerms> {
+    const rows = await this.#db.query<TermRow>(findTermsSql, [dataSourceIds, question]);
+    const collections = new Map(rows.map((row) => [`${row.data_source_id} ${row.config}`, row]));
+    const chunks = new Map<string, number>();
+    let sumLength = 0;
+    for (const row of collections.values()) {
+      chunks.set(row.config, (chunks.get(row.config) ?? 0) + row.chunks);
+      sumLength += row.sum_length;
+    }
+    return {
+      chunks,
+      sumLength,
+      collections: [...collections.values()].map((row) => ({
+        dataSourceId: row.data_source_id,
+        config: row.config,
+        chunks: row.chunks,
+      })),
+      terms: rows.flatMap((row) => (row.term === null ? [] : [sourceTermOf(row, row.term)])),
+    };
+  }
+
+  /** Lexemes of the sources that begin with `prefix` and have a length within the bounds, with their key in each source. */
+  async findSimilarTerms(
+    dataSourceIds: readonly string[],
+    config: string,
+    prefix: string,
+    { min, max }: Bounds,
+  ): Promise<readonly SourceTerm[]> {
+    const rows = await this.#db.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
+    return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
+  }
+
+  /**
+   * Ranks the live passages of the sources: candidates by the words that they hold, then the exact score of each by all terms. The same statement
+   * checks that a passage is of an allowed source and of its item's live generation.
+   */
+  async rank(plan: RankingPlan): Promise<readonly RankedChunk[]> {
+    const rows = await this.#ranked<Omit<RankedChunk, 'scores'>>(plan, rankSql);
+    return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
+  }
+
+  /** As `rank`, without reading the passages. */
+  score(plan: RankingPlan): Promise<readonly ScoredId[]> {
+    return this.#ranked<ScoredId>(plan, scoreIdsSql);
+  }
+
+  /** Reads passages, in the order of `ids`. The same statement makes the checks of `rank` again: a passage that fails them is left out. */
+  async read(
+    { orgId, dataSourceIds, ...limits }: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
+    ids: readonly string[],
+  ): Promise<readonly ChunkInPlace[]> {
+    if (ids.length === 0) return [];
+    const given = new Parameters();
+    given.values.push(dataSourceIds, orgId, ids);
+    const itemLimits = itemLimitsCondition(limits, given, { column: 'item_id', sources: '$1::text[]' });
+    const rows = await this.#db.query<ChunkInPlace>(readSql(itemLimits), given.values);
+    const found = new Map(rows.map((row) => [row.chunkId, row]));
+    return ids.flatMap((id) => found.get(id) ?? []);
+  }
+
+  async #ranked<Row>(plan: RankingPlan, write: (scored: string) => string): Promise<readonly Row[]> {
     if (plan.terms.length === 0) return [];
     const given = new Parameters();
     const scored = scoredSql(plan, given);
-    return db.query<Row>(write(scored), given.values);
+    return this.#db.query<Row>(write(scored), given.values);
   }
-
-  return {
-    async findTerms(dataSourceIds, question) {
-      const rows = await db.query<TermRow>(findTermsSql, [dataSourceIds, question]);
-      const collections = new Map(rows.map((row) => [`${row.data_source_id} ${row.config}`, row]));
-      const chunks = new Map<string, number>();
-      let sumLength = 0;
-      for (const row of collections.values()) {
-        chunks.set(row.config, (chunks.get(row.config) ?? 0) + row.chunks);
-        sumLength += row.sum_length;
-      }
-      return {
-        chunks,
-        sumLength,
-        collections: [...collections.values()].map((row) => ({
-          dataSourceId: row.data_source_id,
-          config: row.config,
-          chunks: row.chunks,
-        })),
-        terms: rows.flatMap((row) => (row.term === null ? [] : [sourceTermOf(row, row.term)])),
-      };
-    },
-    async findSimilarTerms(dataSourceIds, config, prefix, { min, max }) {
-      const rows = await db.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
-      return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
-    },
-    async rank(plan) {
-      const rows = await ranked<Omit<RankedChunk, 'scores'>>(plan, rankSql);
-      return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
-    },
-    score: (plan) => ranked<ScoredId>(plan, scoreIdsSql),
-    async read({ orgId, dataSourceIds, ...limits }, ids) {
-      if (ids.length === 0) return [];
-      const given = new Parameters();
-      given.values.push(dataSourceIds, orgId, ids);
-      const itemLimits = itemLimitsCondition(limits, given, { column: 'item_id', sources: '$1::text[]' });
-      const rows = await db.query<ChunkInPlace>(readSql(itemLimits), given.values);
-      const found = new Map(rows.map((row) => [row.chunkId, row]));
-      return ids.flatMap((id) => found.get(id) ?? []);
-    },
-  };
 }
 
 /** The key of a term that no source has. */

@@ -1,38 +1,9 @@
 // Raw SQL: ranking. One statement adds or removes the passages of an item with all their lexemes.
 import type { Database, Transaction } from '../../ground/database.ts';
 import { lockLexemes } from '../../ground/sql/locks.ts';
-import { type ChunkDetails, createChunkDetails } from './chunk-details.ts';
-import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
+import { ChunkDetails } from './chunk-details.ts';
+import { ChunkRanking } from './chunk-ranking.ts';
 import { hashedLexemeKey, isNumbering, lexemeRowOfKey, lexemeRows, newLexemeKey } from './lexeme-key.ts';
-
-/** The passages of items and their index. */
-export interface ChunkStore extends ChunkRanking, ChunkDetails {
-  /**
-   * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. A search finds them once the generation is
-   * the item's live one. Other chunks of the source wait only while keys and counts are written, not while texts are parsed.
-   */
-  add(tx: Transaction, generation: ChunkGeneration, chunks: readonly NewChunk[]): Promise<void>;
-  /**
-   * Removes at most `chunksMax` chunks of an item that are of a generation below `generation` and not of `liveGeneration`, and subtracts their
-   * lexemes from the source's counts.
-   *
-   * @returns how many were removed; fewer than `chunksMax` when nothing is left.
-   */
-  removeDead(tx: Transaction, dead: DeadChunks, chunksMax: number): Promise<number>;
-  /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */
-  removeLexemes(dataSourceId: string): Promise<void>;
-  /**
-   * Moves the index entries of added chunks from the list where they are gathered to their places, once there are enough. Call it outside a
-   * transaction, after each batch. Searches find all chunks at any time; they read the whole list.
-   *
-   * @param isIdle  moves those of any number.
-   */
-  settleIndex(isIdle?: boolean): Promise<void>;
-  /** On the embedded database, frees the space of removed chunks once there are many; a server does so by itself. */
-  vacuum(): Promise<void>;
-  /** On the embedded database, gathers the planner's statistics of the tables; a server does so by itself. */
-  refreshStatistics(): Promise<void>;
-}
 
 export interface ChunkGeneration {
   readonly dataSourceId: string;
@@ -66,61 +37,99 @@ export interface DeadChunks {
   readonly liveGeneration: number | null;
 }
 
-export function createChunkStore(db: Database): ChunkStore {
-  let removedSinceVacuum = 0;
-  let unsettled = 0;
-  return {
-    ...createChunkRanking(db),
-    ...createChunkDetails(db),
-    async add(tx, { dataSourceId, itemId, generation, config }, chunks) {
-      if (chunks.length === 0) return;
-      const [parsed] = await tx.query<{ chunks: string }>(parseSql, [config, JSON.stringify(chunks)]);
-      await lockLexemes(tx, dataSourceId);
-      await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsed?.chunks]);
-      unsettled += chunks.length;
-    },
-    async settleIndex(isIdle = false) {
-      if (unsettled === 0 || (!isIdle && unsettled < unsettledMax[db.kind])) return;
-      const settling = unsettled;
-      unsettled = 0;
-      try {
-        await db.execute("SELECT gin_clean_pending_list('chunks_term_keys_idx')::text");
-      } catch (error) {
-        unsettled += settling;
-        throw error;
-      }
-    },
-    async removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
-      await lockLexemes(tx, dataSourceId);
-      const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
-      const rows = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
-      const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
-      if (unused.length > 0) {
-        await tx.execute(removeUnusedSql, [dataSourceId, unused]);
-        await tx.prisma.lexemeStatistics.deleteMany({ where: { dataSourceId, chunks: { lte: 0 } } });
-      }
-      removedSinceVacuum += removed;
-      return removed;
-    },
-    async removeLexemes(dataSourceId) {
-      const { lexemeFrequency, lexemeStatistics } = db.prisma;
-      await lexemeStatistics.deleteMany({ where: { dataSourceId } });
-      for (;;) {
-        const { count } = await lexemeFrequency.deleteMany({ where: { dataSourceId }, limit: lexemesAtOnce });
-        if (count < lexemesAtOnce) return;
-      }
-    },
-    async vacuum() {
-      if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;
-      removedSinceVacuum = 0;
-      // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
-      const ofVectors = db.vectors.kind === 'ready' ? ['(INDEX_CLEANUP OFF) chunk_embeddings'] : [];
-      for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies', ...ofVectors]) await db.execute(`VACUUM ${table}`);
-    },
-    async refreshStatistics() {
-      await db.execute('ANALYZE chunks (item_id, generation, data_source_id)');
-    },
-  };
+/** The passages of items and their index. */
+export class ChunkStore extends ChunkRanking {
+  readonly details: ChunkDetails;
+  readonly #db: Database;
+  #removedSinceVacuum = 0;
+  #unsettled = 0;
+
+  constructor(db: Database) {
+    super(db);
+    this.#db = db;
+    this.details = new ChunkDetails(db);
+  }
+
+  /**
+   * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. A search finds them once the generation is
+   * the item's live one. Other chunks of the source wait only while keys and counts are written, not while texts are parsed.
+   */
+  async add(
+    tx: Transaction,
+    { dataSourceId, itemId, generation, config }: ChunkGeneration,
+    chunks: readonly NewChunk[],
+  ): Promise<void> {
+    if (chunks.length === 0) return;
+    const [parsed] = await tx.query<{ chunks: string }>(parseSql, [config, JSON.stringify(chunks)]);
+    await lockLexemes(tx, dataSourceId);
+    await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsed?.chunks]);
+    this.#unsettled += chunks.length;
+  }
+
+  /**
+   * Moves the index entries of added chunks from the list where they are gathered to their places, once there are enough. Call it outside a
+   * transaction, after each batch. Searches find all chunks at any time; they read the whole list.
+   *
+   * @param isIdle  moves those of any number.
+   */
+  async settleIndex(isIdle = false): Promise<void> {
+    if (this.#unsettled === 0 || (!isIdle && this.#unsettled < unsettledMax[this.#db.kind])) return;
+    const settling = this.#unsettled;
+    this.#unsettled = 0;
+    try {
+      await this.#db.execute("SELECT gin_clean_pending_list('chunks_term_keys_idx')::text");
+    } catch (error) {
+      this.#unsettled += settling;
+      throw error;
+    }
+  }
+
+  /**
+   * Removes at most `chunksMax` chunks of an item that are of a generation below `generation` and not of `liveGeneration`, and subtracts their
+   * lexemes from the source's counts.
+   *
+   * @returns how many were removed; fewer than `chunksMax` when nothing is left.
+   */
+  async removeDead(
+    tx: Transaction,
+    { dataSourceId, itemId, generation, liveGeneration }: DeadChunks,
+    chunksMax: number,
+  ): Promise<number> {
+    await lockLexemes(tx, dataSourceId);
+    const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
+    const rows = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
+    const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
+    if (unused.length > 0) {
+      await tx.execute(removeUnusedSql, [dataSourceId, unused]);
+      await tx.prisma.lexemeStatistics.deleteMany({ where: { dataSourceId, chunks: { lte: 0 } } });
+    }
+    this.#removedSinceVacuum += removed;
+    return removed;
+  }
+
+  /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */
+  async removeLexemes(dataSourceId: string): Promise<void> {
+    const { lexemeFrequency, lexemeStatistics } = this.#db.prisma;
+    await lexemeStatistics.deleteMany({ where: { dataSourceId } });
+    for (;;) {
+      const { count } = await lexemeFrequency.deleteMany({ where: { dataSourceId }, limit: lexemesAtOnce });
+      if (count < lexemesAtOnce) return;
+    }
+  }
+
+  /** On the embedded database, frees the space of removed chunks once there are many; a server does so by itself. */
+  async vacuum(): Promise<void> {
+    if (this.#db.kind !== 'embedded' || this.#removedSinceVacuum < vacuumAfter) return;
+    this.#removedSinceVacuum = 0;
+    // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
+    const ofVectors = this.#db.vectors.kind === 'ready' ? ['(INDEX_CLEANUP OFF) chunk_embeddings'] : [];
+    for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies', ...ofVectors]) await this.#db.execute(`VACUUM ${table}`);
+  }
+
+  /** On the embedded database, gathers the planner's statistics of the tables; a server does so by itself. */
+  async refreshStatistics(): Promise<void> {
+    await this.#db.execute('ANALYZE chunks (item_id, generation, data_source_id)');
+  }
 }
 
 /** Stores the texts, and gives the lexemes of each chunk as one text of JSON, which `addSql` takes. */

@@ -23,95 +23,105 @@ export interface ItemPart {
 }
 
 /** What the copy is made from. */
-export interface SearchIndexDocuments {
-  liveItems(ids: readonly string[]): Promise<readonly LiveItem[]>;
+export class SearchIndexDocuments {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async liveItems(ids: readonly string[]): Promise<readonly LiveItem[]> {
+    return this.#withSpaces(await this.#db.query<LiveItemRow>(`${liveSql} AND item.id = ANY($1::text[])`, [ids]));
+  }
+
   /** In the order of their ids, after one. */
-  liveItemsAfter(id: string, limit: number): Promise<readonly LiveItem[]>;
+  async liveItemsAfter(id: string, limit: number): Promise<readonly LiveItem[]> {
+    return this.#withSpaces(
+      await this.#db.query<LiveItemRow>(`${liveSql} AND item.id > $1 ORDER BY item.id LIMIT $2`, [id, limit]),
+    );
+  }
+
   /**
    * The first passages of items, in the order given and within an item by their ordinals. An item whose generation is gone has none. Cost: reads up to
    * `limit` passages of each item.
    */
-  passages(parts: readonly ItemPart[], limit: number): Promise<readonly CopiedPassage[]>;
-  spaces(): Promise<readonly EmbeddingSpace[]>;
-  /** The items that limits let through, when they are at most `limit`; undefined when they are more. */
-  itemsWithin(dataSourceIds: readonly string[], limits: ItemLimits, limit: number): Promise<readonly string[] | undefined>;
-  /** Live generations of those items that are in the sources and the organization. */
-  generations(
-    allowed: { readonly orgId: string; readonly dataSourceIds: readonly string[] },
-    itemIds: readonly string[],
-  ): Promise<ReadonlyMap<string, number>>;
-}
+  async passages(parts: readonly ItemPart[], limit: number): Promise<readonly CopiedPassage[]> {
+    const rows = await this.#db.query<PassageRow>(passagesSql, [
+      parts.map(({ item }) => item.id),
+      parts.map(({ item }) => item.generation),
+      parts.map(({ fromOrdinal }) => fromOrdinal),
+      limit,
+    ]);
+    const found = rows.flatMap((row) => {
+      const part = parts[row.part - 1];
+      return part === undefined ? [] : [{ ...row, item: part.item }];
+    });
+    const [words, vectors] = await Promise.all([this.#wordsOf(found), this.#vectorsOf(found)]);
+    return found.map(({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds } }) => {
+      const known = words.get(dataSourceId);
+      const ofPassage = vectors.get(id)?.filter(({ space }) => spaceIds.includes(space)) ?? [];
+      return {
+        ...{ id, ordinal, orgId, dataSourceId, itemId, generation },
+        words: keys.flatMap((key, index) => repeated(known?.get(key), counts[index] ?? 1)),
+        vectors: ofPassage.map(copiedVectorOf),
+      };
+    });
+  }
 
-export function createSearchIndexDocuments(db: Database): SearchIndexDocuments {
-  const withSpaces = async (rows: readonly LiveItemRow[]): Promise<readonly LiveItem[]> => {
-    const marks = await db.prisma.itemEmbedding.findMany({ where: { itemId: { in: rows.map(({ id }) => id) } } });
+  spaces(): Promise<readonly EmbeddingSpace[]> {
+    return this.#db.prisma.embeddingSpace.findMany();
+  }
+
+  /** The items that limits let through, when they are at most `limit`; undefined when they are more. */
+  async itemsWithin(dataSourceIds: readonly string[], limits: ItemLimits, limit: number): Promise<readonly string[] | undefined> {
+    const rows = await selectRows<{ readonly id: string }>(this.#db, (given) => {
+      given.values.push(dataSourceIds);
+      const condition = itemLimitsCondition(limits, given, { column: 'item.id', sources: '$1::text[]' });
+      return `SELECT item.id FROM knowledge_items AS item
+          WHERE item."dataSourceId" = ANY($1::text[]) AND item."liveGeneration" IS NOT NULL${condition} LIMIT ${given.add(limit + 1)}`;
+    });
+    return rows.length > limit ? undefined : rows.map(({ id }) => id);
+  }
+
+  /** Live generations of those items that are in the sources and the organization. */
+  async generations(
+    { orgId, dataSourceIds }: { readonly orgId: string; readonly dataSourceIds: readonly string[] },
+    itemIds: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#db.query<{ readonly id: string; readonly generation: number }>(generationsSql, [
+      itemIds,
+      dataSourceIds,
+      orgId,
+    ]);
+    return new Map(rows.map(({ id, generation }) => [id, generation]));
+  }
+
+  async #withSpaces(rows: readonly LiveItemRow[]): Promise<readonly LiveItem[]> {
+    const marks = await this.#db.prisma.itemEmbedding.findMany({ where: { itemId: { in: rows.map(({ id }) => id) } } });
     const isOf = (row: LiveItemRow) => (mark: (typeof marks)[number]) =>
       mark.itemId === row.id && mark.generation === row.generation;
     return rows.map((row) => ({ ...row, spaceIds: marks.filter(isOf(row)).map(({ spaceId }) => spaceId) }));
-  };
+  }
+
   /** The words of passages by their keys, for each source. */
-  const wordsOf = async (rows: readonly FoundPassage[]) => {
+  async #wordsOf(rows: readonly FoundPassage[]) {
     const words = new Map<string, ReadonlyMap<string, string>>();
     // One after the other: documents of many sources would take all connections.
     for (const [dataSourceId, some] of Map.groupBy(rows, ({ item }) => item.dataSourceId)) {
       const keys = [...new Set(some.flatMap((row) => row.keys))];
-      const terms = await db.query<TermRow>(termsSql, [dataSourceId, keys]);
+      const terms = await this.#db.query<TermRow>(termsSql, [dataSourceId, keys]);
       words.set(dataSourceId, new Map(terms.map((term) => [term.key, wordOf(term)])));
     }
     return words;
-  };
-  const vectorsOf = async (rows: readonly FoundPassage[]) => {
+  }
+
+  async #vectorsOf(rows: readonly FoundPassage[]) {
     const some = rows.filter(({ item }) => item.spaceIds.length > 0);
     if (some.length === 0) return new Map<string, VectorRow[]>();
     const spaceIds = [...new Set(some.flatMap(({ item }) => item.spaceIds))];
-    const vectors = await db.query<VectorRow>(vectorsSql, [some.map(({ id }) => id), spaceIds]);
+    const vectors = await this.#db.query<VectorRow>(vectorsSql, [some.map(({ id }) => id), spaceIds]);
     return Map.groupBy(vectors, ({ id }) => id);
-  };
-  return {
-    liveItems: async (ids) => withSpaces(await db.query<LiveItemRow>(`${liveSql} AND item.id = ANY($1::text[])`, [ids])),
-    liveItemsAfter: async (id, limit) =>
-      withSpaces(await db.query<LiveItemRow>(`${liveSql} AND item.id > $1 ORDER BY item.id LIMIT $2`, [id, limit])),
-    async passages(parts, limit) {
-      const rows = await db.query<PassageRow>(passagesSql, [
-        parts.map(({ item }) => item.id),
-        parts.map(({ item }) => item.generation),
-        parts.map(({ fromOrdinal }) => fromOrdinal),
-        limit,
-      ]);
-      const found = rows.flatMap((row) => {
-        const part = parts[row.part - 1];
-        return part === undefined ? [] : [{ ...row, item: part.item }];
-      });
-      const [words, vectors] = await Promise.all([wordsOf(found), vectorsOf(found)]);
-      return found.map(({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds } }) => {
-        const known = words.get(dataSourceId);
-        const ofPassage = vectors.get(id)?.filter(({ space }) => spaceIds.includes(space)) ?? [];
-        return {
-          ...{ id, ordinal, orgId, dataSourceId, itemId, generation },
-          words: keys.flatMap((key, index) => repeated(known?.get(key), counts[index] ?? 1)),
-          vectors: ofPassage.map(copiedVectorOf),
-        };
-      });
-    },
-    spaces: () => db.prisma.embeddingSpace.findMany(),
-    async itemsWithin(dataSourceIds, limits, limit) {
-      const rows = await selectRows<{ readonly id: string }>(db, (given) => {
-        given.values.push(dataSourceIds);
-        const condition = itemLimitsCondition(limits, given, { column: 'item.id', sources: '$1::text[]' });
-        return `SELECT item.id FROM knowledge_items AS item
-          WHERE item."dataSourceId" = ANY($1::text[]) AND item."liveGeneration" IS NOT NULL${condition} LIMIT ${given.add(limit + 1)}`;
-      });
-      return rows.length > limit ? undefined : rows.map(({ id }) => id);
-    },
-    async generations({ orgId, dataSourceIds }, itemIds) {
-      const rows = await db.query<{ readonly id: string; readonly generation: number }>(generationsSql, [
-        itemIds,
-        dataSourceIds,
-        orgId,
-      ]);
-      return new Map(rows.map(({ id, generation }) => [id, generation]));
-    },
-  };
+  }
 }
 
 type LiveItemRow = Omit<LiveItem, 'spaceIds'>;

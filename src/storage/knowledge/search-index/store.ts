@@ -1,19 +1,17 @@
 import type { Database } from '../../ground/database.ts';
-import { createSearchIndexChanges, type SearchIndexChanges } from './changes.ts';
-import { createSearchIndexDocuments, type SearchIndexDocuments } from './documents.ts';
-import { createSearchIndexStates, type SearchIndexStates } from './state.ts';
+import { SearchIndexChanges } from './changes.ts';
+import { SearchIndexDocuments } from './documents.ts';
+import { SearchIndexStates } from './state.ts';
 
 /** What the database knows of the copy of all passages. */
-export interface SearchIndexStore {
+export class SearchIndexStore {
   readonly states: SearchIndexStates;
   readonly changes: SearchIndexChanges;
   readonly documents: SearchIndexDocuments;
-}
 
-export function createSearchIndexStore(db: Database): SearchIndexStore {
-  return {
-    states: createSearchIndexStates(db),
-    changes: createSearchIndexChanges(db),
-    documents: createSearchIndexDocuments(db),
-  };
+  constructor(db: Database) {
+    this.states = new SearchIndexStates(db);
+    this.changes = new SearchIndexChanges(db);
+    this.documents = new SearchIndexDocuments(db);
+  }
 }

@@ -15,104 +15,106 @@ import { isPlain, longMembers, readSources, selectOf, sourceOf } from './rows.ts
 export type ConnectionName = Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>;
 
 /** What leads from sources to agents and connections, and back: pages of many things at once. */
-export interface SourceLinks {
+export class SourceLinks {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
   /** The sources of each agent that match, last attached first. `members`: the members to read besides the ids. */
-  pagesOfAgents(
+  async pagesOfAgents(
     agentIds: readonly string[],
     filter: DataSourceFilter,
     page: PageRequest,
     members?: Members<DataSource>,
-  ): Promise<ReadonlyMap<string, Page<DataSource>>>;
+  ): Promise<ReadonlyMap<string, Page<DataSource>>> {
+    const where = { dataSource: visibleWhere(filter) };
+    const isRead = isPlain(members);
+    const agents = await this.#db.prisma.agent.findMany({
+      where: { id: { in: [...agentIds] } },
+      select: {
+        id: true,
+        dataSources: {
+          ...byTime('createdAt', 'desc', where, page, 'dataSourceId'),
+          select: {
+            createdAt: true,
+            dataSource: { select: { ...(isRead ? selectOf(members) : {}), id: true, rowBytes: !isRead } },
+          },
+        },
+      },
+    });
+    const sources = isRead ? undefined : await readLinked(this.#db, agents, members);
+    const countAll = countedOnce(() => countLinks(this.#db, 'agentId', { agentId: { in: [...agentIds] }, ...where }));
+    return new Map(
+      agents.map(({ id, dataSources: links }) => {
+        const times = new Map(links.map(({ createdAt, dataSource }) => [dataSource.id, createdAt]));
+        const keyOf = (source: DataSource) => timeKey({ id: source.id, createdAt: times.get(source.id) ?? source.createdAt });
+        const rows = links.flatMap(
+          ({ dataSource }) => sources?.get(dataSource.id) ?? (isRead ? [sourceOf(dataSource as never)] : []),
+        );
+        return [id, pageOf(rows, page, keyOf, () => countAll(id), links.length)];
+      }),
+    );
+  }
+
   /** The agents of each source that match, newest first: their ids. */
   agentPagesOf(
     dataSourceIds: readonly string[],
     filter: AgentFilter,
     page: PageRequest,
-  ): Promise<ReadonlyMap<string, Page<{ readonly id: string }>>>;
+  ): Promise<ReadonlyMap<string, Page<{ readonly id: string }>>> {
+    const db = this.#db;
+
+    const where = { agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } };
+    const direction = readingOrder('desc', page);
+    const [afterId] = page.after ?? [];
+    const rest = afterId === undefined ? {} : { agentId: { [direction === 'desc' ? 'lt' : 'gt']: String(afterId) } };
+    return readChildPages(this.#db, page, {
+      async findPlaces() {
+        const agents = {
+          where: { AND: [where, rest] },
+          orderBy: { agentId: direction },
+          take: page.limit + 1,
+          select: { agentId: true },
+        };
+        const sources = await db.prisma.dataSource.findMany({
+          where: { id: { in: [...dataSourceIds] } },
+          select: { id: true, agents },
+        });
+        return sources.map(({ id, agents: links }) => ({ id, places: links.map(({ agentId }) => ({ id: agentId })) }));
+      },
+      read: async (ids) => ids.map((id) => ({ id })),
+      keyOf: ({ id }) => [id],
+      countAll: () => countLinks(this.#db, 'dataSourceId', { dataSourceId: { in: [...dataSourceIds] }, ...where }),
+    });
+  }
+
   /** The sources that read with each of the connections and match, newest first. Cost: grows with the sources of the connections. */
-  pagesOfConnections(
+  async pagesOfConnections(
     connections: readonly ConnectionName[],
     filter: DataSourceFilter,
     page: PageRequest,
-  ): Promise<ReadonlyMap<string, Page<DataSource>>>;
-}
-
-export function createSourceLinks(db: Database): SourceLinks {
-  return {
-    async pagesOfAgents(agentIds, filter, page, members) {
-      const where = { dataSource: visibleWhere(filter) };
-      const isRead = isPlain(members);
-      const agents = await db.prisma.agent.findMany({
-        where: { id: { in: [...agentIds] } },
-        select: {
-          id: true,
-          dataSources: {
-            ...byTime('createdAt', 'desc', where, page, 'dataSourceId'),
-            select: {
-              createdAt: true,
-              dataSource: { select: { ...(isRead ? selectOf(members) : {}), id: true, rowBytes: !isRead } },
-            },
-          },
-        },
-      });
-      const sources = isRead ? undefined : await readLinked(db, agents, members);
-      const countAll = countedOnce(() => countLinks(db, 'agentId', { agentId: { in: [...agentIds] }, ...where }));
-      return new Map(
-        agents.map(({ id, dataSources: links }) => {
-          const times = new Map(links.map(({ createdAt, dataSource }) => [dataSource.id, createdAt]));
-          const keyOf = (source: DataSource) => timeKey({ id: source.id, createdAt: times.get(source.id) ?? source.createdAt });
-          const rows = links.flatMap(
-            ({ dataSource }) => sources?.get(dataSource.id) ?? (isRead ? [sourceOf(dataSource as never)] : []),
-          );
-          return [id, pageOf(rows, page, keyOf, () => countAll(id), links.length)];
-        }),
-      );
-    },
-    agentPagesOf(dataSourceIds, filter, page) {
-      const where = { agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } };
-      const direction = readingOrder('desc', page);
-      const [afterId] = page.after ?? [];
-      const rest = afterId === undefined ? {} : { agentId: { [direction === 'desc' ? 'lt' : 'gt']: String(afterId) } };
-      return readChildPages(db, page, {
-        async findPlaces() {
-          const agents = {
-            where: { AND: [where, rest] },
-            orderBy: { agentId: direction },
-            take: page.limit + 1,
-            select: { agentId: true },
-          };
-          const sources = await db.prisma.dataSource.findMany({
-            where: { id: { in: [...dataSourceIds] } },
-            select: { id: true, agents },
-          });
-          return sources.map(({ id, agents: links }) => ({ id, places: links.map(({ agentId }) => ({ id: agentId })) }));
-        },
-        read: async (ids) => ids.map((id) => ({ id })),
-        keyOf: ({ id }) => [id],
-        countAll: () => countLinks(db, 'dataSourceId', { dataSourceId: { in: [...dataSourceIds] }, ...where }),
-      });
-    },
-    async pagesOfConnections(connections, filter, page) {
-      // What a source reads with stands in its configuration, so the pages are cut here.
-      const places = await db.prisma.dataSource.findMany({
-        where: { AND: [visibleWhere(filter), { OR: connections.flatMap(readingWith) }] },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        select: { id: true, createdAt: true, orgId: true, ownerUserId: true, data: true },
-      });
-      const ofConnections = connections.map((connection) => {
-        const own = places.filter((place) => isReadWith(place, connection));
-        return { id: connection.id, own, part: partOf(own, page) };
-      });
-      const ids = [...new Set(ofConnections.flatMap(({ part }) => part.map(({ id }) => id)))];
-      const rows = new Map((await readSources(db, ids)).map((source) => [source.id, source]));
-      return new Map(
-        ofConnections.map(({ id, own, part }) => {
-          const found = part.flatMap((place) => rows.get(place.id) ?? []);
-          return [id, pageOf(found, page, timeKey, async () => own.length, part.length)];
-        }),
-      );
-    },
-  };
+  ): Promise<ReadonlyMap<string, Page<DataSource>>> {
+    // What a source reads with stands in its configuration, so the pages are cut here.
+    const places = await this.#db.prisma.dataSource.findMany({
+      where: { AND: [visibleWhere(filter), { OR: connections.flatMap(readingWith) }] },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      select: { id: true, createdAt: true, orgId: true, ownerUserId: true, data: true },
+    });
+    const ofConnections = connections.map((connection) => {
+      const own = places.filter((place) => isReadWith(place, connection));
+      return { id: connection.id, own, part: partOf(own, page) };
+    });
+    const ids = [...new Set(ofConnections.flatMap(({ part }) => part.map(({ id }) => id)))];
+    const rows = new Map((await readSources(this.#db, ids)).map((source) => [source.id, source]));
+    return new Map(
+      ofConnections.map(({ id, own, part }) => {
+        const found = part.flatMap((place) => rows.get(place.id) ?? []);
+        return [id, pageOf(found, page, timeKey, async () => own.length, part.length)];
+      }),
+    );
+  }
 }
 
 export function visibleWhere(filter: DataSourceFilter): Prisma.DataSourceWhereInput {

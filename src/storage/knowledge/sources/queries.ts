@@ -1,5 +1,5 @@
 import { type Members, reads } from '../../../entities/ground/members.ts';
-import { type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
 import type { DataSource } from '../../../entities/knowledge/data-source.ts';
 import type { AgentFilter, DataSourceFilter } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
@@ -22,66 +22,81 @@ export interface UsingAgent {
 }
 
 /** The queries of DataSourceStore. */
-export function createSourceQueries(db: Database) {
-  async function findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]> {
+export class SourceQueries {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The sources with one of the ids that exist and match, in no order. */
+  async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]> {
     const where = { AND: [{ id: { in: [...ids] } }, visibleWhere(filter)] };
-    const visible = await db.prisma.dataSource.findMany({ where, select: { id: true } });
+    const visible = await this.#db.prisma.dataSource.findMany({ where, select: { id: true } });
     return readSources(
-      db,
+      this.#db,
       visible.map(({ id }) => id),
     );
   }
 
-  return {
-    findMany,
-    find: async (id: string, filter: DataSourceFilter) => (await findMany([id], filter))[0],
-    async ofAgents(agentIds: readonly string[], filter: DataSourceFilter, members?: Members<DataSource>) {
-      const { agentDataSource } = db.prisma;
-      const where = { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) };
-      const orderBy = [{ createdAt: 'desc' as const }, { dataSourceId: 'desc' as const }];
-      if (isPlain(members)) {
-        const select = { agentId: true, dataSource: { select: selectOf(members) } };
-        const rows = await agentDataSource.findMany({ where, orderBy, select });
-        return byOwner(rows.map(({ agentId, dataSource }) => ({ ownerId: agentId, thing: sourceOf(dataSource) })));
-      }
-      const select = { agentId: true, dataSource: { select: { id: true, rowBytes: true } } };
-      const links = await agentDataSource.findMany({ where, orderBy, select });
-      const sizes = new Map(links.map(({ dataSource }) => [dataSource.id, dataSource.rowBytes]));
-      if (reads(members, ...longMembers)) {
-        requireShortList(
-          db,
-          [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0),
-        );
-      }
-      const sources = new Map((await readSources(db, [...sizes.keys()], members)).map((source) => [source.id, source]));
-      return byOwner(
-        links.flatMap(({ agentId: ownerId, dataSource }) => {
-          const thing = sources.get(dataSource.id);
-          return thing === undefined ? [] : { ownerId, thing };
-        }),
+  async find(id: string, filter: DataSourceFilter): Promise<DataSource | undefined> {
+    return (await this.findMany([id], filter))[0];
+  }
+
+  /** The sources of many agents, newest attached first. `members`: the members to read besides the ids. */
+  async ofAgents(
+    agentIds: readonly string[],
+    filter: DataSourceFilter,
+    members?: Members<DataSource>,
+  ): Promise<ReadonlyMap<string, readonly DataSource[]>> {
+    const { agentDataSource } = this.#db.prisma;
+    const where = { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) };
+    const orderBy = [{ createdAt: 'desc' as const }, { dataSourceId: 'desc' as const }];
+    if (isPlain(members)) {
+      const select = { agentId: true, dataSource: { select: selectOf(members) } };
+      const rows = await agentDataSource.findMany({ where, orderBy, select });
+      return byOwner(rows.map(({ agentId, dataSource }) => ({ ownerId: agentId, thing: sourceOf(dataSource) })));
+    }
+    const select = { agentId: true, dataSource: { select: { id: true, rowBytes: true } } };
+    const links = await agentDataSource.findMany({ where, orderBy, select });
+    const sizes = new Map(links.map(({ dataSource }) => [dataSource.id, dataSource.rowBytes]));
+    if (reads(members, ...longMembers)) {
+      requireShortList(
+        this.#db,
+        [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0),
       );
-    },
-    async list(filter: DataSourceFilter, query: DataSourceListQuery, page: PageRequest) {
-      const where = listWhere(filter, query);
-      const places = await findSourcePlaces(db, where, { ...query, page });
-      const read = await readPage(db, places, (ids) => readSources(db, ids));
-      if (query.offset !== undefined) requireWholePage(db, read, page.limit);
-      const countAll = (take: number) => db.prisma.dataSource.count({ where, take });
-      return pageOf(read.rows, page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
-    },
-    async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]> {
-      const links = await db.prisma.agentDataSource.findMany({
-        where: { dataSourceId: { in: [...dataSourceIds] }, agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } },
-        orderBy: [{ agent: { name: 'asc' } }, { agentId: 'asc' }],
-        select: { dataSourceId: true, agent: { select: { id: true, name: true, rowBytes: true } } },
-      });
-      const images = await readImages(
-        db,
-        links.map(({ agent }) => agent),
-      );
-      return links.map(({ dataSourceId, agent: { id, name } }) => ({ dataSourceId, id, name, src: images.get(id) ?? '' }));
-    },
-  };
+    }
+    const sources = new Map((await readSources(this.#db, [...sizes.keys()], members)).map((source) => [source.id, source]));
+    return byOwner(
+      links.flatMap(({ agentId: ownerId, dataSource }) => {
+        const thing = sources.get(dataSource.id);
+        return thing === undefined ? [] : { ownerId, thing };
+      }),
+    );
+  }
+
+  async list(filter: DataSourceFilter, query: DataSourceListQuery, page: PageRequest): Promise<Page<DataSource>> {
+    const where = listWhere(filter, query);
+    const places = await findSourcePlaces(this.#db, where, { ...query, page });
+    const read = await readPage(this.#db, places, (ids) => readSources(this.#db, ids));
+    if (query.offset !== undefined) requireWholePage(this.#db, read, page.limit);
+    const countAll = (take: number) => this.#db.prisma.dataSource.count({ where, take });
+    return pageOf(read.rows, page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
+  }
+
+  /** The agents that match and have the sources attached, by name. */
+  async agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]> {
+    const links = await this.#db.prisma.agentDataSource.findMany({
+      where: { dataSourceId: { in: [...dataSourceIds] }, agent: { AND: [{ isDeleted: false }, agentWhere(filter)] } },
+      orderBy: [{ agent: { name: 'asc' } }, { agentId: 'asc' }],
+      select: { dataSourceId: true, agent: { select: { id: true, name: true, rowBytes: true } } },
+    });
+    const images = await readImages(
+      this.#db,
+      links.map(({ agent }) => agent),
+    );
+    return links.map(({ dataSourceId, agent: { id, name } }) => ({ dataSourceId, id, name, src: images.get(id) ?? '' }));
+  }
 }
 
 function listWhere(filter: DataSourceFilter, { search, type, state }: DataSourceListQuery): Prisma.DataSourceWhereInput {

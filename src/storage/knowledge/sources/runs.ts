@@ -9,50 +9,52 @@ import { countItemsOfRuns, itemCountsOf } from '../items/counts.ts';
 import { dataSourceWhere } from './filter.ts';
 
 /** The runs of sources, for people. */
-export interface SourceRunStore {
-  /** The runs among the ids whose sources match, in no order. */
-  findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly SourceRun[]>;
-  /** Newest first. The domain has decided that the caller may see the source. */
-  list(dataSourceId: string, page: PageRequest): Promise<Page<SourceRun>>;
-  /** The same of several sources: a page of each. */
-  pagesOf(dataSourceIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<SourceRun>>>;
-  /** The items that runs have queued, by what they are doing. A run that queued none is left out. */
-  itemCountsOf(runs: readonly Pick<SourceRun, 'id' | 'dataSourceId'>[]): Promise<ReadonlyMap<string, ItemCounts>>;
-}
+export class SourceRunStore {
+  readonly #db: Database;
 
-export function createSourceRunStore(db: Database): SourceRunStore {
-  return {
-    async findMany(ids, filter) {
-      const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
-      const rows = await db.prisma.sourceRun.findMany({ where: { id: { in: [...ids] }, dataSource }, omit });
-      return rows.map(runOf);
-    },
-    async list(dataSourceId, page) {
-      const rows = await db.prisma.sourceRun.findMany({ ...byTime('startedAt', 'desc', { dataSourceId }, page), omit });
-      return pageOf(rows.map(runOf), page, keyOf, (take) => db.prisma.sourceRun.count({ where: { dataSourceId }, take }));
-    },
-    pagesOf(dataSourceIds, page) {
-      const ofSources = { in: [...dataSourceIds] };
-      return readChildPages(db, page, {
-        async findPlaces() {
-          const runs = { ...byTime('startedAt', 'desc', {}, page), select: { id: true } };
-          const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, runs } });
-          return sources.map(({ id, runs: places }) => ({ id, places }));
-        },
-        read: async (ids) => (await db.prisma.sourceRun.findMany({ where: { id: { in: ids } }, omit })).map(runOf),
-        keyOf,
-        async countAll() {
-          const where = { dataSourceId: ofSources };
-          const groups = await db.prisma.sourceRun.groupBy({ by: ['dataSourceId'], where, _count: true });
-          return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
-        },
-      });
-    },
-    async itemCountsOf(runs) {
-      const counts = await countItemsOfRuns(db, runs);
-      return new Map([...counts].map(([id, states]) => [id, itemCountsOf(states)]));
-    },
-  };
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The runs among the ids whose sources match, in no order. */
+  async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly SourceRun[]> {
+    const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
+    const rows = await this.#db.prisma.sourceRun.findMany({ where: { id: { in: [...ids] }, dataSource }, omit });
+    return rows.map(runOf);
+  }
+
+  /** Newest first. The domain has decided that the caller may see the source. */
+  async list(dataSourceId: string, page: PageRequest): Promise<Page<SourceRun>> {
+    const rows = await this.#db.prisma.sourceRun.findMany({ ...byTime('startedAt', 'desc', { dataSourceId }, page), omit });
+    return pageOf(rows.map(runOf), page, keyOf, (take) => this.#db.prisma.sourceRun.count({ where: { dataSourceId }, take }));
+  }
+
+  /** The same of several sources: a page of each. */
+  pagesOf(dataSourceIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<SourceRun>>> {
+    const db = this.#db;
+
+    const ofSources = { in: [...dataSourceIds] };
+    return readChildPages(this.#db, page, {
+      async findPlaces() {
+        const runs = { ...byTime('startedAt', 'desc', {}, page), select: { id: true } };
+        const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, runs } });
+        return sources.map(({ id, runs: places }) => ({ id, places }));
+      },
+      read: async (ids) => (await this.#db.prisma.sourceRun.findMany({ where: { id: { in: ids } }, omit })).map(runOf),
+      keyOf,
+      async countAll() {
+        const where = { dataSourceId: ofSources };
+        const groups = await db.prisma.sourceRun.groupBy({ by: ['dataSourceId'], where, _count: true });
+        return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
+      },
+    });
+  }
+
+  /** The items that runs have queued, by what they are doing. A run that queued none is left out. */
+  async itemCountsOf(runs: readonly Pick<SourceRun, 'id' | 'dataSourceId'>[]): Promise<ReadonlyMap<string, ItemCounts>> {
+    const counts = await countItemsOfRuns(this.#db, runs);
+    return new Map([...counts].map(([id, states]) => [id, itemCountsOf(states)]));
+  }
 }
 
 /** What only the process that reads a source needs. */

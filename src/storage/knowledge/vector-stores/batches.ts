@@ -31,82 +31,93 @@ export type AddedBatch =
   | { readonly kind: 'missing' };
 
 /** Files of a vector store that one request attached. Access is that of the store: load it before. */
-export interface VectorStoreBatchStore {
+export class VectorStoreBatchStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
   /**
    * Adds new files to a store, with files that it has already, as one batch.
    *
    * @param knownItemIds  items of files that the store had when the batch was made; those that are gone are left out.
    * @param also  queues the jobs of the new items.
    */
-  add(
+  async add(
     batch: NewFileBatch,
     files: readonly NewStoreFile[],
     knownItemIds: readonly string[],
     filesMax: number,
     also: AlsoQueue,
-  ): Promise<AddedBatch>;
-  find(storeId: string, id: string): Promise<StoreFileBatch | undefined>;
-  listFiles(storeId: string, id: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>>;
-  /** Stops the indexing of its files; those that are indexed stay. */
-  cancel(storeId: string, id: string): Promise<void>;
-}
+  ): Promise<AddedBatch> {
+    const { dataSourceId, id: batchId } = batch;
+    const added = await this.#db.transaction(async (tx): Promise<AddedBatch> => {
+      if (!(await lockStore(tx, dataSourceId))) return { kind: 'missing' };
+      const there = { dataSourceId, ...inStore };
+      const select = { id: true, uniqueId: true };
+      const wanted = { in: files.map(({ fileId }) => fileId) };
+      const meanwhile = await tx.prisma.knowledgeItem.findMany({ where: { ...there, uniqueId: wanted }, select });
+      const attached = new Set(meanwhile.map(({ uniqueId }) => uniqueId));
+      const [unneeded, missing] = [
+        files.filter(({ fileId }) => attached.has(fileId)),
+        files.filter(({ fileId }) => !attached.has(fileId)),
+      ];
+      if (missing.length > 0 && (await tx.prisma.knowledgeItem.count({ where: there })) + missing.length > filesMax)
+        return { kind: 'full' };
+      const known = await tx.prisma.knowledgeItem.findMany({ where: { ...there, id: { in: [...knownItemIds] } }, select });
+      await addItems(tx, dataSourceId, missing);
+      await tx.prisma.vectorStoreFileBatch.create({ data: batch });
+      const itemIds = new Set([...itemIdsOf(missing), ...[...meanwhile, ...known].map(({ id }) => id)]);
+      await tx.prisma.vectorStoreBatchFile.createMany({ data: [...itemIds].map((itemId) => ({ batchId, itemId })) });
+      await noteUse(tx, dataSourceId);
+      await also(tx, itemIdsOf(missing));
+      return { kind: 'added', unneeded };
+    });
+    if (added.kind === 'added') this.#announce(dataSourceId);
+    return added;
+  }
 
-export function createVectorStoreBatchStore(db: Database, signals: Signals): VectorStoreBatchStore {
-  const announce = (id: string) => signals.publish('data-source-changed', id);
-  return {
-    async add(batch, files, knownItemIds, filesMax, also) {
-      const { dataSourceId, id: batchId } = batch;
-      const added = await db.transaction(async (tx): Promise<AddedBatch> => {
-        if (!(await lockStore(tx, dataSourceId))) return { kind: 'missing' };
-        const there = { dataSourceId, ...inStore };
-        const select = { id: true, uniqueId: true };
-        const wanted = { in: files.map(({ fileId }) => fileId) };
-        const meanwhile = await tx.prisma.knowledgeItem.findMany({ where: { ...there, uniqueId: wanted }, select });
-        const attached = new Set(meanwhile.map(({ uniqueId }) => uniqueId));
-        const [unneeded, missing] = [
-          files.filter(({ fileId }) => attached.has(fileId)),
-          files.filter(({ fileId }) => !attached.has(fileId)),
-        ];
-        if (missing.length > 0 && (await tx.prisma.knowledgeItem.count({ where: there })) + missing.length > filesMax)
-          return { kind: 'full' };
-        const known = await tx.prisma.knowledgeItem.findMany({ where: { ...there, id: { in: [...knownItemIds] } }, select });
-        await addItems(tx, dataSourceId, missing);
-        await tx.prisma.vectorStoreFileBatch.create({ data: batch });
-        const itemIds = new Set([...itemIdsOf(missing), ...[...meanwhile, ...known].map(({ id }) => id)]);
-        await tx.prisma.vectorStoreBatchFile.createMany({ data: [...itemIds].map((itemId) => ({ batchId, itemId })) });
-        await noteUse(tx, dataSourceId);
-        await also(tx, itemIdsOf(missing));
-        return { kind: 'added', unneeded };
+  async find(storeId: string, id: string): Promise<StoreFileBatch | undefined> {
+    const batch = await this.#db.prisma.vectorStoreFileBatch.findFirst({ where: { id, dataSourceId: storeId } });
+    if (batch === null) return undefined;
+    const counts = await countItems(this.#db, { batches: { some: { batchId: id } }, ...inStore });
+    return { ...batch, ...fileCountsOf(counts.get(storeId) ?? []) };
+  }
+
+  listFiles(
+    storeId: string,
+    batchId: string,
+    status: StoreFileStatus | undefined,
+    page: IdPage,
+  ): Promise<RowMatches<VectorStoreFile>> {
+    return listStoreFiles(this.#db, storeId, status, page, async ({ range: itemId, direction, take }, where) => {
+      const files = await this.#db.prisma.vectorStoreBatchFile.findMany({
+        where: { batchId, itemId, item: where },
+        orderBy: { itemId: direction },
+        take,
+        select: { item: { select: { id: true, rowBytes: true } } },
       });
-      if (added.kind === 'added') announce(dataSourceId);
-      return added;
-    },
-    async find(storeId, id) {
-      const batch = await db.prisma.vectorStoreFileBatch.findFirst({ where: { id, dataSourceId: storeId } });
-      if (batch === null) return undefined;
-      const counts = await countItems(db, { batches: { some: { batchId: id } }, ...inStore });
-      return { ...batch, ...fileCountsOf(counts.get(storeId) ?? []) };
-    },
-    listFiles: (storeId, batchId, status, page) =>
-      listStoreFiles(db, storeId, status, page, async ({ range: itemId, direction, take }, where) => {
-        const files = await db.prisma.vectorStoreBatchFile.findMany({
-          where: { batchId, itemId, item: where },
-          orderBy: { itemId: direction },
-          take,
-          select: { item: { select: { id: true, rowBytes: true } } },
-        });
-        return files.map(({ item }) => item);
-      }),
-    async cancel(storeId, id) {
-      await db.transaction(async (tx) => {
-        const { count } = await tx.prisma.vectorStoreFileBatch.updateMany({
-          where: { id, dataSourceId: storeId, cancelledAt: null },
-          data: { cancelledAt: new Date() },
-        });
-        if (count === 0) return;
-        await cancelItems(tx, { batches: { some: { batchId: id } } });
+      return files.map(({ item }) => item);
+    });
+  }
+
+  /** Stops the indexing of its files; those that are indexed stay. */
+  async cancel(storeId: string, id: string): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      const { count } = await tx.prisma.vectorStoreFileBatch.updateMany({
+        where: { id, dataSourceId: storeId, cancelledAt: null },
+        data: { cancelledAt: new Date() },
       });
-      announce(storeId);
-    },
-  };
+      if (count === 0) return;
+      await cancelItems(tx, { batches: { some: { batchId: id } } });
+    });
+    this.#announce(storeId);
+  }
+
+  #announce(id: string) {
+    return this.#signals.publish('data-source-changed', id);
+  }
 }

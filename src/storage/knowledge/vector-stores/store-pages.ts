@@ -18,161 +18,167 @@ export interface StoreFileQuery {
 }
 
 /** Vector stores, their files and batches, for readers of many at once. Ids sort by the time they were made. */
-export interface VectorStorePages {
+export class VectorStorePages {
+  readonly #db: Database;
+  readonly #readByItem;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#readByItem = {
+      async read(ids: string[]): Promise<readonly VectorStoreFile[]> {
+        const items = await db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select: fileSelect });
+        return items.map(fileOf);
+      },
+      keyOf: ({ itemId }: VectorStoreFile): SortKey => [itemId],
+      placeOf: ({ itemId }: VectorStoreFile) => itemId,
+    };
+  }
+
   /** The stores among the ids of data sources that match, in no order. */
-  findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly VectorStore[]>;
-  list(filter: DataSourceFilter, page: OrderedPage): Promise<Page<VectorStore>>;
+  async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly VectorStore[]> {
+    const where = { dataSourceId: { in: [...ids] }, dataSource: visibleWhere(filter) };
+    const stores = await this.#db.prisma.vectorStore.findMany({ where, select: { dataSourceId: true } });
+    return readStores(
+      this.#db,
+      stores.map(({ dataSourceId }) => dataSourceId),
+    );
+  }
+
+  async list(filter: DataSourceFilter, page: OrderedPage): Promise<Page<VectorStore>> {
+    const visible = { dataSource: visibleWhere(filter) };
+    const { range, direction, take } = spanOf(page);
+    const stores = await this.#db.prisma.vectorStore.findMany({
+      where: { dataSourceId: range, ...visible },
+      orderBy: { dataSourceId: direction },
+      take,
+      select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
+    });
+    const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
+      id,
+      rowBytes: rowBytes + dataSource.rowBytes,
+    }));
+    const { rows, foundCount } = await readPage(this.#db, places, (ids) => readStores(this.#db, ids));
+    const countAll = (most: number) => this.#db.prisma.vectorStore.count({ where: visible, take: most });
+    return pageOf(rows, page, ({ id }) => [id], countAll, foundCount);
+  }
+
   /** The files with one of the ids of items whose stores match, in no order. */
-  findFiles(itemIds: readonly string[], filter: DataSourceFilter): Promise<readonly VectorStoreFile[]>;
+  findFiles(itemIds: readonly string[], filter: DataSourceFilter): Promise<readonly VectorStoreFile[]> {
+    return findStoreFiles(this.#db, {
+      id: { in: [...itemIds] },
+      dataSource: { AND: [visibleWhere(filter), { vectorStore: { isNot: null } }] },
+    });
+  }
+
   /** A page of the files of each store. The domain has found the stores for the caller. */
   filePagesOf(
     storeIds: readonly string[],
-    query: StoreFileQuery,
+    { status, order }: StoreFileQuery,
     page: PageRequest,
-  ): Promise<ReadonlyMap<string, Page<VectorStoreFile>>>;
+  ): Promise<ReadonlyMap<string, Page<VectorStoreFile>>> {
+    const db = this.#db;
+
+    const ofStores = { in: [...storeIds] };
+    const where = statusWhere(status);
+    return readChildPages<VectorStoreFile>(this.#db, page, {
+      ...this.#readByItem,
+      async findPlaces() {
+        const { range: id, direction, take } = spanOf({ ...page, order });
+        const items = {
+          where: { AND: [where, { id }] },
+          orderBy: { id: direction },
+          take,
+          select: { id: true, rowBytes: true },
+        };
+        const stores = await db.prisma.dataSource.findMany({ where: { id: ofStores }, select: { id: true, items } });
+        return stores.map((store) => ({ id: store.id, places: store.items }));
+      },
+      async countAll() {
+        const groups = await db.prisma.knowledgeItem.groupBy({
+          by: ['dataSourceId'],
+          where: { AND: [where, { dataSourceId: ofStores }] },
+          _count: true,
+        });
+        return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
+      },
+    });
+  }
+
   /** The batches among the ids whose stores match, in no order. */
-  findBatches(ids: readonly string[], filter: DataSourceFilter): Promise<readonly StoreFileBatch[]>;
+  findBatches(ids: readonly string[], filter: DataSourceFilter): Promise<readonly StoreFileBatch[]> {
+    return this.#readBatches(ids, { store: { dataSource: visibleWhere(filter) } });
+  }
+
   /** A page of the batches of each store, newest first. */
-  batchPagesOf(storeIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<StoreFileBatch>>>;
+  batchPagesOf(storeIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<StoreFileBatch>>> {
+    const db = this.#db;
+
+    const ofStores = { in: [...storeIds] };
+    return readChildPages<StoreFileBatch>(this.#db, page, {
+      async findPlaces() {
+        const { range: id, direction, take } = spanOf({ ...page, order: 'desc' });
+        const batches = { where: { id }, orderBy: { id: direction }, take, select: { id: true } };
+        const stores = await db.prisma.vectorStore.findMany({
+          where: { dataSourceId: ofStores },
+          select: { dataSourceId: true, batches },
+        });
+        return stores.map((store) => ({ id: store.dataSourceId, places: store.batches }));
+      },
+      read: (ids) => this.#readBatches(ids, {}),
+      keyOf: ({ id }) => [id],
+      async countAll() {
+        const where = { dataSourceId: ofStores };
+        const groups = await db.prisma.vectorStoreFileBatch.groupBy({ by: ['dataSourceId'], where, _count: true });
+        return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
+      },
+    });
+  }
+
   /** A page of the files of each batch that are still in its store. */
   filePagesOfBatches(
     batchIds: readonly string[],
-    query: StoreFileQuery,
+    { status, order }: StoreFileQuery,
     page: PageRequest,
-  ): Promise<ReadonlyMap<string, Page<VectorStoreFile>>>;
-}
+  ): Promise<ReadonlyMap<string, Page<VectorStoreFile>>> {
+    const db = this.#db;
 
-export function createVectorStorePages(db: Database): VectorStorePages {
-  async function readBatches(
-    ids: readonly string[],
-    where: Prisma.VectorStoreFileBatchWhereInput,
-  ): Promise<readonly StoreFileBatch[]> {
-    const rows = await db.prisma.vectorStoreFileBatch.findMany({ where: { AND: [{ id: { in: [...ids] } }, where] } });
+    const ofBatches = { in: [...batchIds] };
+    const item = statusWhere(status);
+    return readChildPages<VectorStoreFile>(this.#db, page, {
+      ...this.#readByItem,
+      async findPlaces() {
+        const { range: itemId, direction, take } = spanOf({ ...page, order });
+        const files = {
+          where: { itemId, item },
+          orderBy: { itemId: direction },
+          take,
+          select: { item: { select: { id: true, rowBytes: true } } },
+        };
+        const batches = await db.prisma.vectorStoreFileBatch.findMany({
+          where: { id: ofBatches },
+          select: { id: true, files },
+        });
+        return batches.map((batch) => ({ id: batch.id, places: batch.files.map((file) => file.item) }));
+      },
+      async countAll() {
+        const groups = await db.prisma.vectorStoreBatchFile.groupBy({
+          by: ['batchId'],
+          where: { batchId: ofBatches, item },
+          _count: true,
+        });
+        return new Map(groups.map(({ batchId, _count }) => [batchId, _count]));
+      },
+    });
+  }
+
+  async #readBatches(ids: readonly string[], where: Prisma.VectorStoreFileBatchWhereInput): Promise<readonly StoreFileBatch[]> {
+    const rows = await this.#db.prisma.vectorStoreFileBatch.findMany({ where: { AND: [{ id: { in: [...ids] } }, where] } });
     const counts = await countFilesOfBatches(
-      db,
+      this.#db,
       rows.map(({ id }) => id),
     );
     return rows.map((row) => ({ ...row, ...fileCountsOf(counts.get(row.id) ?? []) }));
   }
-
-  const readByItem = {
-    async read(ids: string[]): Promise<readonly VectorStoreFile[]> {
-      const items = await db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select: fileSelect });
-      return items.map(fileOf);
-    },
-    keyOf: ({ itemId }: VectorStoreFile): SortKey => [itemId],
-    placeOf: ({ itemId }: VectorStoreFile) => itemId,
-  };
-
-  return {
-    async findMany(ids, filter) {
-      const where = { dataSourceId: { in: [...ids] }, dataSource: visibleWhere(filter) };
-      const stores = await db.prisma.vectorStore.findMany({ where, select: { dataSourceId: true } });
-      return readStores(
-        db,
-        stores.map(({ dataSourceId }) => dataSourceId),
-      );
-    },
-    async list(filter, page) {
-      const visible = { dataSource: visibleWhere(filter) };
-      const { range, direction, take } = spanOf(page);
-      const stores = await db.prisma.vectorStore.findMany({
-        where: { dataSourceId: range, ...visible },
-        orderBy: { dataSourceId: direction },
-        take,
-        select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
-      });
-      const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
-        id,
-        rowBytes: rowBytes + dataSource.rowBytes,
-      }));
-      const { rows, foundCount } = await readPage(db, places, (ids) => readStores(db, ids));
-      const countAll = (most: number) => db.prisma.vectorStore.count({ where: visible, take: most });
-      return pageOf(rows, page, ({ id }) => [id], countAll, foundCount);
-    },
-    findFiles: (itemIds, filter) =>
-      findStoreFiles(db, {
-        id: { in: [...itemIds] },
-        dataSource: { AND: [visibleWhere(filter), { vectorStore: { isNot: null } }] },
-      }),
-    filePagesOf(storeIds, { status, order }, page) {
-      const ofStores = { in: [...storeIds] };
-      const where = statusWhere(status);
-      return readChildPages<VectorStoreFile>(db, page, {
-        ...readByItem,
-        async findPlaces() {
-          const { range: id, direction, take } = spanOf({ ...page, order });
-          const items = {
-            where: { AND: [where, { id }] },
-            orderBy: { id: direction },
-            take,
-            select: { id: true, rowBytes: true },
-          };
-          const stores = await db.prisma.dataSource.findMany({ where: { id: ofStores }, select: { id: true, items } });
-          return stores.map((store) => ({ id: store.id, places: store.items }));
-        },
-        async countAll() {
-          const groups = await db.prisma.knowledgeItem.groupBy({
-            by: ['dataSourceId'],
-            where: { AND: [where, { dataSourceId: ofStores }] },
-            _count: true,
-          });
-          return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
-        },
-      });
-    },
-    findBatches: (ids, filter) => readBatches(ids, { store: { dataSource: visibleWhere(filter) } }),
-    batchPagesOf(storeIds, page) {
-      const ofStores = { in: [...storeIds] };
-      return readChildPages<StoreFileBatch>(db, page, {
-        async findPlaces() {
-          const { range: id, direction, take } = spanOf({ ...page, order: 'desc' });
-          const batches = { where: { id }, orderBy: { id: direction }, take, select: { id: true } };
-          const stores = await db.prisma.vectorStore.findMany({
-            where: { dataSourceId: ofStores },
-            select: { dataSourceId: true, batches },
-          });
-          return stores.map((store) => ({ id: store.dataSourceId, places: store.batches }));
-        },
-        read: (ids) => readBatches(ids, {}),
-        keyOf: ({ id }) => [id],
-        async countAll() {
-          const where = { dataSourceId: ofStores };
-          const groups = await db.prisma.vectorStoreFileBatch.groupBy({ by: ['dataSourceId'], where, _count: true });
-          return new Map(groups.map(({ dataSourceId, _count }) => [dataSourceId, _count]));
-        },
-      });
-    },
-    filePagesOfBatches(batchIds, { status, order }, page) {
-      const ofBatches = { in: [...batchIds] };
-      const item = statusWhere(status);
-      return readChildPages<VectorStoreFile>(db, page, {
-        ...readByItem,
-        async findPlaces() {
-          const { range: itemId, direction, take } = spanOf({ ...page, order });
-          const files = {
-            where: { itemId, item },
-            orderBy: { itemId: direction },
-            take,
-            select: { item: { select: { id: true, rowBytes: true } } },
-          };
-          const batches = await db.prisma.vectorStoreFileBatch.findMany({
-            where: { id: ofBatches },
-            select: { id: true, files },
-          });
-          return batches.map((batch) => ({ id: batch.id, places: batch.files.map((file) => file.item) }));
-        },
-        async countAll() {
-          const groups = await db.prisma.vectorStoreBatchFile.groupBy({
-            by: ['batchId'],
-            where: { batchId: ofBatches, item },
-            _count: true,
-          });
-          return new Map(groups.map(({ batchId, _count }) => [batchId, _count]));
-        },
-      });
-    },
-  };
 }
 
 function statusWhere(status: StoreFileStatus | undefined): Prisma.KnowledgeItemWhereInput {

@@ -56,184 +56,207 @@ export interface VectorStoreChanges {
 /** What is queued in the transaction of a change. */
 export type AlsoQueue = (tx: Transaction, itemIds: readonly string[]) => Promise<void>;
 
-/** Stores under deletion, and files under deletion, are in none of these. */
-export interface VectorStoreStore {
-  create(store: NewVectorStore, files: readonly NewStoreFile[], also: AlsoQueue): Promise<void>;
-  find(id: string, filter: DataSourceFilter): Promise<VectorStore | undefined>;
-  /** By the time they were made; ids sort by it too. */
-  list(filter: DataSourceFilter, page: IdPage): Promise<RowMatches<VectorStore>>;
-  /** Sets the day of expiry anew: a change is a use. */
-  update(id: string, changes: VectorStoreChanges): Promise<void>;
-  /** Notes that a store was used, at most once a minute. */
-  touch(id: string): Promise<void>;
-  /** @returns false when the store has `filesMax` files, or the file already. */
-  addFile(storeId: string, file: NewStoreFile, filesMax: number, also: AlsoQueue): Promise<boolean>;
-  /** Has files that failed or were cancelled indexed from the beginning. @returns those of the items that it concerns. */
-  beginAnew(itemIds: readonly string[], newRunId: () => string, also: AlsoQueue): Promise<readonly string[]>;
-  findFile(storeId: string, fileId: string): Promise<VectorStoreFile | undefined>;
-  /** Those of the files that the store has, in no order. */
-  filesByIds(storeId: string, fileIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
-  /** The items of files that fit a filter by attributes. */
-  itemsWith(storeId: string, filter: AttributeFilter): Promise<readonly string[]>;
-  filesOfItems(itemIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
-  listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>>;
-  /** The passages of an item from a place on, in order; none before it is indexed. */
-  passages(itemId: string, from: number, limit: number): Promise<RowMatches<StorePassage>>;
-  setAttributes(itemId: string, attributes: FileAttributes): Promise<void>;
-  /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
-  detach(files: DetachedFiles, also: AlsoQueue): Promise<void>;
-  /** Stores that expired and still have files, and that no legal hold keeps. */
-  expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]>;
-}
 export type DetachedFiles =
   | { readonly storeId: string; readonly fileId?: string }
   | { readonly orgId: string; readonly fileId: string };
 
-export function createVectorStoreStore(db: Database, signals: Signals): VectorStoreStore {
-  const announce = (id: string) => signals.publish('data-source-changed', id);
-  return {
-    async create({ description, metadata, expiresAfterDays, expiresAt, ...source }, files, also) {
-      const { id: dataSourceId, createdAt } = source;
-      await db.transaction(async (tx) => {
-        await tx.prisma.dataSource.create({ data: { ...source, type: 'FILE_UPLOAD', updatedAt: createdAt } });
-        const data = { dataSourceId, description, metadata, expiresAfterDays, expiresAt, lastActiveAt: createdAt };
-        await tx.prisma.vectorStore.create({ data });
-        await addItems(tx, dataSourceId, files);
-        await also(tx, itemIdsOf(files));
+/** Stores under deletion, and files under deletion, are in none of these. */
+export class VectorStoreStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async create(
+    { description, metadata, expiresAfterDays, expiresAt, ...source }: NewVectorStore,
+    files: readonly NewStoreFile[],
+    also: AlsoQueue,
+  ): Promise<void> {
+    const { id: dataSourceId, createdAt } = source;
+    await this.#db.transaction(async (tx) => {
+      await tx.prisma.dataSource.create({ data: { ...source, type: 'FILE_UPLOAD', updatedAt: createdAt } });
+      const data = { dataSourceId, description, metadata, expiresAfterDays, expiresAt, lastActiveAt: createdAt };
+      await tx.prisma.vectorStore.create({ data });
+      await addItems(tx, dataSourceId, files);
+      await also(tx, itemIdsOf(files));
+    });
+    this.#announce(dataSourceId);
+  }
+
+  async find(id: string, filter: DataSourceFilter): Promise<VectorStore | undefined> {
+    const where = { dataSourceId: id, dataSource: visibleWhere(filter) };
+    const store = await this.#db.prisma.vectorStore.findFirst({ where, select: { dataSourceId: true } });
+    return store === null ? undefined : (await readStores(this.#db, [id]))[0];
+  }
+
+  /** By the time they were made; ids sort by it too. */
+  async list(filter: DataSourceFilter, page: IdPage): Promise<RowMatches<VectorStore>> {
+    const { range, direction, take } = idRange(page);
+    const stores = await this.#db.prisma.vectorStore.findMany({
+      where: { dataSourceId: range, dataSource: visibleWhere(filter) },
+      orderBy: { dataSourceId: direction },
+      take,
+      select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
+    });
+    const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
+      id,
+      rowBytes: rowBytes + dataSource.rowBytes,
+    }));
+    return readPage(this.#db, places, (ids) => readStores(this.#db, ids));
+  }
+
+  /** Sets the day of expiry anew: a change is a use. */
+  async update(id: string, { name, ...changes }: VectorStoreChanges): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      if (name !== undefined) await tx.prisma.dataSource.updateMany({ where: { id }, data: { name, updatedAt: new Date() } });
+      await tx.prisma.vectorStore.updateMany({ where: { dataSourceId: id }, data: changes });
+      await noteUse(tx, id);
+    });
+    this.#announce(id);
+  }
+
+  /** Notes that a store was used, at most once a minute. */
+  touch(id: string): Promise<void> {
+    return noteUse(this.#db, id, new Date(Date.now() - touchEveryMs));
+  }
+
+  /** @returns false when the store has `filesMax` files, or the file already. */
+  async addFile(storeId: string, file: NewStoreFile, filesMax: number, also: AlsoQueue): Promise<boolean> {
+    const wasAdded = await this.#db.transaction(async (tx) => {
+      if (!(await lockStore(tx, storeId))) return false;
+      const where = { dataSourceId: storeId, ...inStore };
+      if ((await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
+      if ((await tx.prisma.knowledgeItem.count({ where: { ...where, uniqueId: file.fileId } })) > 0) return false;
+      await addItems(tx, storeId, [file]);
+      await noteUse(tx, storeId);
+      await also(tx, [file.itemId]);
+      return true;
+    });
+    if (wasAdded) this.#announce(storeId);
+    return wasAdded;
+  }
+
+  /** Has files that failed or were cancelled indexed from the beginning. @returns those of the items that it concerns. */
+  async beginAnew(itemIds: readonly string[], newRunId: () => string, also: AlsoQueue): Promise<readonly string[]> {
+    const rows = await this.#db.transaction(async (tx) => {
+      const begun = await tx.prisma.knowledgeItem.updateManyAndReturn({
+        where: { id: { in: [...itemIds] }, indexStatus: { in: ['FAILED', 'SKIPPED', 'CANCELLED'] } },
+        data: {
+          updatedAt: new Date(),
+          indexStatus: 'QUEUED',
+          indexPercentage: 0,
+          attempt: 0,
+          isForced: true,
+          errorCode: null,
+          errorMessage: null,
+        },
+        select: { id: true, dataSourceId: true },
       });
-      announce(dataSourceId);
-    },
-    async find(id, filter) {
-      const where = { dataSourceId: id, dataSource: visibleWhere(filter) };
-      const store = await db.prisma.vectorStore.findFirst({ where, select: { dataSourceId: true } });
-      return store === null ? undefined : (await readStores(db, [id]))[0];
-    },
-    async list(filter, page) {
-      const { range, direction, take } = idRange(page);
-      const stores = await db.prisma.vectorStore.findMany({
-        where: { dataSourceId: range, dataSource: visibleWhere(filter) },
-        orderBy: { dataSourceId: direction },
-        take,
-        select: { dataSourceId: true, rowBytes: true, dataSource: { select: { rowBytes: true } } },
-      });
-      const places = stores.map(({ dataSourceId: id, rowBytes, dataSource }) => ({
-        id,
-        rowBytes: rowBytes + dataSource.rowBytes,
-      }));
-      return readPage(db, places, (ids) => readStores(db, ids));
-    },
-    async update(id, { name, ...changes }) {
-      await db.transaction(async (tx) => {
-        if (name !== undefined) await tx.prisma.dataSource.updateMany({ where: { id }, data: { name, updatedAt: new Date() } });
-        await tx.prisma.vectorStore.updateMany({ where: { dataSourceId: id }, data: changes });
-        await noteUse(tx, id);
-      });
-      announce(id);
-    },
-    touch: (id) => noteUse(db, id, new Date(Date.now() - touchEveryMs)),
-    async addFile(storeId, file, filesMax, also) {
-      const wasAdded = await db.transaction(async (tx) => {
-        if (!(await lockStore(tx, storeId))) return false;
-        const where = { dataSourceId: storeId, ...inStore };
-        if ((await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
-        if ((await tx.prisma.knowledgeItem.count({ where: { ...where, uniqueId: file.fileId } })) > 0) return false;
-        await addItems(tx, storeId, [file]);
-        await noteUse(tx, storeId);
-        await also(tx, [file.itemId]);
-        return true;
-      });
-      if (wasAdded) announce(storeId);
-      return wasAdded;
-    },
-    async beginAnew(itemIds, newRunId, also) {
-      const rows = await db.transaction(async (tx) => {
-        const begun = await tx.prisma.knowledgeItem.updateManyAndReturn({
-          where: { id: { in: [...itemIds] }, indexStatus: { in: ['FAILED', 'SKIPPED', 'CANCELLED'] } },
-          data: {
-            updatedAt: new Date(),
-            indexStatus: 'QUEUED',
-            indexPercentage: 0,
-            attempt: 0,
-            isForced: true,
-            errorCode: null,
-            errorMessage: null,
-          },
-          select: { id: true, dataSourceId: true },
-        });
-        for (const [dataSourceId, items] of Map.groupBy(begun, (row) => row.dataSourceId)) {
-          const run = { id: newRunId(), dataSourceId, trigger: 'REFRESH', isForced: true } as const;
-          await addUploadRun(
-            tx,
-            run,
-            items.map(({ id }) => id),
-          );
-        }
-        await also(
+      for (const [dataSourceId, items] of Map.groupBy(begun, (row) => row.dataSourceId)) {
+        const run = { id: newRunId(), dataSourceId, trigger: 'REFRESH', isForced: true } as const;
+        await addUploadRun(
           tx,
-          begun.map(({ id }) => id),
-        );
-        return begun;
-      });
-      for (const id of new Set(rows.map(({ dataSourceId }) => dataSourceId))) announce(id);
-      return rows.map(({ id }) => id);
-    },
-    findFile: async (storeId, fileId) => (await findStoreFiles(db, { dataSourceId: storeId, uniqueId: fileId }))[0],
-    filesByIds: (storeId, fileIds) => findStoreFiles(db, { dataSourceId: storeId, uniqueId: { in: [...fileIds] } }),
-    itemsWith: (storeId, filter) => itemsWith(db, storeId, filter),
-    filesOfItems: (itemIds) => findStoreFiles(db, { id: { in: [...itemIds] } }),
-    listFiles: (storeId, status, page) =>
-      listStoreFiles(db, storeId, status, page, ({ range: id, direction, take }, where) =>
-        db.prisma.knowledgeItem.findMany({
-          where: { ...where, id },
-          orderBy: { id: direction },
-          take,
-          select: { id: true, rowBytes: true },
-        }),
-      ),
-    passages: (itemId, from, limit) => readPassages(db, itemId, from, limit),
-    async setAttributes(id, attributes) {
-      await db.transaction(async (tx) => {
-        await lockRow(tx, 'knowledge_items', id);
-        const item = await tx.prisma.knowledgeItem.findUnique({ where: { id }, select: { metadata: true } });
-        if (item === null) return;
-        const metadata = { ...(item.metadata as Prisma.JsonObject), attributes } as Prisma.InputJsonObject;
-        await tx.prisma.knowledgeItem.update({ where: { id }, data: { metadata } });
-      });
-    },
-    async detach(files, also) {
-      const dataSourceIds = await db.transaction(async (tx) => {
-        const items = await tx.prisma.knowledgeItem.findMany({
-          where: {
-            ...inStore,
-            ...('storeId' in files ? { dataSourceId: files.storeId } : { orgId: files.orgId }),
-            ...(files.fileId === undefined ? {} : { uniqueId: files.fileId }),
-            dataSource: { vectorStore: { isNot: null } },
-          },
-          select: { id: true },
-        });
-        const hidden = await hideItems(
-          tx,
+          run,
           items.map(({ id }) => id),
         );
-        if (hidden.length > 0)
-          await also(
-            tx,
-            hidden.map(({ id }) => id),
-          );
-        return new Set(hidden.map(({ dataSourceId }) => dataSourceId));
+      }
+      await also(
+        tx,
+        begun.map(({ id }) => id),
+      );
+      return begun;
+    });
+    for (const id of new Set(rows.map(({ dataSourceId }) => dataSourceId))) this.#announce(id);
+    return rows.map(({ id }) => id);
+  }
+
+  async findFile(storeId: string, fileId: string): Promise<VectorStoreFile | undefined> {
+    return (await findStoreFiles(this.#db, { dataSourceId: storeId, uniqueId: fileId }))[0];
+  }
+
+  /** Those of the files that the store has, in no order. */
+  filesByIds(storeId: string, fileIds: readonly string[]): Promise<readonly VectorStoreFile[]> {
+    return findStoreFiles(this.#db, { dataSourceId: storeId, uniqueId: { in: [...fileIds] } });
+  }
+
+  /** The items of files that fit a filter by attributes. */
+  itemsWith(storeId: string, filter: AttributeFilter): Promise<readonly string[]> {
+    return itemsWith(this.#db, storeId, filter);
+  }
+
+  filesOfItems(itemIds: readonly string[]): Promise<readonly VectorStoreFile[]> {
+    return findStoreFiles(this.#db, { id: { in: [...itemIds] } });
+  }
+
+  listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<RowMatches<VectorStoreFile>> {
+    return listStoreFiles(this.#db, storeId, status, page, ({ range: id, direction, take }, where) =>
+      this.#db.prisma.knowledgeItem.findMany({
+        where: { ...where, id },
+        orderBy: { id: direction },
+        take,
+        select: { id: true, rowBytes: true },
+      }),
+    );
+  }
+
+  /** The passages of an item from a place on, in order; none before it is indexed. */
+  passages(itemId: string, from: number, limit: number): Promise<RowMatches<StorePassage>> {
+    return readPassages(this.#db, itemId, from, limit);
+  }
+
+  async setAttributes(id: string, attributes: FileAttributes): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      await lockRow(tx, 'knowledge_items', id);
+      const item = await tx.prisma.knowledgeItem.findUnique({ where: { id }, select: { metadata: true } });
+      if (item === null) return;
+      const metadata = { ...(item.metadata as Prisma.JsonObject), attributes } as Prisma.InputJsonObject;
+      await tx.prisma.knowledgeItem.update({ where: { id }, data: { metadata } });
+    });
+  }
+
+  /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
+  async detach(files: DetachedFiles, also: AlsoQueue): Promise<void> {
+    const dataSourceIds = await this.#db.transaction(async (tx) => {
+      const items = await tx.prisma.knowledgeItem.findMany({
+        where: {
+          ...inStore,
+          ...('storeId' in files ? { dataSourceId: files.storeId } : { orgId: files.orgId }),
+          ...(files.fileId === undefined ? {} : { uniqueId: files.fileId }),
+          dataSource: { vectorStore: { isNot: null } },
+        },
+        select: { id: true },
       });
-      for (const id of dataSourceIds) announce(id);
-    },
-    async expired(limit) {
-      const isOver = { vectorStore: { expiresAt: { lte: new Date() } }, NOT: await heldRows(db, 'ownerUserId') };
-      const stores = await db.prisma.dataSource.findMany({
-        where: { deletingAt: null, ...isOver, items: { some: inStore } },
-        select: { id: true, orgId: true, organization: { select: { tenantId: true } } },
-        take: limit,
-      });
-      return stores.map(({ id, orgId, organization: { tenantId } }) => ({ id, orgId, tenantId }));
-    },
-  };
+      const hidden = await hideItems(
+        tx,
+        items.map(({ id }) => id),
+      );
+      if (hidden.length > 0)
+        await also(
+          tx,
+          hidden.map(({ id }) => id),
+        );
+      return new Set(hidden.map(({ dataSourceId }) => dataSourceId));
+    });
+    for (const id of dataSourceIds) this.#announce(id);
+  }
+
+  /** Stores that expired and still have files, and that no legal hold keeps. */
+  async expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]> {
+    const isOver = { vectorStore: { expiresAt: { lte: new Date() } }, NOT: await heldRows(this.#db, 'ownerUserId') };
+    const stores = await this.#db.prisma.dataSource.findMany({
+      where: { deletingAt: null, ...isOver, items: { some: inStore } },
+      select: { id: true, orgId: true, organization: { select: { tenantId: true } } },
+      take: limit,
+    });
+    return stores.map(({ id, orgId, organization: { tenantId } }) => ({ id, orgId, tenantId }));
+  }
+
+  #announce(id: string) {
+    return this.#signals.publish('data-source-changed', id);
+  }
 }
 
 /** Searches note the use of a store this often. */

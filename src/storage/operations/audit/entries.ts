@@ -9,32 +9,42 @@ import { targetNames } from './target-names.ts';
 /** An entry without the actor's e-mail, which the database adds. */
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
 
-export interface AuditEntryStore {
-  /** Writes entries. Each is sent to the receiver of AUDIT_SINK_URL, again when it changes. An existing entry gets the new target, outcome and count, so a write may be repeated. */
-  write(entries: readonly NewAuditEntry[]): Promise<void>;
-  /** Says of an entry that its call failed after its change; nothing when the change was rolled back. */
-  fail(id: string): Promise<void>;
-  /** In any order. */
-  findMany(ids: readonly string[]): Promise<readonly AuditEntry[]>;
-  /** What the things of an organization are called now that entries name: see `targetNames`. Cost: one statement. */
-  namesOf(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** What a mutation is about to change, as it is now; undefined for kinds of things whose values are not recorded. */
-  stateBefore(changed: ChangedThing): Promise<ThingState | undefined>;
-  /** Newest first. */
-  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
-}
+export class AuditEntryStore {
+  readonly #db: Database;
 
-export function createAuditEntryStore(db: Database): AuditEntryStore {
-  return {
-    write: (entries) => writeEntries(db, entries),
-    async fail(id) {
-      await db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED', sinkPosition: null } });
-    },
-    findMany: (ids) => readEntries(db, ids),
-    stateBefore: (changed) => stateBefore(db, changed),
-    namesOf: (orgId, ids) => targetNames(db, orgId, ids),
-    list: (filter, page) => listEntries(db, filter, page),
-  };
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Writes entries. Each is sent to the receiver of AUDIT_SINK_URL, again when it changes. An existing entry gets the new target, outcome and count, so a write may be repeated. */
+  write(entries: readonly NewAuditEntry[]): Promise<void> {
+    return writeEntries(this.#db, entries);
+  }
+
+  /** Says of an entry that its call failed after its change; nothing when the change was rolled back. */
+  async fail(id: string): Promise<void> {
+    await this.#db.prisma.auditEntry.updateMany({ where: { id }, data: { outcome: 'FAILED', sinkPosition: null } });
+  }
+
+  /** In any order. */
+  findMany(ids: readonly string[]): Promise<readonly AuditEntry[]> {
+    return readEntries(this.#db, ids);
+  }
+
+  /** What a mutation is about to change, as it is now; undefined for kinds of things whose values are not recorded. */
+  stateBefore(changed: ChangedThing): Promise<ThingState | undefined> {
+    return stateBefore(this.#db, changed);
+  }
+
+  /** What the things of an organization are called now that entries name: see `targetNames`. Cost: one statement. */
+  namesOf(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return targetNames(this.#db, orgId, ids);
+  }
+
+  /** Newest first. */
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> {
+    return listEntries(this.#db, filter, page);
+  }
 }
 
 /** Cost: two statements; for entries that exist already, one more each. */

@@ -29,30 +29,6 @@ export interface AuditSinkProgress {
   readonly nextAttemptAt: Date | null;
 }
 
-/**
- * What the receiver of AUDIT_SINK_URL has got. An entry is given its position by the holder of the lease, after the commit of the entry: a transaction
- * that commits late gets a later position, and is not skipped. An entry that changes loses its position, and is sent once more.
- */
-export interface AuditSinkStore {
-  /** Whether entries wait, and an attempt is due. Cost: one statement. */
-  isDue(): Promise<boolean>;
-  /** The right to send. @returns undefined while another process has it, or no attempt is due. */
-  take(owner: string, leaseMs: number): Promise<Lease | undefined>;
-  /**
-   * The batch that was begun, or a new one.
-   *
-   * @param newId  the id of a new batch.
-   * @returns undefined when nothing waits.
-   * @throws LeaseLostError
-   */
-  nextBatch(lease: Lease, newId: string, max: AuditSinkBatchMax): Promise<AuditSinkBatch | undefined>;
-  /** The receiver took the batch. @throws LeaseLostError */
-  markSent(lease: Lease): Promise<void>;
-  /** The receiver did not; it is asked again after `delayMs`. @throws LeaseLostError */
-  markFailed(lease: Lease, error: string, delayMs: number): Promise<void>;
-  progress(): Promise<AuditSinkProgress>;
-}
-
 const rowId = 'audit';
 const countMax = 100_000;
 /** Ids, names, times and the words of JSON of one entry. */
@@ -60,35 +36,63 @@ const entryBytes = 700;
 const targetBytes = 40;
 const isDue = '("nextAttemptAt" is null or "nextAttemptAt" <= now())';
 
-export function createAuditSinkStore(db: Database): AuditSinkStore {
-  return {
-    async isDue() {
-      const [row] = await db.query<{ readonly isDue: boolean }>(
-        `select ${isDue} and (numbered > sent or exists (select from audit_entries where "sinkPosition" is null)) as "isDue" from audit_sinks`,
-      );
-      return row?.isDue === true;
-    },
-    async take(owner, leaseMs) {
-      const wanted = { id: rowId, owner, leaseMs };
-      const taken = await takeLeased<{ readonly fence: number }>(db, 'auditSink', wanted, {
-        set: 'id = id',
-        where: isDue,
-        returning: 'id',
-      });
-      return taken === undefined ? undefined : { id: rowId, owner, fence: taken.fence };
-    },
-    nextBatch: (lease, newId, max) => db.transaction((tx) => nextBatch(tx, lease, newId, max)),
-    async markSent(lease) {
-      const clean = 'failures = 0, "failingSince" = null, "lastError" = null, "nextAttemptAt" = null';
-      await writeLeased(db, 'auditSink', lease, `sent = numbered, "lastSentAt" = now(), ${clean}`);
-    },
-    async markFailed(lease, error, delayMs) {
-      const next = `"nextAttemptAt" = now() + ${milliseconds('$5')}`;
-      const set = `failures = failures + 1, "failingSince" = coalesce("failingSince", now()), "lastError" = $4, ${next}`;
-      await writeLeased(db, 'auditSink', lease, set, [error, delayMs]);
-    },
-    progress: () => progress(db),
-  };
+/**
+ * What the receiver of AUDIT_SINK_URL has got. An entry is given its position by the holder of the lease, after the commit of the entry: a transaction
+ * that commits late gets a later position, and is not skipped. An entry that changes loses its position, and is sent once more.
+ */
+export class AuditSinkStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Whether entries wait, and an attempt is due. Cost: one statement. */
+  async isDue(): Promise<boolean> {
+    const [row] = await this.#db.query<{ readonly isDue: boolean }>(
+      `select ${isDue} and (numbered > sent or exists (select from audit_entries where "sinkPosition" is null)) as "isDue" from audit_sinks`,
+    );
+    return row?.isDue === true;
+  }
+
+  /** The right to send. @returns undefined while another process has it, or no attempt is due. */
+  async take(owner: string, leaseMs: number): Promise<Lease | undefined> {
+    const wanted = { id: rowId, owner, leaseMs };
+    const taken = await takeLeased<{ readonly fence: number }>(this.#db, 'auditSink', wanted, {
+      set: 'id = id',
+      where: isDue,
+      returning: 'id',
+    });
+    return taken === undefined ? undefined : { id: rowId, owner, fence: taken.fence };
+  }
+
+  /**
+   * The batch that was begun, or a new one.
+   *
+   * @param newId  the id of a new batch.
+   * @returns undefined when nothing waits.
+   * @throws LeaseLostError
+   */
+  nextBatch(lease: Lease, newId: string, max: AuditSinkBatchMax): Promise<AuditSinkBatch | undefined> {
+    return this.#db.transaction((tx) => nextBatch(tx, lease, newId, max));
+  }
+
+  /** The receiver took the batch. @throws LeaseLostError */
+  async markSent(lease: Lease): Promise<void> {
+    const clean = 'failures = 0, "failingSince" = null, "lastError" = null, "nextAttemptAt" = null';
+    await writeLeased(this.#db, 'auditSink', lease, `sent = numbered, "lastSentAt" = now(), ${clean}`);
+  }
+
+  /** The receiver did not; it is asked again after `delayMs`. @throws LeaseLostError */
+  async markFailed(lease: Lease, error: string, delayMs: number): Promise<void> {
+    const next = `"nextAttemptAt" = now() + ${milliseconds('$5')}`;
+    const set = `failures = failures + 1, "failingSince" = coalesce("failingSince", now()), "lastError" = $4, ${next}`;
+    await writeLeased(this.#db, 'auditSink', lease, set, [error, delayMs]);
+  }
+
+  progress(): Promise<AuditSinkProgress> {
+    return progress(this.#db);
+  }
 }
 
 interface Place {

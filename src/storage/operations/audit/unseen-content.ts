@@ -11,20 +11,25 @@ export interface PlacedThing {
 }
 
 /** Finds the things shown to a caller that do not match a rule. Deleted things are left out. */
-export interface UnseenContent {
-  agents(ids: readonly string[], visible: AgentFilter): Promise<readonly PlacedThing[]>;
-  dataSources(ids: readonly string[], visible: DataSourceFilter): Promise<readonly PlacedThing[]>;
-  chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
-}
+export class UnseenContent {
+  readonly #prisma: Database['prisma'];
+  readonly #select = { id: true, orgId: true } as const;
 
-export function createUnseenContent({ prisma }: Database): UnseenContent {
-  const select = { id: true, orgId: true } as const;
-  return {
-    agents: (ids, visible) => unseen(ids, agentWhere(visible), (where) => prisma.agent.findMany({ where, select })),
-    dataSources: (ids, visible) =>
-      unseen(ids, dataSourceWhere(visible), (where) => prisma.dataSource.findMany({ where, select })),
-    chats: (ids, visible) => unseen(ids, chatWhere(visible), (where) => prisma.chat.findMany({ where, select })),
-  };
+  constructor({ prisma }: Database) {
+    this.#prisma = prisma;
+  }
+
+  agents(ids: readonly string[], visible: AgentFilter): Promise<readonly PlacedThing[]> {
+    return unseen(ids, agentWhere(visible), (where) => this.#prisma.agent.findMany({ where, select: this.#select }));
+  }
+
+  dataSources(ids: readonly string[], visible: DataSourceFilter): Promise<readonly PlacedThing[]> {
+    return unseen(ids, dataSourceWhere(visible), (where) => this.#prisma.dataSource.findMany({ where, select: this.#select }));
+  }
+
+  chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]> {
+    return unseen(ids, chatWhere(visible), (where) => this.#prisma.chat.findMany({ where, select: this.#select }));
+  }
 }
 
 /** Cost: two statements; the second one applies the rule as the queries that read the kind. */

@@ -14,44 +14,6 @@ import { type TableRule, tableRules } from './tables.ts';
 
 type Counts = Readonly<Record<string, number>>;
 
-export interface ErasureStore {
-  create(row: Omit<Erasure, 'status' | 'report' | 'endedAt'>): Promise<void>;
-  find(id: string): Promise<Erasure | undefined>;
-  findMany(ids: readonly string[]): Promise<readonly Erasure[]>;
-  /** Newest first. */
-  list(orgId: string, page: PageRequest): Promise<Page<Erasure>>;
-  update(
-    id: string,
-    changes: { readonly status: ErasureStatus; readonly report: readonly ErasureLine[]; readonly endedAt?: Date },
-  ): Promise<void>;
-  /** Whether the organization has any row of the person. Cost: up to a statement for each table. */
-  hasAny(person: Person): Promise<boolean>;
-  /** Whether others use what the person owns: `shared` is to be handed over, `own` to be deleted. Agents that were deleted before are own. */
-  holdings(person: Person): Promise<Holdings>;
-  /** @returns how many were deleted; the others stay, because a legal hold keeps what other people left at them: memories and ratings. */
-  deleteAgents(ids: readonly string[]): Promise<number>;
-  /** Chats of the person, also deleted ones of which a row is left. */
-  chatIds(person: Person, limit: number): Promise<readonly string[]>;
-  activeRunIds(person: Person): Promise<readonly string[]>;
-  /** Removes what is left of a chat. */
-  deleteChat(id: string): Promise<void>;
-  /** Files and uploads of the person. @returns the keys of their bytes, which are deleted before the rows. */
-  fileKeys(person: Person): Promise<readonly string[]>;
-  deleteFiles(person: Person): Promise<Counts>;
-  deleteRuns(person: Person, limit: number): Promise<number>;
-  deleteRatings(person: Person): Promise<number>;
-  /** Rows that need nothing but to go: `delete` in tables.ts. */
-  deleteRest(person: Person): Promise<Counts>;
-  /** Takes the person out of the ledger: its rows and sums stay, as nobody's. @returns how many rows were changed. */
-  pseudonymiseUsage(person: Person): Promise<number>;
-  /** Takes out e-mail and network address of the person, the names that the person gave or had, and the e-mail wherever else it stands. The ids stay. */
-  pseudonymiseAudit(person: Person, email: string): Promise<number>;
-  deleteKeys(person: Person): Promise<Counts>;
-  /** Legal holds about the person. */
-  countHolds(person: Person): Promise<number>;
-  /** The user itself, where no organization has it any more. @returns `held`: a legal hold of another organization keeps what the person has there. */
-  deleteUser(userId: string): Promise<'gone' | 'member' | 'held'>;
-}
 export interface Holdings {
   readonly shared: OwnedThings;
   readonly own: Omit<OwnedThings, 'groupIds' | 'scheduleIds'>;
@@ -61,97 +23,154 @@ const rowsPerStatement = 2_000;
 /** Rows of a person in no organization. */
 const ofAccount: ReadonlySet<Prisma.ModelName> = new Set(['User', 'Password', 'Passkey']);
 
-export function createErasureStore(db: Database, signals: Signals): ErasureStore {
-  return {
-    async create(row) {
-      await db.prisma.erasure.create({ data: row });
-    },
-    async find(id) {
-      const row = await db.prisma.erasure.findUnique({ where: { id } });
-      return row === null ? undefined : erasureOf(row);
-    },
-    findMany: async (ids) => (await db.prisma.erasure.findMany({ where: { id: { in: [...ids] } } })).map(erasureOf),
-    async list(orgId, page) {
-      const rows = await db.prisma.erasure.findMany(newestFirst({ orgId }, page));
-      return pageOf(rows.map(erasureOf), page, timeKey, (take) => db.prisma.erasure.count({ where: { orgId }, take }));
-    },
-    async update(id, { report, ...changes }) {
-      await db.prisma.erasure.updateMany({
-        where: { id },
-        data: { ...changes, report: report as unknown as Prisma.InputJsonArray },
-      });
-    },
-    async hasAny(person) {
-      for (const model of Object.values(Prisma.ModelName)) {
-        const rule: TableRule = tableRules[model];
-        if ('leftOut' in rule || rule.ofPerson === undefined || ofAccount.has(model)) continue;
-        if ((await anyTable(db, model).findMany({ where: rule.ofPerson(person), take: 1 })).length > 0) return true;
-      }
-      return false;
-    },
-    holdings: (person) => holdingsOf(db, person),
-    async deleteAgents(ids) {
-      let total = 0;
-      for (const id of ids) {
-        const gone = await unlessHeld(db.transaction(({ prisma }) => prisma.agent.deleteMany({ where: { id } })));
-        total += gone?.count ?? 0;
-        signals.publish('agent-changed', id);
-      }
-      return total;
-    },
-    async chatIds(person, take) {
-      return (await db.prisma.chat.findMany({ where: { ...person }, select: { id: true }, take })).map(({ id }) => id);
-    },
-    async activeRunIds(person) {
-      const where = { ...person, status: 'in_progress' };
-      return idsOf(await db.prisma.run.findMany({ where, select: { id: true } }));
-    },
-    async deleteChat(id) {
-      await db.prisma.chat.deleteMany({ where: { id } });
-    },
-    async fileKeys({ orgId, userId }) {
-      const where = { orgId, userId };
-      const files = await db.prisma.file.findMany({ where, select: { blobKey: true } });
-      const parts = await db.prisma.fileUploadPart.findMany({ where: { upload: where }, select: { blobKey: true } });
-      return [...files, ...parts].map(({ blobKey }) => blobKey);
-    },
-    async deleteFiles({ orgId, userId }) {
-      const where = { orgId, userId };
-      const files = await db.prisma.file.deleteMany({ where });
-      return { files: files.count, file_uploads: (await db.prisma.fileUpload.deleteMany({ where })).count };
-    },
-    deleteRuns: (person, limit) =>
-      db.transaction(async ({ prisma: { run, runEventBatch, responseItem } }) => {
-        const ids = (await run.findMany({ where: { ...person }, select: { id: true }, take: limit })).map(({ id }) => id);
-        const ofRuns = { runId: { in: ids } };
-        await run.deleteMany({ where: { id: { in: ids } } });
-        await runEventBatch.deleteMany({ where: ofRuns });
-        await responseItem.deleteMany({ where: ofRuns });
-        if (ids.length === 0) await responseItem.deleteMany({ where: { ...person } });
-        return ids.length;
-      }),
-    deleteRatings: ({ orgId, userId }) =>
-      db.execute(
-        `with gone as (
+export class ErasureStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async create(row: Omit<Erasure, 'status' | 'report' | 'endedAt'>): Promise<void> {
+    await this.#db.prisma.erasure.create({ data: row });
+  }
+
+  async find(id: string): Promise<Erasure | undefined> {
+    const row = await this.#db.prisma.erasure.findUnique({ where: { id } });
+    return row === null ? undefined : erasureOf(row);
+  }
+
+  async findMany(ids: readonly string[]): Promise<readonly Erasure[]> {
+    return (await this.#db.prisma.erasure.findMany({ where: { id: { in: [...ids] } } })).map(erasureOf);
+  }
+
+  /** Newest first. */
+  async list(orgId: string, page: PageRequest): Promise<Page<Erasure>> {
+    const rows = await this.#db.prisma.erasure.findMany(newestFirst({ orgId }, page));
+    return pageOf(rows.map(erasureOf), page, timeKey, (take) => this.#db.prisma.erasure.count({ where: { orgId }, take }));
+  }
+
+  async update(
+    id: string,
+    { report, ...changes }: { readonly status: ErasureStatus; readonly report: readonly ErasureLine[]; readonly endedAt?: Date },
+  ): Promise<void> {
+    await this.#db.prisma.erasure.updateMany({
+      where: { id },
+      data: { ...changes, report: report as unknown as Prisma.InputJsonArray },
+    });
+  }
+
+  /** Whether the organization has any row of the person. Cost: up to a statement for each table. */
+  async hasAny(person: Person): Promise<boolean> {
+    for (const model of Object.values(Prisma.ModelName)) {
+      const rule: TableRule = tableRules[model];
+      if ('leftOut' in rule || rule.ofPerson === undefined || ofAccount.has(model)) continue;
+      if ((await anyTable(this.#db, model).findMany({ where: rule.ofPerson(person), take: 1 })).length > 0) return true;
+    }
+    return false;
+  }
+
+  /** Whether others use what the person owns: `shared` is to be handed over, `own` to be deleted. Agents that were deleted before are own. */
+  holdings(person: Person): Promise<Holdings> {
+    return holdingsOf(this.#db, person);
+  }
+
+  /** @returns how many were deleted; the others stay, because a legal hold keeps what other people left at them: memories and ratings. */
+  async deleteAgents(ids: readonly string[]): Promise<number> {
+    let total = 0;
+    for (const id of ids) {
+      const gone = await unlessHeld(this.#db.transaction(({ prisma }) => prisma.agent.deleteMany({ where: { id } })));
+      total += gone?.count ?? 0;
+      this.#signals.publish('agent-changed', id);
+    }
+    return total;
+  }
+
+  /** Chats of the person, also deleted ones of which a row is left. */
+  async chatIds(person: Person, take: number): Promise<readonly string[]> {
+    return (await this.#db.prisma.chat.findMany({ where: { ...person }, select: { id: true }, take })).map(({ id }) => id);
+  }
+
+  async activeRunIds(person: Person): Promise<readonly string[]> {
+    const where = { ...person, status: 'in_progress' };
+    return idsOf(await this.#db.prisma.run.findMany({ where, select: { id: true } }));
+  }
+
+  /** Removes what is left of a chat. */
+  async deleteChat(id: string): Promise<void> {
+    await this.#db.prisma.chat.deleteMany({ where: { id } });
+  }
+
+  /** Files and uploads of the person. @returns the keys of their bytes, which are deleted before the rows. */
+  async fileKeys({ orgId, userId }: Person): Promise<readonly string[]> {
+    const where = { orgId, userId };
+    const files = await this.#db.prisma.file.findMany({ where, select: { blobKey: true } });
+    const parts = await this.#db.prisma.fileUploadPart.findMany({ where: { upload: where }, select: { blobKey: true } });
+    return [...files, ...parts].map(({ blobKey }) => blobKey);
+  }
+
+  async deleteFiles({ orgId, userId }: Person): Promise<Counts> {
+    const where = { orgId, userId };
+    const files = await this.#db.prisma.file.deleteMany({ where });
+    return { files: files.count, file_uploads: (await this.#db.prisma.fileUpload.deleteMany({ where })).count };
+  }
+
+  deleteRuns(person: Person, limit: number): Promise<number> {
+    return this.#db.transaction(async ({ prisma: { run, runEventBatch, responseItem } }) => {
+      const ids = (await run.findMany({ where: { ...person }, select: { id: true }, take: limit })).map(({ id }) => id);
+      const ofRuns = { runId: { in: ids } };
+      await run.deleteMany({ where: { id: { in: ids } } });
+      await runEventBatch.deleteMany({ where: ofRuns });
+      await responseItem.deleteMany({ where: ofRuns });
+      if (ids.length === 0) await responseItem.deleteMany({ where: { ...person } });
+      return ids.length;
+    });
+  }
+
+  deleteRatings({ orgId, userId }: Person): Promise<number> {
+    return this.#db.execute(
+      `with gone as (
            delete from agent_ratings where "userId" = $2 and "agentId" in (select id from agents where "orgId" = $1) returning "agentId", rating
          )
          update agents set "ratingCount" = greatest("ratingCount" - 1, 0), "ratingSum" = greatest("ratingSum" - gone.rating, 0)
          from gone where agents.id = gone."agentId"`,
-        [orgId, userId],
-      ),
-    deleteRest: (person) => deleteRest(db, person),
-    pseudonymiseUsage: (person) => pseudonymiseUsage(db, person),
-    pseudonymiseAudit: (person, email) => pseudonymiseAudit(db, person, email),
-    deleteKeys: (person) => deleteKeys(db, signals, person),
-    countHolds: ({ orgId, userId }) => db.prisma.legalHold.count({ where: { orgId, userId } }),
-    async deleteUser(userId) {
-      const deletion = db.transaction(async ({ prisma }) => {
-        const isGone = (await prisma.user.deleteMany({ where: { id: userId, memberships: { none: {} } } })).count === 1;
-        return isGone || (await prisma.user.count({ where: { id: userId } })) === 0 ? 'gone' : 'member';
-      });
-      return (await unlessHeld(deletion)) ?? 'held';
-    },
-  };
+      [orgId, userId],
+    );
+  }
+
+  /** Rows that need nothing but to go: `delete` in tables.ts. */
+  deleteRest(person: Person): Promise<Counts> {
+    return deleteRest(this.#db, person);
+  }
+
+  /** Takes the person out of the ledger: its rows and sums stay, as nobody's. @returns how many rows were changed. */
+  pseudonymiseUsage(person: Person): Promise<number> {
+    return pseudonymiseUsage(this.#db, person);
+  }
+
+  /** Takes out e-mail and network address of the person, the names that the person gave or had, and the e-mail wherever else it stands. The ids stay. */
+  pseudonymiseAudit(person: Person, email: string): Promise<number> {
+    return pseudonymiseAudit(this.#db, person, email);
+  }
+
+  deleteKeys(person: Person): Promise<Counts> {
+    return deleteKeys(this.#db, this.#signals, person);
+  }
+
+  /** Legal holds about the person. */
+  countHolds({ orgId, userId }: Person): Promise<number> {
+    return this.#db.prisma.legalHold.count({ where: { orgId, userId } });
+  }
+
+  /** The user itself, where no organization has it any more. @returns `held`: a legal hold of another organization keeps what the person has there. */
+  async deleteUser(userId: string): Promise<'gone' | 'member' | 'held'> {
+    const deletion = this.#db.transaction(async ({ prisma }) => {
+      const isGone = (await prisma.user.deleteMany({ where: { id: userId, memberships: { none: {} } } })).count === 1;
+      return isGone || (await prisma.user.count({ where: { id: userId } })) === 0 ? 'gone' : 'member';
+    });
+    return (await unlessHeld(deletion)) ?? 'held';
+  }
 }
 
 async function holdingsOf({ prisma }: Database, { orgId, userId }: Person): Promise<Holdings> {

@@ -17,25 +17,6 @@ export interface EventPartition {
   readonly to: string;
 }
 
-export interface EventPartitionStore {
-  /** In the order of their ids. Events whose run is of no partition are in the rest. */
-  list(): Promise<readonly EventPartition[]>;
-  /**
-   * Makes the partitions of the next days where they are missing. They begin tomorrow at the earliest: runs go on in the partition where they began.
-   *
-   * @param widthDays  days of a new partition.
-   * @throws the database's error, also when a lock is not free within two seconds; the next call goes on.
-   */
-  makeAhead(now: Date, widthDays: number): Promise<void>;
-  /**
-   * Drops a partition whose logs are all old enough to be deleted.
-   *
-   * @param days  of organizations that chose none.
-   * @returns how many logs it had; undefined when some must stay.
-   */
-  dropIfOld(partition: EventPartition, age: { readonly now: Date; readonly days: number }): Promise<number | undefined>;
-}
-
 const dayMs = 86_400_000;
 /** A partition is made while it begins at least so many milliseconds later, so that no run of it has begun. */
 const leadMs = 3_600_000;
@@ -48,43 +29,64 @@ const partitionLock = 7_215_584;
 /** Up to this size, the rest is looked through under the lock that adds a partition. */
 const smallRestBytes = 32 * 1024 * 1024;
 
-export function createEventPartitionStore(db: Database): EventPartitionStore {
-  const list = () => listPartitions(db);
-  return {
-    list,
-    async makeAhead(now, widthDays) {
-      const missing = missingPartitions(await list(), now, widthDays);
-      if (missing.length === 0) return;
-      const [size] = await db.query<{ readonly bytes: number }>(`select pg_relation_size('${rest}')::float8 as bytes`);
-      const isLarge = (size?.bytes ?? 0) > smallRestBytes;
-      if (isLarge) await proveAbsent(db, missing);
-      try {
-        await db.transaction(async (tx) => {
-          await tx.execute(shortLockWait);
-          await tx.query('select true from pg_advisory_xact_lock($1)', [partitionLock]);
-          const existing = new Set((await listPartitions(tx)).map(({ name }) => name));
-          for (const { name, from, to } of missing.filter((partition) => !existing.has(partition.name))) {
-            await tx.execute(`create table ${name} (like ${table} including all)`);
-            await tx.execute(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
-          }
-        });
-      } finally {
-        if (isLarge) await withLock(db, `alter table ${rest} drop constraint if exists ${rest}_ahead`);
-      }
-    },
-    dropIfOld: ({ name }, { now, days }) =>
-      db.transaction(async (tx) => {
+export class EventPartitionStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** In the order of their ids. Events whose run is of no partition are in the rest. */
+  list(): Promise<readonly EventPartition[]> {
+    return listPartitions(this.#db);
+  }
+
+  /**
+   * Makes the partitions of the next days where they are missing. They begin tomorrow at the earliest: runs go on in the partition where they began.
+   *
+   * @param widthDays  days of a new partition.
+   * @throws the database's error, also when a lock is not free within two seconds; the next call goes on.
+   */
+  async makeAhead(now: Date, widthDays: number): Promise<void> {
+    const missing = missingPartitions(await this.list(), now, widthDays);
+    if (missing.length === 0) return;
+    const [size] = await this.#db.query<{ readonly bytes: number }>(`select pg_relation_size('${rest}')::float8 as bytes`);
+    const isLarge = (size?.bytes ?? 0) > smallRestBytes;
+    if (isLarge) await proveAbsent(this.#db, missing);
+    try {
+      await this.#db.transaction(async (tx) => {
         await tx.execute(shortLockWait);
-        const [found] = await tx.query<{ readonly isKept: boolean; readonly logs: number }>(
-          `select coalesce(bool_or(${isKeptLog('$1', '$2')} or ${mustFold}), false) as "isKept", count(distinct log."runId")::int as logs
+        await tx.query('select true from pg_advisory_xact_lock($1)', [partitionLock]);
+        const existing = new Set((await listPartitions(tx)).map(({ name }) => name));
+        for (const { name, from, to } of missing.filter((partition) => !existing.has(partition.name))) {
+          await tx.execute(`create table ${name} (like ${table} including all)`);
+          await tx.execute(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
+        }
+      });
+    } finally {
+      if (isLarge) await withLock(this.#db, `alter table ${rest} drop constraint if exists ${rest}_ahead`);
+    }
+  }
+
+  /**
+   * Drops a partition whose logs are all old enough to be deleted.
+   *
+   * @param days  of organizations that chose none.
+   * @returns how many logs it had; undefined when some must stay.
+   */
+  dropIfOld({ name }: EventPartition, { now, days }: { readonly now: Date; readonly days: number }): Promise<number | undefined> {
+    return this.#db.transaction(async (tx) => {
+      await tx.execute(shortLockWait);
+      const [found] = await tx.query<{ readonly isKept: boolean; readonly logs: number }>(
+        `select coalesce(bool_or(${isKeptLog('$1', '$2')} or ${mustFold}), false) as "isKept", count(distinct log."runId")::int as logs
            from ${name} log left join runs row on row.id = log."runId" left join data_retentions own on own."orgId" = row."orgId"`,
-          [now.toISOString(), days],
-        );
-        if (found === undefined || found.isKept) return undefined;
-        await tx.execute(`drop table ${name}`);
-        return found.logs;
-      }),
-  };
+        [now.toISOString(), days],
+      );
+      if (found === undefined || found.isKept) return undefined;
+      await tx.execute(`drop table ${name}`);
+      return found.logs;
+    });
+  }
 }
 
 async function listPartitions(db: Pick<Database, 'query'>): Promise<readonly EventPartition[]> {

@@ -10,32 +10,6 @@ export interface DueLog {
   readonly mustFold: boolean;
 }
 
-/**
- * Finds the logs that are older than their organization keeps them: by their keys, because the ids of runs sort by time. So nothing that is younger is
- * read. Logs of runs that are not over or paused are never due.
- */
-export interface EventSweepStore {
-  /**
-   * The next logs between two ids, of all organizations.
-   *
-   * @param days  of organizations that chose none.
-   * @returns `next`, the id of the last log that was looked at; undefined at the end.
-   */
-  listDue(
-    ids: { readonly after: string; readonly before: string },
-    age: { readonly now: Date; readonly days: number },
-  ): Promise<{ readonly due: readonly DueLog[]; readonly next: string | undefined }>;
-  /** The next logs of one organization, of runs that were asked for in a period and ended before its end. */
-  listDueOf(
-    orgId: string,
-    period: { readonly from: Date; readonly before: Date },
-    after: SweepPlace | undefined,
-  ): Promise<{ readonly due: readonly DueLog[]; readonly next: SweepPlace | undefined }>;
-  delete(runIds: readonly string[]): Promise<void>;
-  /** A text that differs when choices of organizations or holds differ. */
-  rules(): Promise<string>;
-}
-
 const logsPerBatch = 500;
 /** Rows that one statement looks at. A run that is over has one, or a few. */
 const rowsPerBatch = 2_000;
@@ -57,45 +31,71 @@ export function isKeptLog(now: string, days: string): string {
     and row."endedAt" < ${now}::timestamptz - make_interval(days => coalesce(own."eventDays", ${days}::int))))`;
 }
 
-export function createEventSweepStore(db: Database): EventSweepStore {
-  return {
-    async listDue({ after, before }, { now, days }) {
-      const rows = await db.query<DueLog & { readonly isDue: boolean; readonly rows: number }>(
-        `with batches as (
+/**
+ * Finds the logs that are older than their organization keeps them: by their keys, because the ids of runs sort by time. So nothing that is younger is
+ * read. Logs of runs that are not over or paused are never due.
+ */
+export class EventSweepStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /**
+   * The next logs between two ids, of all organizations.
+   *
+   * @param days  of organizations that chose none.
+   * @returns `next`, the id of the last log that was looked at; undefined at the end.
+   */
+  async listDue(
+    { after, before }: { readonly after: string; readonly before: string },
+    { now, days }: { readonly now: Date; readonly days: number },
+  ): Promise<{ readonly due: readonly DueLog[]; readonly next: string | undefined }> {
+    const rows = await this.#db.query<DueLog & { readonly isDue: boolean; readonly rows: number }>(
+      `with batches as (
            select "runId" from run_event_batches where "runId" > $1 and "runId" < $2 order by "runId" limit ${rowsPerBatch}
          ), logs as (select distinct "runId" from batches)
          select logs."runId", ${mustFold} as "mustFold", (select count(*)::int from batches) as rows,
            not ${isKeptLog('$3', '$4')} as "isDue"
          from logs left join runs row on row.id = logs."runId" left join data_retentions own on own."orgId" = row."orgId"
          order by 1`,
-        [after, before, now.toISOString(), days],
-      );
-      const last = rows.at(-1);
-      return { due: rows.filter(({ isDue }) => isDue), next: last?.rows === rowsPerBatch ? last.runId : undefined };
-    },
-    async listDueOf(orgId, { from, before }, after) {
-      const rows = await db.query<DueLog & { readonly at: Date }>(
-        `select id as "runId", "createdAt" as at, ${mustFold} as "mustFold" from runs row
+      [after, before, now.toISOString(), days],
+    );
+    const last = rows.at(-1);
+    return { due: rows.filter(({ isDue }) => isDue), next: last?.rows === rowsPerBatch ? last.runId : undefined };
+  }
+
+  /** The next logs of one organization, of runs that were asked for in a period and ended before its end. */
+  async listDueOf(
+    orgId: string,
+    { from, before }: { readonly from: Date; readonly before: Date },
+    after: SweepPlace | undefined,
+  ): Promise<{ readonly due: readonly DueLog[]; readonly next: SweepPlace | undefined }> {
+    const rows = await this.#db.query<DueLog & { readonly at: Date }>(
+      `select id as "runId", "createdAt" as at, ${mustFold} as "mustFold" from runs row
          where "orgId" = $1 and "createdAt" >= $2 and "createdAt" < $3 and "endedAt" < $3 and "isStored" and ${isOver} and ${notHeldHere}
            and ($4::timestamptz is null or ("createdAt", id) > ($4, $5::text))
            and coalesce((select true from run_event_batches batch where batch."runId" = row.id limit 1), false)
          order by "createdAt", id limit ${logsPerBatch}`,
-        [orgId, from.toISOString(), before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
-      );
-      const last = rows.at(-1);
-      const isEnd = last === undefined || rows.length < logsPerBatch;
-      return { due: rows, next: isEnd ? undefined : { at: new Date(last.at), id: last.runId } };
-    },
-    async rules() {
-      const [row] = await db.query<{ readonly rules: string }>(
-        `select concat_ws('/',
+      [orgId, from.toISOString(), before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+    );
+    const last = rows.at(-1);
+    const isEnd = last === undefined || rows.length < logsPerBatch;
+    return { due: rows, next: isEnd ? undefined : { at: new Date(last.at), id: last.runId } };
+  }
+
+  /** A text that differs when choices of organizations or holds differ. */
+  async rules(): Promise<string> {
+    const [row] = await this.#db.query<{ readonly rules: string }>(
+      `select concat_ws('/',
            (select sum(hashtextextended("orgId", "eventDays"))::text from data_retentions where "eventDays" is not null),
            (select sum(hashtextextended(id, 0))::text from legal_holds where "endedAt" is null)) as rules`,
-      );
-      return row?.rules ?? '';
-    },
-    async delete(runIds) {
-      await db.execute('delete from run_event_batches where "runId" = any($1::text[])', [runIds]);
-    },
-  };
+    );
+    return row?.rules ?? '';
+  }
+
+  async delete(runIds: readonly string[]): Promise<void> {
+    await this.#db.execute('delete from run_event_batches where "runId" = any($1::text[])', [runIds]);
+  }
 }

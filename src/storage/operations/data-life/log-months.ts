@@ -20,48 +20,51 @@ export interface LogMonth {
   readonly sizeBytes: number;
 }
 
-export interface LogMonths {
-  /** The parts with bounds, oldest first. Rows that belong to none are in one more part, and this does not name it. */
-  list(kind: LogKind): Promise<readonly LogMonth[]>;
-  /** Makes the parts of this month and the next three, where they are missing, and those of older rows that have none: they came from another database. */
-  makeAhead(now: Date): Promise<void>;
-  /** Drops a part. @returns about how many rows it had. @throws when the table is in use for more than two seconds. */
-  drop(month: LogMonth): Promise<number>;
-}
-
 const monthsAhead = 3;
 /** A month of more rows stays where it is: moving it would take too long. Its rows are deleted one by one. */
 const movedRowsMax = 200_000;
 /** Older than every Parley. */
 const firstYear = new Date(Date.UTC(2020, 0));
 
-export function createLogMonths(db: Database): LogMonths {
-  return {
-    list: (kind) => listMonths(db, kind),
-    async makeAhead(now) {
-      for (const kind of ['usage', 'audit'] as const) {
-        const existing = await listMonths(db, kind);
-        for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
-          const [from, to] = [monthStart(now, ahead), monthStart(now, ahead + 1)];
-          const isThere = existing.some((month) => month.to > from && (month.from === undefined || month.from < to));
-          if (!isThere) await makeMonth(db, kind, from, to);
-        }
-        for (let oldest = await oldestOther(db, kind, firstYear, now); oldest !== undefined; ) {
-          const [from, to] = [monthStart(oldest, 0), monthStart(oldest, 1)];
-          if (await isSmall(db, kind, from, to)) await makeMonth(db, kind, from, to);
-          oldest = await oldestOther(db, kind, to, now);
-        }
+export class LogMonths {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The parts with bounds, oldest first. Rows that belong to none are in one more part, and this does not name it. */
+  list(kind: LogKind): Promise<readonly LogMonth[]> {
+    return listMonths(this.#db, kind);
+  }
+
+  /** Makes the parts of this month and the next three, where they are missing, and those of older rows that have none: they came from another database. */
+  async makeAhead(now: Date): Promise<void> {
+    for (const kind of ['usage', 'audit'] as const) {
+      const existing = await listMonths(this.#db, kind);
+      for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
+        const [from, to] = [monthStart(now, ahead), monthStart(now, ahead + 1)];
+        const isThere = existing.some((month) => month.to > from && (month.from === undefined || month.from < to));
+        if (!isThere) await makeMonth(this.#db, kind, from, to);
       }
-    },
-    drop: (month) =>
-      db.transaction(async (tx) => {
-        await tx.execute(shortLockWait);
-        const counted = `select greatest(reltuples, 0)::float8 as count from pg_class where oid = $1::regclass`;
-        const [row] = await tx.query<{ readonly count: number }>(counted, [month.name]);
-        await tx.execute(`drop table ${month.name}`);
-        return row?.count ?? 0;
-      }),
-  };
+      for (let oldest = await oldestOther(this.#db, kind, firstYear, now); oldest !== undefined; ) {
+        const [from, to] = [monthStart(oldest, 0), monthStart(oldest, 1)];
+        if (await isSmall(this.#db, kind, from, to)) await makeMonth(this.#db, kind, from, to);
+        oldest = await oldestOther(this.#db, kind, to, now);
+      }
+    }
+  }
+
+  /** Drops a part. @returns about how many rows it had. @throws when the table is in use for more than two seconds. */
+  drop(month: LogMonth): Promise<number> {
+    return this.#db.transaction(async (tx) => {
+      await tx.execute(shortLockWait);
+      const counted = `select greatest(reltuples, 0)::float8 as count from pg_class where oid = $1::regclass`;
+      const [row] = await tx.query<{ readonly count: number }>(counted, [month.name]);
+      await tx.execute(`drop table ${month.name}`);
+      return row?.count ?? 0;
+    });
+  }
 }
 
 async function listMonths(db: Database, kind: LogKind): Promise<readonly LogMonth[]> {

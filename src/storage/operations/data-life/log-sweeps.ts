@@ -4,7 +4,7 @@ import { lowerBoundOfIds } from '../../../entities/ground/ids.ts';
 import { retentionMembers } from '../../../entities/operations/data-life/retention.ts';
 import type { Database } from '../../ground/database.ts';
 import { notHeld } from '../../ground/holds.ts';
-import { createLogMonths, type LogKind, type LogMonth, type LogMonths, logTables } from './log-months.ts';
+import { type LogKind, type LogMonth, LogMonths, logTables } from './log-months.ts';
 import type { SweepPlace, SweptBatch, SweptRows } from './sweeps.ts';
 
 /** What an installation keeps, and the moment of a sweep. */
@@ -14,18 +14,6 @@ export interface LogRetention {
   readonly days: number | undefined;
 }
 
-/** Deletes what is old of the ledger and the audit log: months that nobody keeps are dropped whole, other rows in small statements. Sums of the ledger stay. */
-export interface LogSweeps extends Pick<LogMonths, 'makeAhead' | 'drop'> {
-  /** The months in which no row must stay: not for an organization that keeps it longer, a legal hold, or the receiver of AUDIT_SINK_URL. */
-  findDroppable(kind: LogKind, retention: LogRetention): Promise<readonly LogMonth[]>;
-  /** Up to when rows are deleted one by one: `before`, or the begin of its month where that is large enough to be dropped whole when it is over. */
-  endOfRows(kind: LogKind, before: Date): Promise<Date>;
-  /** Looks at the next rows, and deletes those that are old. */
-  deleteRows(kind: LogKind, rows: SweptRows, after: SweepPlace | undefined): Promise<LogBatch>;
-  /** Where the sweep of rows without a choice goes on. Undefined: at the oldest row, after a hold ended or an organization chose other days, and weekly. */
-  findPlace(kind: LogKind, now: Date): Promise<KeptPlace | undefined>;
-  keepPlace(kind: LogKind, place: KeptPlace): Promise<void>;
-}
 export interface LogBatch extends SweptBatch {
   /** The last row that was looked at; undefined when there was none. */
   readonly last: SweepPlace | undefined;
@@ -54,57 +42,82 @@ export interface LogSweepOptions {
   readonly droppedFromBytes?: number;
 }
 
-export function createLogSweeps(db: Database, options: LogSweepOptions): LogSweeps {
-  const { keepsUnsent, droppedFromBytes = bytesOfLargeMonth } = options;
-  const months = createLogMonths(db);
-  return {
-    makeAhead: months.makeAhead,
-    drop: months.drop,
-    async findDroppable(kind, retention) {
-      const shortest = Math.min(retention.days ?? Number.POSITIVE_INFINITY, await shortestChoice(db, kind));
-      if (shortest === Number.POSITIVE_INFINITY) return [];
-      const before = new Date(retention.now.getTime() - shortest * dayMs);
-      const droppable: LogMonth[] = [];
-      for (const month of await months.list(kind)) {
-        if (month.to <= before && !(await hasRowToKeep(db, kind, month, retention, keepsUnsent))) droppable.push(month);
-      }
-      return droppable;
-    },
-    async endOfRows(kind, before) {
-      const month = (await months.list(kind)).find(({ from, to }) => from !== undefined && from < before && before < to);
-      return month?.from !== undefined && month.sizeBytes >= droppedFromBytes ? month.from : before;
-    },
-    async deleteRows(kind, rows, after) {
-      const before = kind === 'audit' && keepsUnsent ? await beforeUnsent(db, rows) : rows.before;
-      const seen = await nextRows(db, kind, { ...rows, before }, after);
-      const [first] = seen;
-      const last = seen.at(-1);
-      if (first === undefined || last === undefined) return { count: 0, next: undefined, last: undefined };
-      const count = await deleteOld(
-        db,
-        kind,
-        { ...rows, before },
-        seen.map(({ id }) => id),
-        first,
-        keepsUnsent,
-      );
-      const place = { at: new Date(last.at), id: last.id };
-      return { count, next: seen.length < rowsPerBatch ? undefined : place, last: place };
-    },
-    async findPlace(kind, now) {
-      const [place] = await db.query<KeptPlace>(
-        `select "startedAt", at, id from sweep_places place where kind = $1 and "startedAt" > $2
-           and not exists (select from legal_holds where "endedAt" > place."startedAt")
-           and not exists (select from data_retentions where "updatedAt" > place."startedAt")`,
-        [kind, new Date(now.getTime() - wholePassEveryMs).toISOString()],
-      );
-      return place === undefined ? undefined : { id: place.id, at: new Date(place.at), startedAt: new Date(place.startedAt) };
-    },
-    async keepPlace(kind, { id, at, startedAt }) {
-      const place = { id, at, startedAt };
-      await db.prisma.sweepPlace.upsert({ where: { kind }, create: { kind, ...place }, update: place });
-    },
-  };
+/** Deletes what is old of the ledger and the audit log: months that nobody keeps are dropped whole, other rows in small statements. Sums of the ledger stay. */
+export class LogSweeps {
+  readonly #db: Database;
+  readonly #months: LogMonths;
+  readonly #keepsUnsent: boolean;
+  readonly #droppedFromBytes: number;
+
+  constructor(db: Database, { keepsUnsent, droppedFromBytes = bytesOfLargeMonth }: LogSweepOptions) {
+    this.#db = db;
+    this.#months = new LogMonths(db);
+    this.#keepsUnsent = keepsUnsent;
+    this.#droppedFromBytes = droppedFromBytes;
+  }
+
+  /** As LogMonths. */
+  makeAhead(now: Date): Promise<void> {
+    return this.#months.makeAhead(now);
+  }
+
+  /** As LogMonths. */
+  drop(month: LogMonth): Promise<number> {
+    return this.#months.drop(month);
+  }
+
+  /** The months in which no row must stay: not for an organization that keeps it longer, a legal hold, or the receiver of AUDIT_SINK_URL. */
+  async findDroppable(kind: LogKind, retention: LogRetention): Promise<readonly LogMonth[]> {
+    const shortest = Math.min(retention.days ?? Number.POSITIVE_INFINITY, await shortestChoice(this.#db, kind));
+    if (shortest === Number.POSITIVE_INFINITY) return [];
+    const before = new Date(retention.now.getTime() - shortest * dayMs);
+    const droppable: LogMonth[] = [];
+    for (const month of await this.#months.list(kind)) {
+      if (month.to <= before && !(await hasRowToKeep(this.#db, kind, month, retention, this.#keepsUnsent))) droppable.push(month);
+    }
+    return droppable;
+  }
+
+  /** Up to when rows are deleted one by one: `before`, or the begin of its month where that is large enough to be dropped whole when it is over. */
+  async endOfRows(kind: LogKind, before: Date): Promise<Date> {
+    const month = (await this.#months.list(kind)).find(({ from, to }) => from !== undefined && from < before && before < to);
+    return month?.from !== undefined && month.sizeBytes >= this.#droppedFromBytes ? month.from : before;
+  }
+
+  /** Looks at the next rows, and deletes those that are old. */
+  async deleteRows(kind: LogKind, rows: SweptRows, after: SweepPlace | undefined): Promise<LogBatch> {
+    const before = kind === 'audit' && this.#keepsUnsent ? await beforeUnsent(this.#db, rows) : rows.before;
+    const seen = await nextRows(this.#db, kind, { ...rows, before }, after);
+    const [first] = seen;
+    const last = seen.at(-1);
+    if (first === undefined || last === undefined) return { count: 0, next: undefined, last: undefined };
+    const count = await deleteOld(
+      this.#db,
+      kind,
+      { ...rows, before },
+      seen.map(({ id }) => id),
+      first,
+      this.#keepsUnsent,
+    );
+    const place = { at: new Date(last.at), id: last.id };
+    return { count, next: seen.length < rowsPerBatch ? undefined : place, last: place };
+  }
+
+  /** Where the sweep of rows without a choice goes on. Undefined: at the oldest row, after a hold ended or an organization chose other days, and weekly. */
+  async findPlace(kind: LogKind, now: Date): Promise<KeptPlace | undefined> {
+    const [place] = await this.#db.query<KeptPlace>(
+      `select "startedAt", at, id from sweep_places place where kind = $1 and "startedAt" > $2
+         and not exists (select from legal_holds where "endedAt" > place."startedAt")
+         and not exists (select from data_retentions where "updatedAt" > place."startedAt")`,
+      [kind, new Date(now.getTime() - wholePassEveryMs).toISOString()],
+    );
+    return place === undefined ? undefined : { id: place.id, at: new Date(place.at), startedAt: new Date(place.startedAt) };
+  }
+
+  async keepPlace(kind: LogKind, { id, at, startedAt }: KeptPlace): Promise<void> {
+    const place = { id, at, startedAt };
+    await this.#db.prisma.sweepPlace.upsert({ where: { kind }, create: { kind, ...place }, update: place });
+  }
 }
 
 async function shortestChoice(db: Database, kind: LogKind): Promise<number> {

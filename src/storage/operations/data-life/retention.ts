@@ -6,18 +6,6 @@ import {
 } from '../../../entities/operations/data-life/retention.ts';
 import type { Database } from '../../ground/database.ts';
 
-export interface RetentionStore {
-  /** The choices of organizations; one that chose nothing has all null. Cost: one statement. */
-  findMany(orgIds: readonly string[]): Promise<ReadonlyMap<string, OwnRetention>>;
-  /** Absent members are kept. */
-  set(orgId: string, choice: Partial<OwnRetention>): Promise<void>;
-  /** Organizations that chose days of their own for one kind, in the order of their ids. */
-  listOwn(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly OrganizationDays[]>;
-  /** The most days that an organization chose for one kind (-Infinity: none did), and whether every organization chose some. */
-  longestOwn(kind: RetainedKind): Promise<{ readonly days: number; readonly isOfAll: boolean }>;
-  /** Organizations that chose none for it, in the order of their ids. */
-  listOthers(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly string[]>;
-}
 export interface OrganizationDays {
   readonly orgId: string;
   readonly days: number;
@@ -25,42 +13,60 @@ export interface OrganizationDays {
 
 const noChoice: OwnRetention = { chats: null, runs: null, events: null, usage: null, audit: null };
 
-export function createRetentionStore(db: Database): RetentionStore {
-  return {
-    async findMany(orgIds) {
-      const rows = await db.prisma.dataRetention.findMany({ where: { orgId: { in: [...orgIds] } } });
-      const chosen = new Map(
-        rows.map((row) => [
-          row.orgId,
-          Object.fromEntries(retainedKinds.map((kind) => [kind, row[retentionMembers[kind]]])) as unknown as OwnRetention,
-        ]),
-      );
-      return new Map(orgIds.map((orgId) => [orgId, chosen.get(orgId) ?? noChoice]));
-    },
-    async set(orgId, choice) {
-      const given = retainedKinds.filter((kind) => choice[kind] !== undefined);
-      const data = Object.fromEntries(given.map((kind) => [retentionMembers[kind], choice[kind] ?? null]));
-      await db.prisma.dataRetention.upsert({ where: { orgId }, create: { orgId, ...data }, update: data });
-    },
-    async listOwn(kind, afterOrgId, limit) {
-      const column = retentionMembers[kind];
-      const where = { orgId: { gt: afterOrgId }, [column]: { not: null } };
-      const rows = await db.prisma.dataRetention.findMany({ where, orderBy: { orgId: 'asc' }, take: limit });
-      return rows.map((row) => ({ orgId: row.orgId, days: row[column] ?? 0 }));
-    },
-    async longestOwn(kind) {
-      const member = retentionMembers[kind];
-      const most = { chatDays: true, runDays: true, eventDays: true, usageDays: true, auditDays: true } as const;
-      const { _max } = await db.prisma.dataRetention.aggregate({ _max: most });
-      const other = await db.prisma.organization.findFirst({ where: { NOT: chose(kind) }, select: { id: true } });
-      return { days: _max[member] ?? Number.NEGATIVE_INFINITY, isOfAll: other === null };
-    },
-    async listOthers(kind, afterOrgId, limit) {
-      const where = { id: { gt: afterOrgId }, NOT: chose(kind) };
-      const rows = await db.prisma.organization.findMany({ where, orderBy: { id: 'asc' }, take: limit, select: { id: true } });
-      return rows.map(({ id }) => id);
-    },
-  };
+export class RetentionStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The choices of organizations; one that chose nothing has all null. Cost: one statement. */
+  async findMany(orgIds: readonly string[]): Promise<ReadonlyMap<string, OwnRetention>> {
+    const rows = await this.#db.prisma.dataRetention.findMany({ where: { orgId: { in: [...orgIds] } } });
+    const chosen = new Map(
+      rows.map((row) => [
+        row.orgId,
+        Object.fromEntries(retainedKinds.map((kind) => [kind, row[retentionMembers[kind]]])) as unknown as OwnRetention,
+      ]),
+    );
+    return new Map(orgIds.map((orgId) => [orgId, chosen.get(orgId) ?? noChoice]));
+  }
+
+  /** Absent members are kept. */
+  async set(orgId: string, choice: Partial<OwnRetention>): Promise<void> {
+    const given = retainedKinds.filter((kind) => choice[kind] !== undefined);
+    const data = Object.fromEntries(given.map((kind) => [retentionMembers[kind], choice[kind] ?? null]));
+    await this.#db.prisma.dataRetention.upsert({ where: { orgId }, create: { orgId, ...data }, update: data });
+  }
+
+  /** Organizations that chose days of their own for one kind, in the order of their ids. */
+  async listOwn(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly OrganizationDays[]> {
+    const column = retentionMembers[kind];
+    const where = { orgId: { gt: afterOrgId }, [column]: { not: null } };
+    const rows = await this.#db.prisma.dataRetention.findMany({ where, orderBy: { orgId: 'asc' }, take: limit });
+    return rows.map((row) => ({ orgId: row.orgId, days: row[column] ?? 0 }));
+  }
+
+  /** The most days that an organization chose for one kind (-Infinity: none did), and whether every organization chose some. */
+  async longestOwn(kind: RetainedKind): Promise<{ readonly days: number; readonly isOfAll: boolean }> {
+    const member = retentionMembers[kind];
+    const most = { chatDays: true, runDays: true, eventDays: true, usageDays: true, auditDays: true } as const;
+    const { _max } = await this.#db.prisma.dataRetention.aggregate({ _max: most });
+    const other = await this.#db.prisma.organization.findFirst({ where: { NOT: chose(kind) }, select: { id: true } });
+    return { days: _max[member] ?? Number.NEGATIVE_INFINITY, isOfAll: other === null };
+  }
+
+  /** Organizations that chose none for it, in the order of their ids. */
+  async listOthers(kind: RetainedKind, afterOrgId: string, limit: number): Promise<readonly string[]> {
+    const where = { id: { gt: afterOrgId }, NOT: chose(kind) };
+    const rows = await this.#db.prisma.organization.findMany({
+      where,
+      orderBy: { id: 'asc' },
+      take: limit,
+      select: { id: true },
+    });
+    return rows.map(({ id }) => id);
+  }
 }
 
 function chose(kind: RetainedKind) {

@@ -16,16 +16,6 @@ export interface ExportedTable {
   readonly name: string;
 }
 
-export interface DataRows {
-  /** The tables that have rows of a person, or of an organization. */
-  tables(place: DataPlace): readonly ExportedTable[];
-  /** Why the other tables are not exported. */
-  leftOut(place: DataPlace): readonly { readonly name: string; readonly reason: string }[];
-  /** Lines of JSON, without secrets. @param onRow  called for each row. */
-  lines(table: ExportedTable, place: DataPlace, onRow: () => void): Readable;
-  attachments(table: ExportedTable, place: DataPlace): AsyncIterable<Attachment>;
-}
-
 const rowsAtOnce = 200;
 /** The keys of tables without an `id`. */
 const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
@@ -51,21 +41,37 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   DataRetention: ['orgId'],
 };
 
-export function createDataRows(db: Database): DataRows {
-  const models = Object.keys(tableRules) as Model[];
-  return {
-    tables: (place) =>
-      models.flatMap((model) => (whereOf(model, place) === undefined ? [] : [{ model, name: tableName(model) }])),
-    leftOut: ({ userId }) =>
-      models.flatMap((model) => {
-        const rule: TableRule = tableRules[model];
-        if ('leftOut' in rule) return [{ name: tableName(model), reason: rule.leftOut }];
-        const isElsewhere = userId !== undefined && rule.ofPerson === undefined;
-        return isElsewhere ? [{ name: tableName(model), reason: 'It has rows of organizations, and none of a person.' }] : [];
-      }),
-    lines: (table, place, onRow) => Readable.from(linesOf(db, table.model, place, onRow), { objectMode: false }),
-    attachments: (table, place) => attachmentsOf(db, table, place),
-  };
+export class DataRows {
+  readonly #db: Database;
+  readonly #models = Object.keys(tableRules) as Model[];
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The tables that have rows of a person, or of an organization. */
+  tables(place: DataPlace): readonly ExportedTable[] {
+    return this.#models.flatMap((model) => (whereOf(model, place) === undefined ? [] : [{ model, name: tableName(model) }]));
+  }
+
+  /** Why the other tables are not exported. */
+  leftOut({ userId }: DataPlace): readonly { readonly name: string; readonly reason: string }[] {
+    return this.#models.flatMap((model) => {
+      const rule: TableRule = tableRules[model];
+      if ('leftOut' in rule) return [{ name: tableName(model), reason: rule.leftOut }];
+      const isElsewhere = userId !== undefined && rule.ofPerson === undefined;
+      return isElsewhere ? [{ name: tableName(model), reason: 'It has rows of organizations, and none of a person.' }] : [];
+    });
+  }
+
+  /** Lines of JSON, without secrets. @param onRow  called for each row. */
+  lines(table: ExportedTable, place: DataPlace, onRow: () => void): Readable {
+    return Readable.from(linesOf(this.#db, table.model, place, onRow), { objectMode: false });
+  }
+
+  attachments(table: ExportedTable, place: DataPlace): AsyncIterable<Attachment> {
+    return attachmentsOf(this.#db, table, place);
+  }
 }
 
 const irregularNames: Readonly<Partial<Record<Model, string>>> = {

@@ -23,43 +23,48 @@ export interface OldChat {
   readonly at: Date;
 }
 
-/** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
-export interface SweepStore {
-  /** Runs that are over, with their events and items. `responses` are stored ones, which go with their messages: `ResponseStore.delete`. */
-  runs(
-    rows: SweptRows & { readonly orgId: string },
-    after: SweepPlace | undefined,
-  ): Promise<SweptBatch & { readonly responses: readonly { readonly id: string; readonly userId: string }[] }>;
-  /** Chats that nobody changed since and that no run holds. */
-  oldChats(rows: SweptRows & { readonly orgId: string }, after: SweepPlace | undefined): Promise<readonly OldChat[]>;
-  /** Removes what is left of chats and of their files that were deleted before a moment. @returns how many rows. */
-  deletedChats(before: Date): Promise<number>;
-}
-
 const rowsPerBatch = 2_000;
 const runsPerBatch = 500;
 export const chatsPerBatch = 100;
 
-export function createSweepStore(db: Database): SweepStore {
-  return {
-    runs: (rows, after) => deleteRuns(db, rows, after),
-    async oldChats({ orgId, before }, after) {
-      return db.query<OldChat>(
-        `select id, "updatedAt" as at from chats row
+/** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
+export class SweepStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Runs that are over, with their events and items. `responses` are stored ones, which go with their messages: `ResponseStore.delete`. */
+  runs(
+    rows: SweptRows & { readonly orgId: string },
+    after: SweepPlace | undefined,
+  ): Promise<SweptBatch & { readonly responses: readonly { readonly id: string; readonly userId: string }[] }> {
+    return deleteRuns(this.#db, rows, after);
+  }
+
+  /** Chats that nobody changed since and that no run holds. */
+  async oldChats(
+    { orgId, before }: SweptRows & { readonly orgId: string },
+    after: SweepPlace | undefined,
+  ): Promise<readonly OldChat[]> {
+    return this.#db.query<OldChat>(
+      `select id, "updatedAt" as at from chats row
          where "orgId" = $1 and "updatedAt" < $2 and ${isBehind('"updatedAt"')} and "deletedAt" is null and "activeRunId" is null
            and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
          order by "updatedAt", id limit ${chatsPerBatch}`,
-        [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
-      );
-    },
-    async deletedChats(before) {
-      const limit = `"deletedAt" < $1 and ${notHeld('chat."orgId"', 'hold."userId" = chat."userId"')} limit ${rowsPerBatch}`;
-      const values = [before.toISOString()];
-      const files = `select row.id from chat_files row join chats chat on chat.id = row."chatId" where row.${limit}`;
-      const count = await db.execute(`delete from chat_files where id in (${files})`, values);
-      return count + (await db.execute(`delete from chats where id in (select id from chats chat where ${limit})`, values));
-    },
-  };
+      [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+    );
+  }
+
+  /** Removes what is left of chats and of their files that were deleted before a moment. @returns how many rows. */
+  async deletedChats(before: Date): Promise<number> {
+    const limit = `"deletedAt" < $1 and ${notHeld('chat."orgId"', 'hold."userId" = chat."userId"')} limit ${rowsPerBatch}`;
+    const values = [before.toISOString()];
+    const files = `select row.id from chat_files row join chats chat on chat.id = row."chatId" where row.${limit}`;
+    const count = await this.#db.execute(`delete from chat_files where id in (${files})`, values);
+    return count + (await this.#db.execute(`delete from chats where id in (select id from chats chat where ${limit})`, values));
+  }
 }
 
 /** SQL: behind the place of `$3` and `$4`. */

@@ -8,7 +8,7 @@ import type { RunReach } from '../../conversations/runs/history-conditions.ts';
 import type { Database } from '../../ground/database.ts';
 import type { ConnectionScope } from '../../knowledge/connections/connections.ts';
 import { dataSourceWhere } from '../../knowledge/sources/filter.ts';
-import { createPlaceStore, type PlaceStore } from './places.ts';
+import { PlaceStore } from './places.ts';
 
 /** Which things of a kind a list has. */
 export type LiveRule =
@@ -21,52 +21,58 @@ export type LiveRule =
   | { readonly kind: 'apiKey'; readonly orgId: string; readonly userId: string | undefined }
   | { readonly kind: 'membership' | 'invitation' | 'group'; readonly orgId: string };
 
-/** What streams of changes read. No statement reads a long column. */
-export interface LiveStore extends PlaceStore {
-  /** The rows with one of the ids that match the rule, in no order. One statement. */
-  find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]>;
-  /** The newest rows that match the rule, in no order. One statement; of agents, one for each alternative of their filter. */
-  newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]>;
-  /** The rows that match the rule and changed since a time, the first changed first. */
-  changedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
-  /** Agents and chats that were deleted since a time and match the rule, and keys that were revoked; of other kinds no trace is kept. */
-  deletedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]>;
-  /** The newest messages of a chat that people read, on the active branch, with the time of their last change or of their feedback. */
-  messages(chatId: string, limit: number): Promise<readonly LiveRow[]>;
-}
-
 const columns = { id: true, createdAt: true, updatedAt: true } as const;
 
-export function createLiveStore(db: Database): LiveStore {
-  return {
-    ...createPlaceStore(db),
-    find: (rule, ids) =>
-      tableOf(db, rule.kind).findMany({ where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] }, select: columns }),
-    async newest(rule, limit) {
-      const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-      const lists = branchesOf(rule).map((branch) =>
-        tableOf(db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
-      );
-      return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
-    },
-    changedSince: (rule, since, limit) => changed(db, rule, [...present(rule), ...bounded(rule, since)], since, limit),
-    async deletedSince(rule, since, limit) {
-      const gone = traceOf(rule);
-      return gone === undefined ? [] : changed(db, rule, [gone, whereOf(rule)], since, limit);
-    },
-    async messages(chatId, limit) {
-      const rows = await db.prisma.message.findMany({
-        where: { chatId, isHidden: false, isActive: true },
-        select: { ...columns, feedback: { select: { updatedAt: true } } },
-        orderBy: { ordinal: 'desc' },
-        take: limit,
-      });
-      return rows.map(({ feedback, ...row }) => {
-        const updatedAt = feedback !== null && feedback.updatedAt > row.updatedAt ? feedback.updatedAt : row.updatedAt;
-        return { ...row, updatedAt };
-      });
-    },
-  };
+/** What streams of changes read. No statement reads a long column. */
+export class LiveStore extends PlaceStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    super(db);
+    this.#db = db;
+  }
+
+  /** The rows with one of the ids that match the rule, in no order. One statement. */
+  find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]> {
+    return tableOf(this.#db, rule.kind).findMany({
+      where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] },
+      select: columns,
+    });
+  }
+
+  /** The newest rows that match the rule, in no order. One statement; of agents, one for each alternative of their filter. */
+  async newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]> {
+    const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
+    const lists = branchesOf(rule).map((branch) =>
+      tableOf(this.#db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
+    );
+    return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
+  }
+
+  /** The rows that match the rule and changed since a time, the first changed first. */
+  changedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]> {
+    return changed(this.#db, rule, [...present(rule), ...bounded(rule, since)], since, limit);
+  }
+
+  /** Agents and chats that were deleted since a time and match the rule, and keys that were revoked; of other kinds no trace is kept. */
+  async deletedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]> {
+    const gone = traceOf(rule);
+    return gone === undefined ? [] : changed(this.#db, rule, [gone, whereOf(rule)], since, limit);
+  }
+
+  /** The newest messages of a chat that people read, on the active branch, with the time of their last change or of their feedback. */
+  async messages(chatId: string, limit: number): Promise<readonly LiveRow[]> {
+    const rows = await this.#db.prisma.message.findMany({
+      where: { chatId, isHidden: false, isActive: true },
+      select: { ...columns, feedback: { select: { updatedAt: true } } },
+      orderBy: { ordinal: 'desc' },
+      take: limit,
+    });
+    return rows.map(({ feedback, ...row }) => {
+      const updatedAt = feedback !== null && feedback.updatedAt > row.updatedAt ? feedback.updatedAt : row.updatedAt;
+      return { ...row, updatedAt };
+    });
+  }
 }
 
 interface Table {

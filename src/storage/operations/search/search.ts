@@ -25,12 +25,43 @@ export interface ConversationMention extends Mention {
   readonly kind: 'chat' | 'message';
 }
 
+/** How far a search reads: names of chats, and messages. */
+const namesRead = 50_000;
+const chatsRead = 300;
+const bytesRead = 4_000_000;
+const slicesRead = 20;
+
 /** Things that mention words, ignoring case, those that changed last first. Access is in the statement. */
-export interface SearchStore {
+export class SearchStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
   /** By name and description. */
-  agents(filter: AgentFilter, words: readonly string[], limit: number): Promise<readonly Mention[]>;
+  async agents(filter: AgentFilter, words: readonly string[], limit: number): Promise<readonly Mention[]> {
+    const mentions = words.map((word) => ({ OR: [{ name: containing(word) }, { description: containing(word) }] }));
+    const rows = await this.#db.prisma.agent.findMany({
+      where: { AND: [{ isDeleted: false }, agentWhere(filter), ...mentions] },
+      select: { id: true, name: true, description: true, updatedAt: true },
+      orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
+      take: limit,
+    });
+    return rows.map(({ id, name, description, updatedAt }) => ({ id, title: name, text: description, updatedAt }));
+  }
+
   /** By name. */
-  dataSources(filter: DataSourceFilter, words: readonly string[], limit: number): Promise<readonly Mention[]>;
+  async dataSources(filter: DataSourceFilter, words: readonly string[], limit: number): Promise<readonly Mention[]> {
+    const rows = await this.#db.prisma.dataSource.findMany({
+      where: { AND: [{ deletingAt: null }, dataSourceWhere(filter), ...named(words)] },
+      select: { id: true, name: true, updatedAt: true },
+      orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
+      take: limit,
+    });
+    return rows.map(({ id, name, updatedAt }) => ({ id, title: name, text: '', updatedAt }));
+  }
+
   /**
    * Chats by name, of the newest 50,000, and messages by what people read in the newest 300 chats, as far as the bounds reach. The title of a message is the
    * name of its chat, its text is the part about the first word. Cost: two statements, and one for each thousand messages, twenty at most.
@@ -40,41 +71,12 @@ export interface SearchStore {
     words: readonly string[],
     kinds: readonly ('chat' | 'message')[],
     limit: number,
-  ): Promise<readonly ConversationMention[]>;
+  ): Promise<readonly ConversationMention[]> {
+    return findConversations(this.#db, owner, words, kinds, limit);
+  }
 }
 
-/** How far a search reads: names of chats, and messages. */
-const namesRead = 50_000;
-const chatsRead = 300;
-const bytesRead = 4_000_000;
-const slicesRead = 20;
-
-export function createSearchStore(db: Database): SearchStore {
-  const { prisma } = db;
-  const named = (words: readonly string[]) => words.map((word) => ({ name: containing(word) }));
-  return {
-    async agents(filter, words, limit) {
-      const mentions = words.map((word) => ({ OR: [{ name: containing(word) }, { description: containing(word) }] }));
-      const rows = await prisma.agent.findMany({
-        where: { AND: [{ isDeleted: false }, agentWhere(filter), ...mentions] },
-        select: { id: true, name: true, description: true, updatedAt: true },
-        orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
-        take: limit,
-      });
-      return rows.map(({ id, name, description, updatedAt }) => ({ id, title: name, text: description, updatedAt }));
-    },
-    async dataSources(filter, words, limit) {
-      const rows = await prisma.dataSource.findMany({
-        where: { AND: [{ deletingAt: null }, dataSourceWhere(filter), ...named(words)] },
-        select: { id: true, name: true, updatedAt: true },
-        orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
-        take: limit,
-      });
-      return rows.map(({ id, name, updatedAt }) => ({ id, title: name, text: '', updatedAt }));
-    },
-    conversations: (owner, words, kinds, limit) => findConversations(db, owner, words, kinds, limit),
-  };
-}
+const named = (words: readonly string[]) => words.map((word) => ({ name: containing(word) }));
 
 /** Cost: two statements, and one for each thousand messages. */
 async function findConversations(

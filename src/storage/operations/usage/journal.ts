@@ -5,24 +5,6 @@ import { makeFolderSync } from '../../../lib/files/folders.ts';
 import type { UsageRow } from '../../ground/ledger/ledger.ts';
 import type { UnstoredRun } from '../../ground/ledger/unstored.ts';
 
-/**
- * A journal of usage rows, and of runs that are not stored, on disk until they are in the database. An appended row survives a kill of the process: the next start on the same folder
- * finds it. It does not survive a power failure, because the files are not flushed.
- */
-export interface UsageJournal {
-  /** Appends one row to the open part. Synchronous, about 4 µs; after it returns, a kill cannot lose the row. @throws Error of the file system. */
-  append(row: UsageRow): void;
-  /** The same for a run that is not stored. */
-  appendRun(run: UnstoredRun): void;
-  /** Closes the open part; it holds exactly the rows appended since the last call. Undefined when there are none. */
-  closePart(): JournalPart | undefined;
-  /**
-   * The parts of processes that ended without removing them. A part of a living process of this machine is excluded; a part of another machine is
-   * included once it has not changed for ten minutes. Reading a part twice is harmless: the ledger has each row once, by its id.
-   */
-  leftBehind(): readonly LeftPart[];
-}
-
 export interface JournalPart {
   /** Deletes the file. Call it once its rows are in the database. */
   remove(): void;
@@ -46,47 +28,69 @@ const abandonedAfterMs = 10 * 60_000;
 const ending = '.jsonl';
 
 /**
- * Keeps the journal in `folder`, which is made with the first row.
- *
- * @param owner  names this process, unique among all processes that ever use the folder.
+ * A journal of usage rows, and of runs that are not stored, on disk until they are in the database. An appended row survives a kill of the process: the next start on the same folder
+ * finds it. It does not survive a power failure, because the files are not flushed.
+ * `folder` is made with the first row. `owner` names this process, unique among all processes that ever use the folder.
  */
-export function createUsageJournal(folder: string, owner: string): UsageJournal {
-  const head = JSON.stringify({ owner, host: hostname(), pid: process.pid } satisfies PartHead);
-  let partsMade = 0;
-  let open: { readonly path: string; readonly descriptor: number } | undefined;
+export class UsageJournal {
+  readonly #folder: string;
+  readonly #owner: string;
+  readonly #head: string;
+  #partsMade = 0;
+  #open: { readonly path: string; readonly descriptor: number } | undefined;
 
-  function openPart() {
-    makeFolderSync(folder);
-    partsMade += 1;
-    const path = join(folder, `${owner}-${partsMade}${ending}`);
-    const descriptor = openSync(path, 'ax', 0o600);
-    open = { path, descriptor };
-    writeSync(descriptor, `${head}\n`);
-    return open;
+  constructor(folder: string, owner: string) {
+    this.#folder = folder;
+    this.#owner = owner;
+    this.#head = JSON.stringify({ owner, host: hostname(), pid: process.pid } satisfies PartHead);
   }
 
-  const write = (line: object) => writeSync((open ?? openPart()).descriptor, `${JSON.stringify(line)}\n`);
-
-  return {
+  /** Appends one row to the open part. Synchronous, about 4 µs; after it returns, a kill cannot lose the row. @throws Error of the file system. */
+  append(row: UsageRow): void {
     // Milliseconds: writing a date as text would double the cost.
-    append: (row) => void write({ ...row, createdAt: row.createdAt.getTime() }),
-    appendRun: (run) => void write({ ...run, startedAt: run.startedAt.getTime(), endedAt: run.endedAt.getTime() }),
-    closePart() {
-      if (open === undefined) return undefined;
-      const { path, descriptor } = open;
-      open = undefined;
-      closeSync(descriptor);
-      return { remove: () => unlinkSync(path) };
-    },
-    leftBehind() {
-      return partsIn(folder).flatMap((path) => {
-        const part = readPart(path);
-        return part === undefined || part.head.owner === owner || !isAbandoned(path, part.head)
-          ? []
-          : [{ owner: part.head.owner, rows: part.rows, runs: part.runs, remove: () => unlinkSync(path) }];
-      });
-    },
-  };
+    void this.#write({ ...row, createdAt: row.createdAt.getTime() });
+  }
+
+  /** The same for a run that is not stored. */
+  appendRun(run: UnstoredRun): void {
+    void this.#write({ ...run, startedAt: run.startedAt.getTime(), endedAt: run.endedAt.getTime() });
+  }
+
+  /** Closes the open part; it holds exactly the rows appended since the last call. Undefined when there are none. */
+  closePart(): JournalPart | undefined {
+    if (this.#open === undefined) return undefined;
+    const { path, descriptor } = this.#open;
+    this.#open = undefined;
+    closeSync(descriptor);
+    return { remove: () => unlinkSync(path) };
+  }
+
+  /**
+   * The parts of processes that ended without removing them. A part of a living process of this machine is excluded; a part of another machine is
+   * included once it has not changed for ten minutes. Reading a part twice is harmless: the ledger has each row once, by its id.
+   */
+  leftBehind(): readonly LeftPart[] {
+    return partsIn(this.#folder).flatMap((path) => {
+      const part = readPart(path);
+      return part === undefined || part.head.owner === this.#owner || !isAbandoned(path, part.head)
+        ? []
+        : [{ owner: part.head.owner, rows: part.rows, runs: part.runs, remove: () => unlinkSync(path) }];
+    });
+  }
+
+  #openPart() {
+    makeFolderSync(this.#folder);
+    this.#partsMade += 1;
+    const path = join(this.#folder, `${this.#owner}-${this.#partsMade}${ending}`);
+    const descriptor = openSync(path, 'ax', 0o600);
+    this.#open = { path, descriptor };
+    writeSync(descriptor, `${this.#head}\n`);
+    return this.#open;
+  }
+
+  #write(line: object) {
+    return writeSync((this.#open ?? this.#openPart()).descriptor, `${JSON.stringify(line)}\n`);
+  }
 }
 
 function partsIn(folder: string): readonly string[] {

@@ -1,7 +1,7 @@
 // Raw SQL: counters. Tokens are reserved under the lock of a counter, with leases by the time of the database.
 import type { OrganizationLimits, UsageKind } from '../../../entities/operations/usage.ts';
 import type { Database } from '../../ground/database.ts';
-import { createInvalidatedCache } from '../../ground/invalidated-cache.ts';
+import { InvalidatedCache } from '../../ground/invalidated-cache.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 
 export interface TokenRequest {
@@ -27,95 +27,101 @@ export interface Holding {
   readonly kind: UsageKind;
 }
 
+const organizationsMax = 20_000;
+const lease = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
+
 /** Limits of organizations, and the tokens that processes have reserved. */
-export interface UsageLimitStore {
+export class UsageLimitStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+  readonly #cache: InvalidatedCache<OrganizationLimits>;
+  readonly #load = async (orgId: string): Promise<OrganizationLimits | undefined> => {
+    const select = { apiUsageTokenLimit: true, dataUsageTokenLimit: true };
+    const found = await this.#db.prisma.organization.findUnique({ where: { id: orgId }, select });
+    return found === null ? undefined : { api: toNumber(found.apiUsageTokenLimit), data: toNumber(found.dataUsageTokenLimit) };
+  };
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+    this.#cache = new InvalidatedCache<OrganizationLimits>(signals, organizationsMax);
+    signals.subscribe('organization-changed', (orgId) => this.#cache.forget((_limits, key) => key === orgId));
+  }
+
   /** A value when cached: no database round trip. Undefined for a deleted organization. */
-  find(orgId: string, nowMs: number): OrganizationLimits | undefined | Promise<OrganizationLimits | undefined>;
+  find(orgId: string, nowMs: number): OrganizationLimits | undefined | Promise<OrganizationLimits | undefined> {
+    return this.#cache.find(orgId, nowMs, this.#load);
+  }
+
   /** Called when limits of an organization may have changed. */
-  onChange(listener: (orgId: string) => void): () => void;
+  onChange(listener: (orgId: string) => void): () => void {
+    return this.#signals.subscribe('organization-changed', listener);
+  }
+
   /**
    * Reserves tokens of what is left: the limit, less the used tokens, less the reservations of living processes. One transaction; a lock serializes
    * instances.
    */
-  reserve(request: TokenRequest): Promise<TokenGrant>;
-  /** Returns reserved tokens. */
-  release(owner: string, orgId: string, kind: UsageKind, tokens: number): Promise<void>;
-  /** Extends these leases of a process and ends its other ones. @returns the leases that it still has. */
-  extend(owner: string, holdings: readonly Holding[], leaseMs: number): Promise<readonly Holding[]>;
-  /** Deletes all reservations of a process. */
-  releaseAll(owner: string): Promise<void>;
-}
-
-const organizationsMax = 20_000;
-const lease = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
-
-export function createUsageLimitStore(db: Database, signals: Signals): UsageLimitStore {
-  const cache = createInvalidatedCache<OrganizationLimits>(signals, organizationsMax);
-  signals.subscribe('organization-changed', (orgId) => cache.forget((_limits, key) => key === orgId));
-
-  async function load(orgId: string): Promise<OrganizationLimits | undefined> {
-    const select = { apiUsageTokenLimit: true, dataUsageTokenLimit: true };
-    const found = await db.prisma.organization.findUnique({ where: { id: orgId }, select });
-    return found === null ? undefined : { api: toNumber(found.apiUsageTokenLimit), data: toNumber(found.dataUsageTokenLimit) };
-  }
-
-  return {
-    find: (orgId, nowMs) => cache.find(orgId, nowMs, load),
-    onChange: (listener) => signals.subscribe('organization-changed', listener),
-    reserve: ({ owner, orgId, kind, tokensMin, want, leaseMs }) =>
-      db.transaction<TokenGrant>(async (tx) => {
-        // Lock the counter's row: its holder sees all reservations of others. A deleted organization has no row.
-        await tx.execute(
-          `insert into usage_counters as c ("orgId", kind) select id, $2 from organizations where id = $1 for key share
+  reserve({ owner, orgId, kind, tokensMin, want, leaseMs }: TokenRequest): Promise<TokenGrant> {
+    return this.#db.transaction<TokenGrant>(async (tx) => {
+      // Lock the counter's row: its holder sees all reservations of others. A deleted organization has no row.
+      await tx.execute(
+        `insert into usage_counters as c ("orgId", kind) select id, $2 from organizations where id = $1 for key share
            on conflict ("orgId", kind) do update set used = c.used where false`,
-          [orgId, kind],
-        );
-        // A second statement: the first one may have waited for the lock, and its snapshot would be too old.
-        const rows = await tx.query<{ limit: string | null; used: string; held: string }>(
-          `select o."${kind}UsageTokenLimit" as limit,
+        [orgId, kind],
+      );
+      // A second statement: the first one may have waited for the lock, and its snapshot would be too old.
+      const rows = await tx.query<{ limit: string | null; used: string; held: string }>(
+        `select o."${kind}UsageTokenLimit" as limit,
              (select coalesce(sum(c.used), 0) from usage_counters c where c."orgId" = o.id and c.kind = $2) as used,
              (select coalesce(sum(r.tokens), 0) from usage_reservations r
               where r."orgId" = o.id and r.kind = $2 and r."leaseUntil" > now()) as held
            from organizations o where o.id = $1`,
-          [orgId, kind],
-        );
-        const limit = toNumber(rows[0]?.limit ?? null);
-        if (limit === null) return { kind: 'unlimited' };
-        const used = Number(rows[0]?.used ?? 0);
-        const left = limit - used - Number(rows[0]?.held ?? 0);
-        if (left < tokensMin) return { kind: 'refused', left, used, limit };
-        const tokens = Math.min(left, Math.max(tokensMin, want(left)));
-        // Tokens of an expired reservation counted as free, so they are not added to the new ones.
-        await tx.execute(
-          `with gone as (delete from usage_reservations where "orgId" = $2 and kind = $3 and "leaseUntil" < now() and owner <> $1)
+        [orgId, kind],
+      );
+      const limit = toNumber(rows[0]?.limit ?? null);
+      if (limit === null) return { kind: 'unlimited' };
+      const used = Number(rows[0]?.used ?? 0);
+      const left = limit - used - Number(rows[0]?.held ?? 0);
+      if (left < tokensMin) return { kind: 'refused', left, used, limit };
+      const tokens = Math.min(left, Math.max(tokensMin, want(left)));
+      // Tokens of an expired reservation counted as free, so they are not added to the new ones.
+      await tx.execute(
+        `with gone as (delete from usage_reservations where "orgId" = $2 and kind = $3 and "leaseUntil" < now() and owner <> $1)
            insert into usage_reservations as r (owner, "orgId", kind, tokens, "leaseUntil") values ($1, $2, $3, $4, ${lease('$5')})
            on conflict (owner, "orgId", kind) do update set "leaseUntil" = excluded."leaseUntil",
              tokens = excluded.tokens + case when r."leaseUntil" > now() then r.tokens else 0 end`,
-          [owner, orgId, kind, tokens, leaseMs],
-        );
-        return { kind: 'granted', tokens };
-      }),
-    async release(owner, orgId, kind, tokens) {
-      await db.execute(
-        'update usage_reservations set tokens = greatest(tokens - $4, 0) where owner = $1 and "orgId" = $2 and kind = $3',
-        [owner, orgId, kind, tokens],
+        [owner, orgId, kind, tokens, leaseMs],
       );
-    },
-    async extend(owner, holdings, leaseMs) {
-      if (holdings.length === 0) return [];
-      const extendAll = () =>
-        db.query<Holding>(
-          `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
+      return { kind: 'granted', tokens };
+    });
+  }
+
+  /** Returns reserved tokens. */
+  async release(owner: string, orgId: string, kind: UsageKind, tokens: number): Promise<void> {
+    await this.#db.execute(
+      'update usage_reservations set tokens = greatest(tokens - $4, 0) where owner = $1 and "orgId" = $2 and kind = $3',
+      [owner, orgId, kind, tokens],
+    );
+  }
+
+  /** Extends these leases of a process and ends its other ones. @returns the leases that it still has. */
+  async extend(owner: string, holdings: readonly Holding[], leaseMs: number): Promise<readonly Holding[]> {
+    if (holdings.length === 0) return [];
+    const extendAll = () =>
+      this.#db.query<Holding>(
+        `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
              and ("orgId", kind) in (select * from unnest($3::text[], $4::text[]))
            returning "orgId", kind`,
-          [owner, leaseMs, holdings.map(({ orgId }) => orgId), holdings.map(({ kind }) => kind)],
-        );
-      return db.runForAll(extendAll);
-    },
-    async releaseAll(owner) {
-      await db.prisma.usageReservation.deleteMany({ where: { owner } });
-    },
-  };
+        [owner, leaseMs, holdings.map(({ orgId }) => orgId), holdings.map(({ kind }) => kind)],
+      );
+    return this.#db.runForAll(extendAll);
+  }
+
+  /** Deletes all reservations of a process. */
+  async releaseAll(owner: string): Promise<void> {
+    await this.#db.prisma.usageReservation.deleteMany({ where: { owner } });
+  }
 }
 
 function toNumber(value: string | bigint | null): number | null {

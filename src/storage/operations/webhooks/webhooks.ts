@@ -45,103 +45,114 @@ export interface Attempt {
   readonly lastError: string | null;
 }
 
-export interface WebhookStore {
-  create(
+const sweptAtOnce = 2_000;
+
+export class WebhookStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async create(
     webhook: Omit<SealedWebhook, 'updatedAt' | 'disabledReason' | 'failingSince' | 'previousSecret' | 'previousUntil'>,
-  ): Promise<Webhook>;
-  count(orgId: string): Promise<number>;
-  findMany(ids: readonly string[], orgId: string): Promise<readonly Webhook[]>;
-  findSealed(id: string, orgId: string): Promise<SealedWebhook | undefined>;
-  list(orgId: string, page: PageRequest): Promise<Page<Webhook>>;
+  ): Promise<Webhook> {
+    return webhookOf(
+      await this.#db.prisma.webhook.create({
+        data: { ...webhook, events: [...webhook.events], agentIds: [...webhook.agentIds] },
+      }),
+    );
+  }
+
+  count(orgId: string): Promise<number> {
+    return this.#db.prisma.webhook.count({ where: { orgId } });
+  }
+
+  async findMany(ids: readonly string[], orgId: string): Promise<readonly Webhook[]> {
+    return (await this.#db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId } })).map(webhookOf);
+  }
+
+  async findSealed(id: string, orgId: string): Promise<SealedWebhook | undefined> {
+    const row = await this.#db.prisma.webhook.findFirst({ where: { id, orgId } });
+    return row === null ? undefined : (row as SealedWebhook);
+  }
+
+  async list(orgId: string, page: PageRequest): Promise<Page<Webhook>> {
+    const rows = await this.#db.prisma.webhook.findMany(newestFirst({ orgId }, page));
+    return pageOf(rows.map(webhookOf), page, timeKey, (take) => this.#db.prisma.webhook.count({ where: { orgId }, take }));
+  }
+
   /** @returns undefined when there is no such webhook any more. */
-  update(id: string, orgId: string, change: WebhookChange): Promise<Webhook | undefined>;
+  async update(id: string, orgId: string, change: WebhookChange): Promise<Webhook | undefined> {
+    const { count } = await this.#db.prisma.webhook.updateMany({ where: { id, orgId }, data: change });
+    if (count === 0) return undefined;
+    const row = await this.#db.prisma.webhook.findUnique({ where: { id } });
+    return row === null ? undefined : webhookOf(row);
+  }
+
   /** Its deliveries go with it. */
-  delete(id: string, orgId: string): Promise<boolean>;
-  addDelivery(
+  async delete(id: string, orgId: string): Promise<boolean> {
+    return (await this.#db.prisma.webhook.deleteMany({ where: { id, orgId } })).count > 0;
+  }
+
+  async addDelivery(
     delivery: Pick<WebhookDelivery, 'id' | 'createdAt' | 'orgId' | 'webhookId' | 'event' | 'body'> &
       Partial<Pick<WebhookDelivery, 'userId'>>,
-  ): Promise<WebhookDelivery>;
-  findDeliveries(ids: readonly string[], orgId: string): Promise<readonly WebhookDelivery[]>;
+  ): Promise<WebhookDelivery> {
+    return (await this.#db.prisma.webhookDelivery.create({
+      data: { ...delivery, nextAttemptAt: delivery.createdAt },
+    })) as WebhookDelivery;
+  }
+
+  async findDeliveries(ids: readonly string[], orgId: string): Promise<readonly WebhookDelivery[]> {
+    return (await this.#db.prisma.webhookDelivery.findMany({
+      where: { id: { in: [...ids] }, orgId },
+    })) as readonly WebhookDelivery[];
+  }
+
   /** A page of deliveries for each webhook, newest first. */
-  pagesOfDeliveries(webhookIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<WebhookDelivery>>>;
+  pagesOfDeliveries(webhookIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<WebhookDelivery>>> {
+    const db = this.#db;
+
+    const ids = [...webhookIds];
+    return readChildPages<WebhookDelivery>(this.#db, page, {
+      async findPlaces() {
+        const deliveries = { ...newestFirst({}, page), select: { id: true } };
+        const webhooks = await db.prisma.webhook.findMany({ where: { id: { in: ids } }, select: { id: true, deliveries } });
+        return webhooks.map(({ id, deliveries: places }) => ({ id, places }));
+      },
+      read: async (own) =>
+        (await this.#db.prisma.webhookDelivery.findMany({ where: { id: { in: own } } })) as unknown as readonly WebhookDelivery[],
+      keyOf: timeKey,
+      async countAll() {
+        const groups = await db.prisma.webhookDelivery.groupBy({
+          by: ['webhookId'],
+          where: { webhookId: { in: ids } },
+          _count: true,
+        });
+        return new Map(groups.map(({ webhookId, _count }) => [webhookId, _count]));
+      },
+    });
+  }
+
   /** Sends a delivery again from its first attempt on. */
-  redeliver(id: string, orgId: string, at: Date): Promise<WebhookDelivery | undefined>;
+  async redeliver(id: string, orgId: string, at: Date): Promise<WebhookDelivery | undefined> {
+    const data = { status: 'PENDING', attempts: 0, nextAttemptAt: at };
+    const { count } = await this.#db.prisma.webhookDelivery.updateMany({ where: { id, orgId }, data });
+    if (count === 0) return undefined;
+    return ((await this.#db.prisma.webhookDelivery.findUnique({ where: { id } })) as WebhookDelivery | null) ?? undefined;
+  }
+
   /**
    * Takes deliveries that are due for `leaseMs`: no other process gets them meanwhile. Those of webhooks that are switched off wait. The oldest of each
    * organization come first.
    */
-  takeDue(demand: DeliveryDemand, leaseMs: number): Promise<readonly DueDelivery[]>;
-  /** Writes what became of an attempt, and whether its webhook works. @returns since when it fails. */
-  record(due: DueDelivery, attempt: Attempt, at: Date): Promise<Date | null>;
-  /** @returns whether it was on. */
-  switchOff(id: string, orgId: string, disabledReason: string): Promise<boolean>;
-  /** Deletes deliveries from before. */
-  sweep(before: Date, signal: AbortSignal): Promise<void>;
-}
-
-const sweptAtOnce = 2_000;
-
-export function createWebhookStore(db: Database): WebhookStore {
-  return {
-    async create(webhook) {
-      return webhookOf(
-        await db.prisma.webhook.create({ data: { ...webhook, events: [...webhook.events], agentIds: [...webhook.agentIds] } }),
-      );
-    },
-    count: (orgId) => db.prisma.webhook.count({ where: { orgId } }),
-    findMany: async (ids, orgId) => (await db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId } })).map(webhookOf),
-    async findSealed(id, orgId) {
-      const row = await db.prisma.webhook.findFirst({ where: { id, orgId } });
-      return row === null ? undefined : (row as SealedWebhook);
-    },
-    async list(orgId, page) {
-      const rows = await db.prisma.webhook.findMany(newestFirst({ orgId }, page));
-      return pageOf(rows.map(webhookOf), page, timeKey, (take) => db.prisma.webhook.count({ where: { orgId }, take }));
-    },
-    async update(id, orgId, change) {
-      const { count } = await db.prisma.webhook.updateMany({ where: { id, orgId }, data: change });
-      if (count === 0) return undefined;
-      const row = await db.prisma.webhook.findUnique({ where: { id } });
-      return row === null ? undefined : webhookOf(row);
-    },
-    delete: async (id, orgId) => (await db.prisma.webhook.deleteMany({ where: { id, orgId } })).count > 0,
-    async addDelivery(delivery) {
-      return (await db.prisma.webhookDelivery.create({
-        data: { ...delivery, nextAttemptAt: delivery.createdAt },
-      })) as WebhookDelivery;
-    },
-    findDeliveries: async (ids, orgId) =>
-      (await db.prisma.webhookDelivery.findMany({ where: { id: { in: [...ids] }, orgId } })) as readonly WebhookDelivery[],
-    pagesOfDeliveries(webhookIds, page) {
-      const ids = [...webhookIds];
-      return readChildPages<WebhookDelivery>(db, page, {
-        async findPlaces() {
-          const deliveries = { ...newestFirst({}, page), select: { id: true } };
-          const webhooks = await db.prisma.webhook.findMany({ where: { id: { in: ids } }, select: { id: true, deliveries } });
-          return webhooks.map(({ id, deliveries: places }) => ({ id, places }));
-        },
-        read: async (own) =>
-          (await db.prisma.webhookDelivery.findMany({ where: { id: { in: own } } })) as unknown as readonly WebhookDelivery[],
-        keyOf: timeKey,
-        async countAll() {
-          const groups = await db.prisma.webhookDelivery.groupBy({
-            by: ['webhookId'],
-            where: { webhookId: { in: ids } },
-            _count: true,
-          });
-          return new Map(groups.map(({ webhookId, _count }) => [webhookId, _count]));
-        },
-      });
-    },
-    async redeliver(id, orgId, at) {
-      const data = { status: 'PENDING', attempts: 0, nextAttemptAt: at };
-      const { count } = await db.prisma.webhookDelivery.updateMany({ where: { id, orgId }, data });
-      if (count === 0) return undefined;
-      return ((await db.prisma.webhookDelivery.findUnique({ where: { id } })) as WebhookDelivery | null) ?? undefined;
-    },
-    async takeDue({ countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds }, leaseMs) {
-      const taken = await db.query<{ readonly id: string }>(
-        `update webhook_deliveries set "nextAttemptAt" = now() + $1 * interval '1 millisecond'
+  async takeDue(
+    { countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds }: DeliveryDemand,
+    leaseMs: number,
+  ): Promise<readonly DueDelivery[]> {
+    const taken = await this.#db.query<{ readonly id: string }>(
+      `update webhook_deliveries set "nextAttemptAt" = now() + $1 * interval '1 millisecond'
          where id in (
            select id from (
              select d.id, row_number() over (partition by w."orgId" order by d."nextAttemptAt") as place
@@ -154,61 +165,66 @@ export function createWebhookStore(db: Database): WebhookStore {
            ) due
            where place <= $3 order by place limit $2)
          returning id`,
-        [leaseMs, countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds],
-      );
-      if (taken.length === 0) return [];
-      const rows = await db.prisma.webhookDelivery.findMany({
-        where: { id: { in: taken.map(({ id }) => id) } },
-        include: { webhook: true },
+      [leaseMs, countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds],
+    );
+    if (taken.length === 0) return [];
+    const rows = await this.#db.prisma.webhookDelivery.findMany({
+      where: { id: { in: taken.map(({ id }) => id) } },
+      include: { webhook: true },
+    });
+    const orgIds = [...new Set(rows.map(({ orgId }) => orgId))];
+    const organizations = await this.#db.prisma.organization.findMany({
+      where: { id: { in: orgIds } },
+      select: { id: true, tenantId: true },
+    });
+    const tenants = new Map(organizations.map(({ id, tenantId }) => [id, tenantId]));
+    return rows.flatMap(({ webhook, ...delivery }) => {
+      const tenantId = tenants.get(delivery.orgId);
+      return tenantId === undefined
+        ? []
+        : [{ delivery: delivery as WebhookDelivery, webhook: webhook as SealedWebhook, tenantId }];
+    });
+  }
+
+  /** Writes what became of an attempt, and whether its webhook works. @returns since when it fails. */
+  async record({ delivery, webhook }: DueDelivery, attempt: Attempt, at: Date): Promise<Date | null> {
+    const { id } = delivery;
+    // Another process has it where the lease ran out meanwhile: that one's attempt counts.
+    const data = { ...attempt, lastAttemptAt: at, attempts: { increment: 1 } };
+    const { count } = await this.#db.prisma.webhookDelivery.updateMany({
+      where: { id, status: 'PENDING', nextAttemptAt: delivery.nextAttemptAt },
+      data,
+    });
+    if (count === 0) return null;
+    if (attempt.status === 'DELIVERED') {
+      await this.#db.prisma.webhook.updateMany({
+        where: { id: webhook.id, failingSince: { not: null } },
+        data: { failingSince: null },
       });
-      const orgIds = [...new Set(rows.map(({ orgId }) => orgId))];
-      const organizations = await db.prisma.organization.findMany({
-        where: { id: { in: orgIds } },
-        select: { id: true, tenantId: true },
-      });
-      const tenants = new Map(organizations.map(({ id, tenantId }) => [id, tenantId]));
-      return rows.flatMap(({ webhook, ...delivery }) => {
-        const tenantId = tenants.get(delivery.orgId);
-        return tenantId === undefined
-          ? []
-          : [{ delivery: delivery as WebhookDelivery, webhook: webhook as SealedWebhook, tenantId }];
-      });
-    },
-    async record({ delivery, webhook }, attempt, at) {
-      const { id } = delivery;
-      // Another process has it where the lease ran out meanwhile: that one's attempt counts.
-      const data = { ...attempt, lastAttemptAt: at, attempts: { increment: 1 } };
-      const { count } = await db.prisma.webhookDelivery.updateMany({
-        where: { id, status: 'PENDING', nextAttemptAt: delivery.nextAttemptAt },
-        data,
-      });
-      if (count === 0) return null;
-      if (attempt.status === 'DELIVERED') {
-        await db.prisma.webhook.updateMany({
-          where: { id: webhook.id, failingSince: { not: null } },
-          data: { failingSince: null },
-        });
-        return null;
-      }
-      // Also one that an administrator switched on while this was under way begins anew.
-      const begun = await db.prisma.webhook.updateMany({
-        where: { id: webhook.id, failingSince: null },
-        data: { failingSince: at },
-      });
-      return begun.count > 0 ? at : (webhook.failingSince ?? at);
-    },
-    async switchOff(id, orgId, disabledReason) {
-      const where = { id, orgId, isEnabled: true };
-      return (await db.prisma.webhook.updateMany({ where, data: { isEnabled: false, disabledReason } })).count > 0;
-    },
-    async sweep(before, signal) {
-      for (;;) {
-        signal.throwIfAborted();
-        const where = { createdAt: { lt: before } };
-        if ((await db.prisma.webhookDelivery.deleteMany({ where, limit: sweptAtOnce })).count < sweptAtOnce) return;
-      }
-    },
-  };
+      return null;
+    }
+    // Also one that an administrator switched on while this was under way begins anew.
+    const begun = await this.#db.prisma.webhook.updateMany({
+      where: { id: webhook.id, failingSince: null },
+      data: { failingSince: at },
+    });
+    return begun.count > 0 ? at : (webhook.failingSince ?? at);
+  }
+
+  /** @returns whether it was on. */
+  async switchOff(id: string, orgId: string, disabledReason: string): Promise<boolean> {
+    const where = { id, orgId, isEnabled: true };
+    return (await this.#db.prisma.webhook.updateMany({ where, data: { isEnabled: false, disabledReason } })).count > 0;
+  }
+
+  /** Deletes deliveries from before. */
+  async sweep(before: Date, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      const where = { createdAt: { lt: before } };
+      if ((await this.#db.prisma.webhookDelivery.deleteMany({ where, limit: sweptAtOnce })).count < sweptAtOnce) return;
+    }
+  }
 }
 
 /** Without the secrets. */

@@ -12,63 +12,77 @@ export interface GroupPlace {
   readonly search?: string | undefined;
 }
 
-export function createGroupQueries(db: Database) {
-  const findMany = async (ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> =>
-    (await db.prisma.group.findMany({ where: { AND: [{ id: { in: [...ids] } }, groupWhere(filter)] } })) as Group[];
-  return {
-    findMany,
-    find: async (id: string, filter: GroupFilter) => (await findMany([id], filter))[0],
-    async list(filter: GroupFilter, { orgId, search }: GroupPlace, page: PageRequest): Promise<Page<Group>> {
-      const named = search === undefined ? {} : { name: containing(search) };
-      const where = { AND: [groupWhere(filter), orgId === undefined ? {} : { orgId }, named] };
-      const rows = (await db.prisma.group.findMany(newestFirst(where, page))) as Group[];
-      return pageOf(rows, page, timeKey, (take) => db.prisma.group.count({ where, take }));
-    },
-    /** The groups of each agent, in the order in which they were added. */
-    async ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>> {
-      const links = await db.prisma.agentGroup.findMany({
-        where: { agentId: { in: [...agentIds] }, group: groupWhere(filter) },
-        orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
-        select: { agentId: true, group: true },
-      });
-      return byOwner(links.map(({ agentId, group }) => ({ ownerId: agentId, thing: group as Group })));
-    },
-    /**
-     * The same page of the groups that each of several users is a member of, newest first. Cost: one statement that reads the ids of all their groups,
-     * and one for the groups of the pages.
-     */
-    async pagesOfMembers(userIds: readonly string[], filter: GroupFilter, page: PageRequest): Promise<readonly Page<Group>[]> {
-      const rows = await db.prisma.groupMember.findMany({
-        where: { userId: { in: [...userIds] }, group: groupWhere(filter) },
-        orderBy: [{ group: { createdAt: 'desc' } }, { groupId: 'desc' }],
-        select: { userId: true, group: { select: { id: true, createdAt: true } } },
-      });
-      const placesOf = Map.groupBy(rows, ({ userId }) => userId);
-      const pages = userIds.map((userId) => {
-        // A user who has changed the e-mail may stand in a group twice.
-        const places = new Map(placesOf.get(userId)?.map(({ group }) => [group.id, group]));
-        return pageOfItems([...places.values()], page, timeKey, byTimeFalling);
-      });
-      const ids = new Set(pages.flatMap(({ items }) => items.map(({ id }) => id)));
-      const groups = new Map(ids.size === 0 ? [] : (await findMany([...ids], filter)).map((group) => [group.id, group]));
-      return pages.map(({ items, keyOf, ...rest }) => ({
-        ...{ ...rest, keyOf },
-        // A group that was deleted in between is left out.
-        items: items.flatMap(({ id }) => groups.get(id) ?? []),
-      }));
-    },
-    async memberPagesOf(groupIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<GroupMember>>> {
-      const select = { id: true, members: byTime('createdAt', 'asc', {}, page, 'email') };
-      const rows = await db.prisma.group.findMany({ where: { id: { in: [...groupIds] } }, select });
-      const countAll = countsOfEach(groupIds, async (ids) => {
-        const where = { groupId: { in: [...ids] } };
-        const counts = await db.prisma.groupMember.groupBy({ by: ['groupId'], where, _count: true });
-        return new Map(counts.map(({ groupId, _count }) => [groupId, _count]));
-      });
-      const keyOf = ({ createdAt, email }: GroupMember) => [createdAt.toISOString(), email];
-      return new Map(rows.map(({ id, members }) => [id, pageOf(members, page, keyOf, countAll(id))]));
-    },
-  };
+export class GroupQueries {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The groups with one of the ids that exist and match. */
+  async findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> {
+    return (await this.#db.prisma.group.findMany({ where: { AND: [{ id: { in: [...ids] } }, groupWhere(filter)] } })) as Group[];
+  }
+
+  async find(id: string, filter: GroupFilter): Promise<Group | undefined> {
+    return (await this.findMany([id], filter))[0];
+  }
+
+  /** Newest first. `search`: in the name, whatever the case. */
+  async list(filter: GroupFilter, { orgId, search }: GroupPlace, page: PageRequest): Promise<Page<Group>> {
+    const named = search === undefined ? {} : { name: containing(search) };
+    const where = { AND: [groupWhere(filter), orgId === undefined ? {} : { orgId }, named] };
+    const rows = (await this.#db.prisma.group.findMany(newestFirst(where, page))) as Group[];
+    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.group.count({ where, take }));
+  }
+
+  /** The groups of many agents in one statement, in the order in which each agent was given to them. */
+  async ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>> {
+    const links = await this.#db.prisma.agentGroup.findMany({
+      where: { agentId: { in: [...agentIds] }, group: groupWhere(filter) },
+      orderBy: [{ createdAt: 'asc' }, { groupId: 'asc' }],
+      select: { agentId: true, group: true },
+    });
+    return byOwner(links.map(({ agentId, group }) => ({ ownerId: agentId, thing: group as Group })));
+  }
+
+  /**
+   * The same page of the groups that each of several users is a member of, in the order of the users, newest first. Cost: one statement that reads the ids of all their groups,
+   * and one for the groups of the pages.
+   */
+  async pagesOfMembers(userIds: readonly string[], filter: GroupFilter, page: PageRequest): Promise<readonly Page<Group>[]> {
+    const rows = await this.#db.prisma.groupMember.findMany({
+      where: { userId: { in: [...userIds] }, group: groupWhere(filter) },
+      orderBy: [{ group: { createdAt: 'desc' } }, { groupId: 'desc' }],
+      select: { userId: true, group: { select: { id: true, createdAt: true } } },
+    });
+    const placesOf = Map.groupBy(rows, ({ userId }) => userId);
+    const pages = userIds.map((userId) => {
+      // A user who has changed the e-mail may stand in a group twice.
+      const places = new Map(placesOf.get(userId)?.map(({ group }) => [group.id, group]));
+      return pageOfItems([...places.values()], page, timeKey, byTimeFalling);
+    });
+    const ids = new Set(pages.flatMap(({ items }) => items.map(({ id }) => id)));
+    const groups = new Map(ids.size === 0 ? [] : (await this.findMany([...ids], filter)).map((group) => [group.id, group]));
+    return pages.map(({ items, keyOf, ...rest }) => ({
+      ...{ ...rest, keyOf },
+      // A group that was deleted in between is left out.
+      items: items.flatMap(({ id }) => groups.get(id) ?? []),
+    }));
+  }
+
+  /** The same page of the members of each of several groups, oldest first. Cost: one statement, and one for the counts of all. */
+  async memberPagesOf(groupIds: readonly string[], page: PageRequest): Promise<ReadonlyMap<string, Page<GroupMember>>> {
+    const select = { id: true, members: byTime('createdAt', 'asc', {}, page, 'email') };
+    const rows = await this.#db.prisma.group.findMany({ where: { id: { in: [...groupIds] } }, select });
+    const countAll = countsOfEach(groupIds, async (ids) => {
+      const where = { groupId: { in: [...ids] } };
+      const counts = await this.#db.prisma.groupMember.groupBy({ by: ['groupId'], where, _count: true });
+      return new Map(counts.map(({ groupId, _count }) => [groupId, _count]));
+    });
+    const keyOf = ({ createdAt, email }: GroupMember) => [createdAt.toISOString(), email];
+    return new Map(rows.map(({ id, members }) => [id, pageOf(members, page, keyOf, countAll(id))]));
+  }
 }
 
 /** The order of `newestFirst`, for sort keys of `timeKey`. */

@@ -11,7 +11,7 @@ import {
 } from '../../../entities/people/caller.ts';
 import type { SessionEnd } from '../../../entities/people/session.ts';
 import type { Database } from '../../ground/database.ts';
-import { createInvalidatedCache, type InvalidatedCache } from '../../ground/invalidated-cache.ts';
+import { InvalidatedCache } from '../../ground/invalidated-cache.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 
 /** A caller as it is cached, with the time at which its key or its session ends by itself. */
@@ -31,7 +31,7 @@ const nobody: readonly Caller[] = [];
 
 /** Callers by the hash of a secret. Changes of their key or session, their user and their organization drop them. */
 export function createCallerCache<Known extends KnownCaller>(signals: Signals): InvalidatedCache<Known> {
-  const cache = createInvalidatedCache<Known>(signals, callersMax);
+  const cache = new InvalidatedCache<Known>(signals, callersMax);
   signals.subscribe('key-changed', (keyId) =>
     cache.forget(({ caller, through }) => caller.keyId === keyId || through.some((each) => each.keyId === keyId)),
   );

@@ -1,48 +1,44 @@
 import type { Database } from '../../ground/database.ts';
 
-/** When keys were last used. The times are written in batches, after the replies. */
-export interface KeyUses {
-  note(keyId: string, atMs: number): void;
-  /** Writes the noted times. Called at stop, so nothing is lost. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
-
 const flushEveryMs = 2_000;
 
-export function createKeyUses(db: Database): KeyUses {
-  let noted = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
-
-  async function write(): Promise<void> {
-    if (noted.size === 0) return;
-    const batch = noted;
-    noted = new Map();
+/** When keys were last used. The times are written in batches, after the replies. */
+export class KeyUses {
+  readonly #db: Database;
+  #noted = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  readonly #write = async (): Promise<void> => {
+    if (this.#noted.size === 0) return;
+    const batch = this.#noted;
+    this.#noted = new Map();
     try {
-      await writeUses(db, batch);
+      await writeUses(this.#db, batch);
     } catch {
       // The database does not answer: keep the newest time of each key for the next batch.
-      for (const [keyId, atMs] of batch) if (!noted.has(keyId)) noted.set(keyId, atMs);
+      for (const [keyId, atMs] of batch) if (!this.#noted.has(keyId)) this.#noted.set(keyId, atMs);
     }
-  }
-
-  function flush(): Promise<void> {
-    writing = writing.then(() => db.runForAll(write));
-    return writing;
-  }
-
-  return {
-    note(keyId, atMs) {
-      noted.set(keyId, atMs);
-      timer ??= setInterval(() => void flush(), flushEveryMs).unref();
-    },
-    flush,
-    async close() {
-      clearInterval(timer);
-      await flush();
-    },
   };
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  note(keyId: string, atMs: number): void {
+    this.#noted.set(keyId, atMs);
+    this.#timer ??= setInterval(() => void this.flush(), flushEveryMs).unref();
+  }
+
+  /** Writes the noted times. Called at stop, so nothing is lost. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#db.runForAll(this.#write));
+    return this.#writing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
 }
 
 /** The time is shown to people: the keys of one second get its latest time, in one statement. A time never moves backwards. */

@@ -5,23 +5,6 @@ import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { type KnownCaller, loadActingKey, loadKey } from './known-callers.ts';
 
-/** Ends long work (streams, runs) when its key or its session ends. */
-export interface KeyWatch {
-  /**
-   * Calls `onEnd` once, within 5 seconds after the key was revoked or expired, or its user left the organization, on any instance. For a session: after
-   * it ended or expired.
-   *
-   * @returns a function that stops watching.
-   */
-  watch(keyId: string, onEnd: () => void): () => void;
-  /** Like `watch`, for work that may outlive the expiry of its key: calls only when the key was revoked, or its user left the organization. A session may
-   * be outlived unless it was REVOKED. */
-  watchRevocation(keyId: string, onRevoked: () => void): () => void;
-  /** Calls `onChanged` once, as soon after, when the user of the key gets another role in its organization. */
-  watchRole(keyId: string, role: MemberRole, onChanged: () => void): () => void;
-  close(): void;
-}
-
 /** The check also finds expiry, which no signal announces, and changes whose signal was lost. */
 const checkEveryMs = 3_000;
 
@@ -36,60 +19,82 @@ interface KeyState {
   readonly role: string;
 }
 
-export function createKeyWatch(db: Database, signals: Signals): KeyWatch {
-  const listeners = new Map<string, Set<Listener>>();
-  let timer: NodeJS.Timeout | undefined;
-
-  function check(): void {
-    const keyIds = [...listeners.keys()];
+/** Ends long work (streams, runs) when its key or its session ends. */
+export class KeyWatch {
+  readonly #db: Database;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #timer: NodeJS.Timeout | undefined;
+  readonly #unsubscribe: readonly (() => void)[];
+  readonly #check = (): void => {
+    const keyIds = [...this.#listeners.keys()];
     if (keyIds.length === 0) return;
     // An unreachable database ends no stream: the next check asks again.
-    db.runForAll(() => findLiving(db, keyIds)).then(
-      (living) => {
-        for (const keyId of keyIds) tell(keyId, living.get(keyId));
-      },
-      () => undefined,
-    );
+    this.#db
+      .runForAll(() => findLiving(this.#db, keyIds))
+      .then(
+        (living) => {
+          for (const keyId of keyIds) this.#tell(keyId, living.get(keyId));
+        },
+        () => undefined,
+      );
+  };
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#unsubscribe = [
+      signals.subscribe('key-changed', (keyId) => {
+        if (this.#listeners.has(keyId)) this.#check();
+      }),
+      signals.subscribe('user-changed', this.#check),
+      signals.subscribe('organization-changed', this.#check),
+      signals.onGap(this.#check),
+    ];
   }
 
-  function tell(keyId: string, now: KeyState | undefined): void {
-    const ofKey = listeners.get(keyId) ?? new Set();
+  /**
+   * Calls `onEnd` once, within 5 seconds after the key was revoked or expired, or its user left the organization, on any instance. For a session: after
+   * it ended or expired.
+   *
+   * @returns a function that stops watching.
+   */
+  watch(keyId: string, onEnd: () => void): () => void {
+    return this.#add(keyId, { ends: (now) => now === undefined || now.isExpired, onEnd });
+  }
+
+  /** Like `watch`, for work that may outlive the expiry of its key: calls only when the key was revoked, or its user left the organization. A session may
+   * be outlived unless it was REVOKED. */
+  watchRevocation(keyId: string, onRevoked: () => void): () => void {
+    return this.#add(keyId, { ends: (now) => now === undefined, onEnd: onRevoked });
+  }
+
+  /** Calls `onChanged` once, as soon after, when the user of the key gets another role in its organization. */
+  watchRole(keyId: string, role: MemberRole, onChanged: () => void): () => void {
+    return this.#add(keyId, { ends: (now) => now !== undefined && now.role !== role, onEnd: onChanged });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const stop of this.#unsubscribe) stop();
+    this.#listeners.clear();
+  }
+
+  #tell(keyId: string, now: KeyState | undefined): void {
+    const ofKey = this.#listeners.get(keyId) ?? new Set();
     const ended = [...ofKey].filter(({ ends }) => ends(now));
     for (const listener of ended) ofKey.delete(listener);
-    if (ofKey.size === 0) listeners.delete(keyId);
+    if (ofKey.size === 0) this.#listeners.delete(keyId);
     for (const { onEnd } of ended) onEnd();
   }
 
-  function add(keyId: string, listener: Listener): () => void {
-    const ofKey = listeners.get(keyId) ?? new Set();
-    listeners.set(keyId, ofKey.add(listener));
-    timer ??= setInterval(check, checkEveryMs).unref();
+  #add(keyId: string, listener: Listener): () => void {
+    const ofKey = this.#listeners.get(keyId) ?? new Set();
+    this.#listeners.set(keyId, ofKey.add(listener));
+    this.#timer ??= setInterval(this.#check, checkEveryMs).unref();
     return () => {
       ofKey.delete(listener);
-      if (ofKey.size === 0 && listeners.get(keyId) === ofKey) listeners.delete(keyId);
+      if (ofKey.size === 0 && this.#listeners.get(keyId) === ofKey) this.#listeners.delete(keyId);
     };
   }
-
-  const unsubscribe = [
-    signals.subscribe('key-changed', (keyId) => {
-      if (listeners.has(keyId)) check();
-    }),
-    signals.subscribe('user-changed', check),
-    signals.subscribe('organization-changed', check),
-    signals.onGap(check),
-  ];
-
-  return {
-    watch: (keyId, onEnd) => add(keyId, { ends: (now) => now === undefined || now.isExpired, onEnd }),
-    watchRevocation: (keyId, onRevoked) => add(keyId, { ends: (now) => now === undefined, onEnd: onRevoked }),
-    watchRole: (keyId, role, onChanged) =>
-      add(keyId, { ends: (now) => now !== undefined && now.role !== role, onEnd: onChanged }),
-    close() {
-      clearInterval(timer);
-      for (const stop of unsubscribe) stop();
-      listeners.clear();
-    },
-  };
 }
 
 /** Those of some keys that open anything but for their time: not revoked, the user still there, and the maker still one who may make them. */

@@ -2,17 +2,6 @@ import type { AccessLevel } from '../../../entities/people/caller.ts';
 import type { SignInLink } from '../../../entities/people/session.ts';
 import type { Database } from '../../ground/database.ts';
 
-/** Links that sign one person in, once. */
-export interface SignInLinkStore {
-  create(link: SignInLink): Promise<void>;
-  /** Whom a link signs in that is neither used nor expired; undefined too when the membership has ended that it was made for. */
-  find(hash: string, at: Date): Promise<LinkedPerson | undefined>;
-  /** Uses the link up. @returns false for one that is used or expired: of two calls at one moment one gets true. */
-  use(id: string, at: Date): Promise<boolean>;
-  /** Deletes what expired before. */
-  sweep(before: Date): Promise<void>;
-}
-
 export interface LinkedPerson {
   /** Of the link. */
   readonly id: string;
@@ -23,29 +12,40 @@ export interface LinkedPerson {
   readonly createdByKeyId: string | null;
 }
 
-export function createSignInLinkStore(db: Database): SignInLinkStore {
-  return {
-    async create(link) {
-      const membershipId = await membershipOf(db, link);
-      await db.prisma.signInLink.create({ data: { ...link, membershipId: membershipId ?? null } });
-    },
-    async find(hash, at) {
-      const where = { hash, usedAt: null, expiresAt: { gt: at } };
-      const made = { level: true, createdByUserId: true, createdByKeyId: true, membershipId: true };
-      const row = await db.prisma.signInLink.findFirst({ where, select: { id: true, userId: true, orgId: true, ...made } });
-      if (row === null) return undefined;
-      const { membershipId, level, ...link } = row;
-      if (membershipId !== null && membershipId !== (await membershipOf(db, row))) return undefined;
-      return { ...link, level: level as AccessLevel };
-    },
-    async use(id, at) {
-      const where = { id, usedAt: null, expiresAt: { gt: at } };
-      return (await db.prisma.signInLink.updateMany({ where, data: { usedAt: at } })).count === 1;
-    },
-    async sweep(before) {
-      await db.prisma.signInLink.deleteMany({ where: { expiresAt: { lt: before } } });
-    },
-  };
+/** Links that sign one person in, once. */
+export class SignInLinkStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async create(link: SignInLink): Promise<void> {
+    const membershipId = await membershipOf(this.#db, link);
+    await this.#db.prisma.signInLink.create({ data: { ...link, membershipId: membershipId ?? null } });
+  }
+
+  /** Whom a link signs in that is neither used nor expired; undefined too when the membership has ended that it was made for. */
+  async find(hash: string, at: Date): Promise<LinkedPerson | undefined> {
+    const where = { hash, usedAt: null, expiresAt: { gt: at } };
+    const made = { level: true, createdByUserId: true, createdByKeyId: true, membershipId: true };
+    const row = await this.#db.prisma.signInLink.findFirst({ where, select: { id: true, userId: true, orgId: true, ...made } });
+    if (row === null) return undefined;
+    const { membershipId, level, ...link } = row;
+    if (membershipId !== null && membershipId !== (await membershipOf(this.#db, row))) return undefined;
+    return { ...link, level: level as AccessLevel };
+  }
+
+  /** Uses the link up. @returns false for one that is used or expired: of two calls at one moment one gets true. */
+  async use(id: string, at: Date): Promise<boolean> {
+    const where = { id, usedAt: null, expiresAt: { gt: at } };
+    return (await this.#db.prisma.signInLink.updateMany({ where, data: { usedAt: at } })).count === 1;
+  }
+
+  /** Deletes what expired before. */
+  async sweep(before: Date): Promise<void> {
+    await this.#db.prisma.signInLink.deleteMany({ where: { expiresAt: { lt: before } } });
+  }
 }
 
 async function membershipOf(

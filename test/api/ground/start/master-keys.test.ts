@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkMasterKeys } from '../../../../src/storage/vault/check-keys.ts';
 import { loadMasterKeys } from '../../../../src/storage/vault/master-keys.ts';
-import { createVault, type Vault } from '../../../../src/storage/vault/vault.ts';
+import { Vault } from '../../../../src/storage/vault/vault.ts';
 import { makeFor } from '../../../support/make.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
@@ -28,7 +28,7 @@ describe('a change of the master key', () => {
     const settings = { PARLEY_MASTER_KEY: keys, DATABASE_URL: undefined, DATA_DIR: service.deps.settings.DATA_DIR };
     const masterKeys = loadMasterKeys(settings);
     await checkMasterKeys(db, masterKeys, settings);
-    return createVault(db, masterKeys);
+    return new Vault(db, masterKeys);
   }
   const place = (index: number) => ({ orgId: orgIds[index] ?? '', table: 'tools', rowId: 'one' });
   const sealed = async (keys: string, index = 0) => (await start(keys)).seal(place(index), 'kept');

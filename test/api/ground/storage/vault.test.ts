@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadMasterKeys } from '../../../../src/storage/vault/master-keys.ts';
-import { createVault } from '../../../../src/storage/vault/vault.ts';
+import { Vault } from '../../../../src/storage/vault/vault.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
 describe('the vault', () => {
@@ -47,20 +47,18 @@ describe('the vault', () => {
   it('opens old secrets under a new master key after a rotation, and no longer needs the old one', async () => {
     const { db } = service.deps.storage;
     await db.pool.query('DELETE FROM organization_keys');
-    const sealed = await createVault(db, keys('the first master key')).seal(place('one'), 'kept');
-    const both = createVault(db, keys('the second master key', 'the first master key'));
+    const sealed = await new Vault(db, keys('the first master key')).seal(place('one'), 'kept');
+    const both = new Vault(db, keys('the second master key', 'the first master key'));
     expect(await both.open(place('one'), sealed)).toBe('kept');
     expect(await both.rotate()).toEqual({ changed: 1, total: 1, needOlder: 0 });
     expect(await both.rotate()).toEqual({ changed: 0, total: 1, needOlder: 0 });
-    const first = createVault(db, keys('the first master key'));
-    const second = createVault(db, keys('the second master key'));
+    const first = new Vault(db, keys('the first master key'));
+    const second = new Vault(db, keys('the second master key'));
     // An instance that has not restarted yet still works.
     expect(await first.open(place('one'), sealed)).toBe('kept');
     expect(await second.open(place('one'), sealed)).toBe('kept');
     expect(await second.rotate()).toEqual({ changed: 1, total: 1, needOlder: 0 });
-    await expect(createVault(db, keys('the first master key')).open(place('one'), sealed)).rejects.toThrow(
-      'not among those given',
-    );
+    await expect(new Vault(db, keys('the first master key')).open(place('one'), sealed)).rejects.toThrow('not among those given');
   });
 });
 

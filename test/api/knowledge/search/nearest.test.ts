@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeVectorIndexes } from '../../../../src/storage/ground/vectors/vector-indexes.ts';
-import { createNearest } from '../../../../src/storage/knowledge/embeddings/nearest.ts';
+import { Nearest } from '../../../../src/storage/knowledge/embeddings/nearest.ts';
 import type { ServingSpace } from '../../../../src/storage/knowledge/embeddings/spaces.ts';
 import type { ItemLimits } from '../../../../src/storage/knowledge/items/filter.ts';
 import { addFile, indexed, itemsOf } from '../../../support/knowledge/knowledge.ts';
@@ -51,7 +51,7 @@ describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $
     marked = await add(ann, 'marked.md', 'text/markdown', sections('Marked', 30));
     others = await add(bob, 'others.txt', 'text/plain', sections('Others', 20));
     const spaces = await eventually(async () => {
-      const serving = (await embeddings?.serving([plain, marked, others])) ?? [];
+      const serving = (await embeddings?.spaces.serving([plain, marked, others])) ?? [];
       expect(serving[0]?.dataSourceIds).toHaveLength(3);
       return serving;
     });
@@ -77,8 +77,8 @@ describe.runIf(embeddings !== undefined).each(kinds)('the index of vectors, by $
     ...{ orgId: ann.orgId, dataSourceIds: [plain, marked, others], space, question, limit, allowedChunks: everything },
     ...limits,
   });
-  const byIndex = (limits: ItemLimits = {}, limit = everything) => createNearest(db, 0).nearest(plan(limits, limit));
-  const exactly = (limits: ItemLimits = {}, limit = everything) => createNearest(db, everything).nearest(plan(limits, limit));
+  const byIndex = (limits: ItemLimits = {}, limit = everything) => new Nearest(db, 0).nearest(plan(limits, limit));
+  const exactly = (limits: ItemLimits = {}, limit = everything) => new Nearest(db, everything).nearest(plan(limits, limit));
   const scoreOf = ({ id, score }: { id: string; score: number }) => [id, score.toFixed(3)];
   const inOrder = (found: readonly { id: string; score: number }[]) => found.map(scoreOf).sort();
   const scans = async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import yauzl from 'yauzl';
 import { sweepOldData } from '../../../../src/domain/operations/data-life/sweep.ts';
-import { createDataRows } from '../../../../src/storage/operations/data-life/rows.ts';
+import { DataRows } from '../../../../src/storage/operations/data-life/rows.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
@@ -188,7 +188,7 @@ describe('an export', () => {
     const named = [...new Set((await columns()).filter(({ name }) => personColumns.includes(name)).map(({ table }) => table))];
     for (const table of named) expect([table, files.has(`${table}.ndjson`) || leftOut.includes(table)]).toEqual([table, true]);
     const place = { orgId: organization.id, userId: ann.userId };
-    for (const { name } of createDataRows(service.deps.storage.db).tables(place)) expect(files.has(`${name}.ndjson`)).toBe(true);
+    for (const { name } of new DataRows(service.deps.storage.db).tables(place)) expect(files.has(`${name}.ndjson`)).toBe(true);
     for (const table of filled.filter((name) => files.has(`${name}.ndjson`) && name !== 'legal_holds' && name !== 'erasures'))
       expect([table, files.get(`${table}.ndjson`)]).toEqual([
         table,

@@ -4,8 +4,8 @@ import { makeId } from '../../../../src/entities/ground/ids.ts';
 import type { UsageRow } from '../../../../src/storage/ground/ledger/ledger.ts';
 import { readMigrations } from '../../../../src/storage/ground/migrations/migrate.ts';
 import { earlierMigrationsFolder } from '../../../../src/storage/ground/migrations/migrations-folder.ts';
-import { createLogMonths } from '../../../../src/storage/operations/data-life/log-months.ts';
-import { createLogSweeps } from '../../../../src/storage/operations/data-life/log-sweeps.ts';
+import { LogMonths } from '../../../../src/storage/operations/data-life/log-months.ts';
+import { LogSweeps } from '../../../../src/storage/operations/data-life/log-sweeps.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
@@ -102,7 +102,7 @@ describe('a month of the ledger and of the audit log', () => {
   });
 
   it('is left for its end where it is large, for those who keep it the longest', async () => {
-    const large = createLogSweeps(db, { keepsUnsent: false, droppedFromBytes: 1 });
+    const large = new LogSweeps(db, { keepsUnsent: false, droppedFromBytes: 1 });
     await writePast(organization.id);
     expect(await large.endOfRows('audit', past)).toEqual(new Date('2024-02-01T00:00:00Z'));
     expect(await logSweeps.endOfRows('audit', past)).toEqual(past);
@@ -115,7 +115,7 @@ describe('a month of the ledger and of the audit log', () => {
     expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_other']);
     await logSweeps.makeAhead(later);
     expect(await rowsOf('usage_entries', organization.id)).toEqual(['usage_entries_2031_05']);
-    const months = createLogMonths(db);
+    const months = new LogMonths(db);
     const made = (await months.list('usage')).filter(({ name }) => name.startsWith('usage_entries_2031'));
     expect(made.map(({ name, from, to }) => [name.slice(-2), from?.toISOString(), to.toISOString()])).toEqual(
       ['05', '06', '07', '08', '09']

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageLimits } from '../../../../src/engine/usage/limits.ts';
 import { makeId } from '../../../../src/entities/ground/ids.ts';
+import { type TokenRequest, UsageLimitStore } from '../../../../src/storage/operations/usage/limits.ts';
 import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
@@ -409,10 +410,10 @@ describe('a limit of an organization', () => {
   });
 
   it('reserved by a process that died is free again after its lease', async () => {
-    const store = service.deps.storage.usageLimits;
+    const { db, signals, usageLimits: store } = service.deps.storage;
     const release = () => Promise.reject(new Error('the connection broke'));
     const parts = { logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
-    const limits = new UsageLimits({ ...parts, store: { ...store, release } });
+    const limits = new UsageLimits({ ...parts, store: Object.assign(new UsageLimitStore(db, signals), { release }) });
     await limit({ apiUsageTokenLimit: 1_000 });
     const hold = await limits.reserve(ann.orgId, 'api', () => ({ input: 10, outputMax: 10 }));
     hold.release();
@@ -430,15 +431,14 @@ describe('a limit of an organization', () => {
   });
 
   it('does not count twice what a call cost beyond what it held, while the ledger is about to tell', async () => {
-    const store = service.deps.storage.usageLimits;
+    const { db, signals, usageLimits: store } = service.deps.storage;
     const cost = 500;
     const parts = { logger: silent, leaseMs: 60_000, blockTokens: 100, now: () => new Date() };
     const refused: unknown[] = [];
     const limits = new UsageLimits({
       ...parts,
-      store: {
-        ...store,
-        async reserve(request) {
+      store: Object.assign(new UsageLimitStore(db, signals), {
+        async reserve(request: TokenRequest) {
           const grant = await store.reserve(request);
           if (grant.kind === 'refused') {
             refused.push(grant);
@@ -446,7 +446,7 @@ describe('a limit of an organization', () => {
           }
           return grant;
         },
-      },
+      }),
     });
     await limit({ apiUsageTokenLimit: 1_000 });
     const need = () => ({ input: 10, outputMax: 10 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { prepareFirstStart } from '../../../../src/domain/people/first-start.ts';
 import { linkTtlMs } from '../../../../src/entities/people/session.ts';
+import { TenancyStore } from '../../../../src/storage/people/tenancy.ts';
 import type { TestClient } from '../../../support/client.ts';
 import { TestBrowser } from '../../../support/people/browser.ts';
 import { withService } from '../../../support/service.ts';
@@ -137,7 +138,10 @@ describe('the first start', () => {
   const depsWith = (PARLEY_ADMIN_KEY: string | undefined) => ({
     ...service.deps,
     settings: { ...service.deps.settings, PARLEY_ADMIN_KEY },
-    storage: { ...service.deps.storage, tenancy: { ...service.deps.storage.tenancy, ...emptied } },
+    storage: {
+      ...service.deps.storage,
+      tenancy: Object.assign(new TenancyStore(service.deps.storage.db, service.deps.storage.signals), emptied),
+    },
   });
 
   it('makes a link beside a key that it makes, and prints nothing secret where the operator chose the key', async () => {

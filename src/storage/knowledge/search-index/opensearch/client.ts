@@ -14,54 +14,64 @@ export interface OpenSearchRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Plain REST: time and bytes of every call are bounded. */
-export interface OpenSearchClient {
-  /** @returns the JSON of the answer. @throws SearchIndexError, or the reason of the request's signal. */
-  send(request: OpenSearchRequest): Promise<unknown>;
-  close(): Promise<void>;
-}
-
 const answerMaxBytes = 32 * 1024 * 1024;
 const connectionsMax = 16;
 const connectTimeoutMs = 3_000;
 
-export function createOpenSearchClient({ origin, authorization }: SearchIndexAddress): OpenSearchClient {
-  const agent = new Agent({
+/** Plain REST: time and bytes of every call are bounded. */
+export class OpenSearchClient {
+  readonly #origin: SearchIndexAddress['origin'];
+  readonly #authorization: SearchIndexAddress['authorization'];
+  readonly #agent = new Agent({
     connections: connectionsMax,
     // Over HTTP/2 a stream that the server cancels would look like the end of its answer.
     allowH2: false,
     connect: { timeout: connectTimeoutMs },
     maxResponseSize: answerMaxBytes,
   });
-  const headersOf = (body: object | string | undefined) =>
-    withUserAgent({
+
+  constructor({ origin, authorization }: SearchIndexAddress) {
+    this.#origin = origin;
+    this.#authorization = authorization;
+  }
+
+  /** @returns the JSON of the answer. @throws SearchIndexError, or the reason of the request's signal. */
+  async send({ method, path, body, timeoutMs, signal }: OpenSearchRequest): Promise<unknown> {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+    const sent = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+    let status: number;
+    let text: string;
+    try {
+      const reply = await this.#agent.request({
+        origin: this.#origin,
+        path,
+        method,
+        headers: this.#headersOf(body),
+        body: sent,
+        signal: either,
+      });
+      status = reply.statusCode;
+      text = await reply.body.text();
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new SearchIndexError('unreachable', deadline.aborted ? `it did not answer within ${timeoutMs} ms` : reasonOf(error));
+    }
+    const answer = jsonOf(text);
+    if (status >= 200 && status < 300 && answer !== undefined) return answer;
+    throw refusalOf(status, answer);
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  #headersOf(body: object | string | undefined) {
+    return withUserAgent({
       ...(body === undefined ? {} : { 'content-type': typeof body === 'string' ? 'application/x-ndjson' : 'application/json' }),
-      ...(authorization === undefined ? {} : { authorization }),
+      ...(this.#authorization === undefined ? {} : { authorization: this.#authorization }),
     });
-  return {
-    async send({ method, path, body, timeoutMs, signal }) {
-      const deadline = AbortSignal.timeout(timeoutMs);
-      const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-      const sent = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
-      let status: number;
-      let text: string;
-      try {
-        const reply = await agent.request({ origin, path, method, headers: headersOf(body), body: sent, signal: either });
-        status = reply.statusCode;
-        text = await reply.body.text();
-      } catch (error) {
-        signal?.throwIfAborted();
-        throw new SearchIndexError(
-          'unreachable',
-          deadline.aborted ? `it did not answer within ${timeoutMs} ms` : reasonOf(error),
-        );
-      }
-      const answer = jsonOf(text);
-      if (status >= 200 && status < 300 && answer !== undefined) return answer;
-      throw refusalOf(status, answer);
-    },
-    close: () => agent.destroy(),
-  };
+  }
 }
 
 function jsonOf(text: string): unknown {

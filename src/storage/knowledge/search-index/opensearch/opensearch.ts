@@ -2,7 +2,7 @@ import { isObject, itemsOf, membersOf, stringOf } from '../../../../lib/json/jso
 import type { EmbeddingSpace } from '../../embeddings/spaces.ts';
 import { type CopiedPassage, type PassageCopy, SearchIndexError } from '../search-index.ts';
 import { parseSearchIndexAddress } from './address.ts';
-import { createOpenSearchClient, type OpenSearchClient, type OpenSearchRequest, refusalOf } from './client.ts';
+import { OpenSearchClient, type OpenSearchRequest, refusalOf } from './client.ts';
 import { type CopyHit, type CopySearch, readHits, searchLines } from './query.ts';
 import { indexBody, names, vectorField, vectorMapping } from './schema.ts';
 
@@ -57,7 +57,7 @@ const spacesMax = 100;
 
 export function createOpenSearch(url: string): OpenSearch {
   const address = parseSearchIndexAddress(url);
-  return new OpenSearchIndexes(createOpenSearchClient(address), address.prefix);
+  return new OpenSearchIndexes(new OpenSearchClient(address), address.prefix);
 }
 
 class OpenSearchIndexes implements OpenSearch {
