@@ -8,6 +8,7 @@ import OpenAI from 'openai';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Person } from '../../support/make.ts';
+import { sampled } from '../../support/property/sample.ts';
 import { withService } from '../../support/service.ts';
 
 /** Frameworks on the common format, configured with a base address and a key only, against a running service. */
@@ -36,7 +37,7 @@ beforeEach(() => {
   );
 });
 
-describe.each(['/v1', '/api/v1'])('at %s', (base) => {
+describe.each(sampled(['/v1', '/api/v1']))('at %s', (base) => {
   const baseURL = () => `${service.url}${base}`;
 
   describe('AI SDK, createOpenAI', () => {

@@ -15,6 +15,7 @@ import {
   withDescribed,
 } from '../../support/apis/described-bench.ts';
 import { eventually } from '../../support/processes/eventually.ts';
+import { sampled } from '../../support/property/sample.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
 /** Every reply of a running service follows openapi.json, without further members: completions and chats. */
@@ -26,7 +27,7 @@ const completions = '/api/v1/chat/completions';
 const messages = [{ role: 'user', content: 'What is 1 + 2?' }];
 const completion = { model: testModel, messages };
 
-describe.each(scenarios)('a completion of %s', (name, script, { tools: serviceTools } = {}) => {
+describe.each(sampled(scenarios))('a completion of %s', (name, script, { tools: serviceTools } = {}) => {
   it('is as described, streamed and whole', async () => {
     const question = [{ role: 'user', content: 'What does a puncture repair cost?' }];
     const ask = {

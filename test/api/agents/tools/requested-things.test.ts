@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { graphqlCompletion } from '../../../support/apis/graphql-inputs.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
+import { sampled } from '../../../support/property/sample.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -50,7 +51,7 @@ const surfaces: Readonly<Record<string, (who: Person, of: string, tool: Record<s
   },
 };
 
-describe.each(Object.keys(surfaces))('on %s', (name) => {
+describe.each(sampled(Object.keys(surfaces)))('on %s', (name) => {
   const send = (who: Person, tool: Record<string, unknown>, of = agentId) => surfaces[name]?.(who, of, tool);
 
   it('a vector store and a connection of a request need the scope that reads them', async () => {

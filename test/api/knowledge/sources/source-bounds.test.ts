@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { crawlBounds } from '../../../../src/entities/knowledge/data-source.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
+import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
@@ -64,7 +65,7 @@ const bounds = Object.entries(crawlBounds).flatMap(([name, { min, max }]) =>
   [min - 1, max + 1, 1e9, -1].map((value) => ({ name, value, rule: `must be from ${min} to ${max}` })),
 );
 
-describe.each(Object.entries(ways))('%s', (way, write) => {
+describe.each(sampled(Object.entries(ways)))('%s', (way, write) => {
   const nameIn = (name: string) => (way === 'mutation addDataSource' ? (namesInTheGraph[name] ?? name) : name);
 
   it('takes a site within the bounds', async () => {

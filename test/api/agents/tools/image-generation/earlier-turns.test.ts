@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pixel, startImageServer } from '../../../../fixtures/upstreams/images.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { messagesOf } from '../../../../support/runs/research.ts';
 import { withService } from '../../../../support/service.ts';
 import type { UpstreamRequest } from '../../../../support/upstream.ts';
@@ -92,7 +93,7 @@ const places: readonly (readonly [string, () => Promise<unknown>])[] = [
   ['in a response that is not stored', async () => create({ previous_response_id: (await draw()).id, store: false })],
 ];
 
-describe.each(places)('an image is changed %s', (_place, goOn) => {
+describe.each(sampled(places))('an image is changed %s', (_place, goOn) => {
   it.each([
     ['by its id', byId],
     ['by its name', byName],

@@ -6,6 +6,7 @@ import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
 import { graphqlCompletion } from '../../../../support/apis/graphql-inputs.ts';
 import type { Person } from '../../../../support/make.ts';
 import { eventually } from '../../../../support/processes/eventually.ts';
+import { inTurn } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
 
 /** Tools of MCP servers in runs, against a real server that speaks the protocol. */
@@ -107,8 +108,8 @@ const tools: Readonly<Record<string, Tool>> = {
   },
 };
 
-describe.each(Object.keys(tools))('%s', (type) => {
-  it.each(Object.keys(surfaces))('works on %s', async (surface) => {
+describe.each(Object.keys(tools).map((type, turn) => [type, turn] as const))('%s', (type, turn) => {
+  it.each(inTurn(Object.keys(surfaces), turn))('works on %s', async (surface) => {
     upstream.next(call('plain__echo', { text: 'Seven <b>' }), { text: 'It says seven.' });
     const reply = await surfaces[surface]?.(tools[type] ?? {});
     expect(reply).toContain('seven');

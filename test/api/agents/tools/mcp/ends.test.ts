@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
 
 /** Servers that answer otherwise than the protocol says: no tool is lost for it, and no call waits for its time-out. */
@@ -30,7 +31,7 @@ const eventsOf = (result: object) =>
 const events = (res: ServerResponse, text: string) => res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
 const done = { content: [{ type: 'text', text: 'It is done.' }], resultType: 'complete' };
 
-describe.each(Object.entries(servers))('a server %s', (era, server) => {
+describe.each(sampled(Object.entries(servers)))('a server %s', (era, server) => {
   let session = 0;
   beforeEach(() => {
     server.reset();

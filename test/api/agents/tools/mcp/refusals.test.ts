@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
 
 /** What a request, or a tool of an agent, says wrongly of an MCP server is refused with its member before anything is stored. */
@@ -37,7 +38,7 @@ const apis: Readonly<
   chats: (tools) => ann.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Go', tools }),
 };
 
-describe.each(Object.keys(apis))('%s', (api) => {
+describe.each(sampled(Object.keys(apis)))('%s', (api) => {
   it.each(Object.entries(faults))('refuses %s', async (_what, [tools, member]) => {
     const count = async () =>
       (await service.deps.storage.db.pool.query('select (select count(*) from runs) + (select count(*) from messages) as n'))

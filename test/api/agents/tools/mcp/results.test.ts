@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMcpUpstream } from '../../../../fixtures/upstreams/mcp/server.ts';
 import type { Person } from '../../../../support/make.ts';
+import { sampled } from '../../../../support/property/sample.ts';
 import { withService } from '../../../../support/service.ts';
 
 /** What the model reads of a result, against real servers of both eras: everything once, and resources that are only linked. */
@@ -25,7 +26,7 @@ const results = () => {
 const inner = (text = '') => text.split('\n').slice(1, -1).join('\n');
 const text = (said: string) => ({ type: 'text', text: said });
 
-describe.each(Object.entries(servers))('a server %s', (_era, server) => {
+describe.each(sampled(Object.entries(servers)))('a server %s', (_era, server) => {
   const tool = { type: 'mcp', server_label: 'shop', server_url: server.url, require_approval: 'never' };
   const call = (id: string, name: string, args: object = {}) => ({
     toolCalls: [{ id, name: `shop__${name}`, arguments: JSON.stringify(args) }],
