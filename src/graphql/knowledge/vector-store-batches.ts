@@ -10,6 +10,7 @@ import {
 } from '../../domain/knowledge/vector-stores/batches.ts';
 import { idAs } from '../../entities/ground/ids.ts';
 import { statusOfBatch } from '../../entities/knowledge/vector-store.ts';
+import { batchFileBody, fileBatchBody } from '../../wire/vector-store-bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
@@ -17,9 +18,8 @@ import { restOnly } from '../ground/builder/one-api.ts';
 import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { VectorStoreFileBatchRef, VectorStoreRef } from '../ground/refs.ts';
 import { AttributeInput, asObject } from '../ground/types/entries.ts';
-import { ChunkingStrategyInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
-import { attributeList, attributes, FileConnection, StatusType } from './vector-store-files.ts';
+import { attributeList, FileConnection, StatusType } from './vector-store-files.ts';
 import { FileCountsType } from './vector-stores.ts';
 
 const BatchType = VectorStoreFileBatchRef.implement({
@@ -83,14 +83,6 @@ builder.objectField(VectorStoreRef, 'batches', (t) =>
   }),
 );
 
-const RestBatchFileInput = builder.inputType('RestVectorStoreBatchFileInput', {
-  description: 'A file of a batch.',
-  fields: (t) => ({
-    fileId: t.id({ required: true, description: 'A file of the caller.' }),
-    attributes: t.field({ type: 'ValueMap', required: false, description: attributes }),
-    chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
-  }),
-});
 const BatchFileInput = flatInput(
   builder.inputType('VectorStoreBatchFileInput', {
     description: 'A file of a batch.',
@@ -99,27 +91,14 @@ const BatchFileInput = flatInput(
       attributes: t.field({ type: [AttributeInput], required: false, description: attributeList }),
     }),
   }),
-  { rest: RestBatchFileInput, members: { attributes: asObject } },
+  { body: batchFileBody, members: { attributes: asObject } },
 );
-const RestCreateInput = builder.inputType('RestCreateVectorStoreFileBatchInput', {
-  description: 'Files to attach: `fileIds` or `files`.',
-  fields: (t) => ({
-    fileIds: t.idList({ required: false, description: 'Files of the caller, at most 2,000.' }),
-    files: t.field({
-      type: [RestBatchFileInput],
-      required: false,
-      description: 'Files with attributes of their own, at most 2,000.',
-    }),
-    attributes: t.field({ type: 'ValueMap', required: false, description: `Of all \`fileIds\`. ${attributes}` }),
-    chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
-  }),
-});
 const CreateInput = flatInput<FileBatchInput>(
   builder.inputType('CreateVectorStoreFileBatchInput', {
     description: 'Files to attach.',
     fields: (t) => ({ files: t.field({ type: [BatchFileInput], description: '1 to 2,000 files.' }) }),
   }),
-  { rest: RestCreateInput as never },
+  { body: fileBatchBody },
 );
 
 const storeId = { description: 'The id of the vector store.' };

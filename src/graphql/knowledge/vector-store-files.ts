@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { operationScopes } from '../../domain/ground/access/operation-scopes.ts';
 import { getFileContent } from '../../domain/knowledge/vector-stores/content.ts';
 import {
@@ -13,6 +14,7 @@ import {
 import { idAs } from '../../entities/ground/ids.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import { type FileContent, type FileText, storeFileStatuses } from '../../entities/knowledge/vector-store.ts';
+import { newStoreFileBody, storeFileChangesBody } from '../../wire/vector-store-bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
@@ -22,7 +24,6 @@ import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagina
 import { KnowledgeItemRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
 import { AttributeInput, AttributeType, asObject, attributeEntries } from '../ground/types/entries.ts';
 import { enumOf, ofFormat } from '../ground/types/enums.ts';
-import { ChunkingStrategyInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
 import { byIds } from './vector-stores.ts';
@@ -145,22 +146,8 @@ const ContentType = builder.objectRef<FileContent>('VectorStoreFileContent').imp
   }),
 });
 
-export const attributes = 'At most 16 texts of 512 characters, numbers, or true and false, by names of 64.';
 export const attributeList = 'What searches may filter by, at most 16.';
-interface AttachShape {
-  readonly fileId: string;
-  readonly attributes?: unknown;
-  readonly chunkingStrategy?: unknown;
-}
-const RestAttachInput = builder.inputType('RestAttachVectorStoreFileInput', {
-  description: 'A file to attach.',
-  fields: (t) => ({
-    fileId: t.id({ required: true, description: 'A file of the caller.' }),
-    attributes: t.field({ type: 'ValueMap', required: false, description: attributes }),
-    chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
-  }),
-});
-const AttachInput = flatInput<AttachShape>(
+const AttachInput = flatInput<z.output<typeof newStoreFileBody>>(
   builder.inputType('AttachVectorStoreFileInput', {
     description: 'A file to attach.',
     fields: (t) => ({
@@ -168,19 +155,9 @@ const AttachInput = flatInput<AttachShape>(
       attributes: t.field({ type: [AttributeInput], required: false, description: attributeList }),
     }),
   }),
-  { rest: RestAttachInput as never, members: { attributes: asObject } },
+  { body: newStoreFileBody, members: { attributes: asObject } },
 );
-const RestUpdateInput = builder.inputType('RestUpdateVectorStoreFileInput', {
-  description: 'Changes of a file of a vector store.',
-  fields: (t) => ({
-    attributes: t.field({
-      type: 'ValueMap',
-      required: false,
-      description: `${attributes} They replace the former ones; null takes all away.`,
-    }),
-  }),
-});
-const UpdateInput = flatInput<Pick<AttachShape, 'attributes'>>(
+const UpdateInput = flatInput<z.output<typeof storeFileChangesBody>>(
   builder.inputType('UpdateVectorStoreFileInput', {
     description: 'Changes of a file of a vector store.',
     fields: (t) => ({
@@ -191,7 +168,7 @@ const UpdateInput = flatInput<Pick<AttachShape, 'attributes'>>(
       }),
     }),
   }),
-  { rest: RestUpdateInput as never, members: { attributes: asObject } },
+  { body: storeFileChangesBody, members: { attributes: asObject } },
 );
 
 const storeId = { description: 'The id of the vector store.' };

@@ -20,6 +20,7 @@ import {
   statusOfStore,
   storeStatuses,
 } from '../../entities/knowledge/vector-store.ts';
+import { newStoreBody, storeChangesBody, storeSearchBody } from '../../wire/vector-store-bodies.ts';
 import { AttributeFilterInput } from '../agents/tools/filters.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
@@ -30,7 +31,6 @@ import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagina
 import { DataSourceRef, UserRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
 import { asObject, MetadataEntryInput, MetadataEntryType, metadataEntries } from '../ground/types/entries.ts';
 import { enumOf } from '../ground/types/enums.ts';
-import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 
 export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFileCounts').implement({
@@ -156,9 +156,7 @@ const ResultsType = builder.objectRef<StoreSearchResults>('VectorStoreSearch').i
 });
 
 const text = {
-  expiresAfter: 'An object `{anchor: "last_active_at", days}` with 1 to 365 days; null for never.',
   expiresAfterDays: 'After how many days without a change or a search its files are removed: 1 to 365; null for never.',
-  metadata: 'At most 16 texts of 512 characters by names of 64.',
   entries: 'Texts to keep with it, at most 16.',
 };
 const expiry = {
@@ -167,17 +165,6 @@ const expiry = {
   place: () => [],
 };
 
-const RestCreateInput = builder.inputType('RestCreateVectorStoreInput', {
-  description: 'A new vector store.',
-  fields: (t) => ({
-    name: t.string({ required: false, description: 'At most 200 characters.' }),
-    description: t.string({ required: false, description: 'At most 2,000 characters.' }),
-    fileIds: t.idList({ required: false, description: 'Files to begin with, at most 100.' }),
-    expiresAfter: t.field({ type: ExpiresAfterInput, required: false, description: text.expiresAfter }),
-    chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
-    metadata: t.field({ type: 'StringMap', required: false, description: text.metadata }),
-  }),
-});
 const CreateInput = flatInput<CreateShape>(
   builder.inputType('CreateVectorStoreInput', {
     description: 'A new vector store.',
@@ -189,17 +176,9 @@ const CreateInput = flatInput<CreateShape>(
       metadata: t.field({ type: [MetadataEntryInput], required: false, description: text.entries }),
     }),
   }),
-  { rest: RestCreateInput as never, members: { expiresAfterDays: expiry, metadata: asObject } },
+  { body: newStoreBody, members: { expiresAfterDays: expiry, metadata: asObject } },
 );
 
-const RestUpdateInput = builder.inputType('RestUpdateVectorStoreInput', {
-  description: 'Changes of a vector store: absent members are kept.',
-  fields: (t) => ({
-    name: t.string({ required: false, description: 'At most 200 characters; null keeps it.' }),
-    expiresAfter: t.field({ type: ExpiresAfterInput, required: false, description: text.expiresAfter }),
-    metadata: t.field({ type: 'StringMap', required: false, description: text.metadata }),
-  }),
-});
 const UpdateInput = flatInput<UpdateShape>(
   builder.inputType('UpdateVectorStoreInput', {
     description: 'Changes of a vector store: absent members are kept.',
@@ -209,32 +188,9 @@ const UpdateInput = flatInput<UpdateShape>(
       metadata: t.field({ type: [MetadataEntryInput], required: false, description: `${text.entries} Null takes all away.` }),
     }),
   }),
-  { rest: RestUpdateInput as never, members: { expiresAfterDays: expiry, metadata: asObject } },
+  { body: storeChangesBody, members: { expiresAfterDays: expiry, metadata: asObject } },
 );
 
-const RestSearchInput = builder.inputType('RestVectorStoreSearchInput', {
-  description: 'What to search for.',
-  fields: (t) => ({
-    query: t.field({
-      type: 'Texts',
-      required: false,
-      description: 'A text of at most 8,000 characters, or up to 10 such texts.',
-    }),
-    maxNumResults: t.int({ required: false, description: 'From 1 to 50; default 10.' }),
-    filters: t.field({
-      type: 'JSON',
-      required: false,
-      description:
-        'By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. At most 500 comparisons. JSON: filters nest up to 8 levels, and values are of any kind.',
-    }),
-    rankingOptions: t.field({
-      type: RankingOptionsInput,
-      required: false,
-      description: 'An object: `score_threshold` from 0 to 1; `ranker` is auto or none.',
-    }),
-    rewriteQuery: t.boolean({ required: false, description: 'Only false.' }),
-  }),
-});
 const SearchInputType = flatInput<SearchInput>(
   builder.inputType('VectorStoreSearchInput', {
     description: 'What to search for.',
@@ -250,7 +206,7 @@ const SearchInputType = flatInput<SearchInput>(
     }),
   }),
   {
-    rest: RestSearchInput as never,
+    body: storeSearchBody,
     members: {
       queries: 'query',
       limit: 'maxNumResults',

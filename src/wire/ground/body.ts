@@ -22,8 +22,8 @@ export interface BodyForm extends BodyRules {
 
 /** The bodies of requests, with what they are called in OpenAPI. */
 export const bodies = z.registry<BodyForm>();
-/** Members whose type the schema does not show: the GraphQL type by which they are read. */
-export const memberTypes = z.registry<{ readonly type: string }>();
+/** Members whose type the schema does not show: the GraphQL type, or the body, by which they are read. */
+export const memberTypes = new Map<z.ZodType, string | z.ZodObject>();
 
 /**
  * The body of a request, or a part of one, as the domain takes it: names in camelCase, types, limits and descriptions. A member that may be absent
@@ -41,9 +41,12 @@ export function body<Shape extends z.ZodRawShape>(id: string, description: strin
   return schema;
 }
 
-/** A member that is read as this type of the graph: `ID`, `DateTime`, `JSON`, an enum, an input that both APIs have. */
-export function readAs<Schema extends z.ZodType>(type: string, schema: Schema): Schema {
-  memberTypes.add(schema, { type });
+/**
+ * A member that is read as this type of the graph: `ID`, `DateTime`, `JSON`, an enum, an input that both APIs have. Or as a body `asJson`, whose
+ * types are checked, where OpenAPI shows what the domain takes.
+ */
+export function readAs<Schema extends z.ZodType>(type: string | z.ZodObject, schema: Schema): Schema {
+  memberTypes.set(schema, type);
   return schema;
 }
 
@@ -68,6 +71,6 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
 /** Whether OpenAPI shows a member by the type that reads it alone. */
 function saysType(schema: z.ZodType): boolean {
   if (schema instanceof z.ZodArray) return saysType(unwrapped(schema.element as z.ZodType));
-  const type = memberTypes.get(schema)?.type;
-  return bodies.has(schema) || (type !== undefined && type !== 'ID' && type !== 'JSON');
+  const type = memberTypes.get(schema);
+  return bodies.has(schema) || (typeof type === 'string' && type !== 'ID' && type !== 'JSON');
 }

@@ -1,8 +1,10 @@
+import type { z } from 'zod';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import { emptyPage, type ListRequest, type Page, type PageRequest } from '../../../entities/ground/page.ts';
 import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
+import type { fileBatchBody } from '../../../wire/vector-store-bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
@@ -11,20 +13,7 @@ import { type StoreFileListQuery, tooManyFiles } from './files.ts';
 import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 
-/** A file of a batch, with attributes of its own. */
-export interface BatchFileInput {
-  readonly fileId: string;
-  readonly attributes?: unknown;
-  readonly chunkingStrategy?: unknown;
-}
-
-/** Either `fileIds`, to which the other members apply, or `files`. */
-export interface FileBatchInput {
-  readonly fileIds?: Optional<readonly string[]>;
-  readonly files?: Optional<readonly BatchFileInput[]>;
-  readonly attributes?: unknown;
-  readonly chunkingStrategy?: unknown;
-}
+export type FileBatchInput = z.output<typeof fileBatchBody>;
 
 /** As many as the common format allows. */
 const batchFilesMax = 2_000;

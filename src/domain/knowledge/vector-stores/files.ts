@@ -1,8 +1,10 @@
+import type { z } from 'zod';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { idAs, isId } from '../../../entities/ground/ids.ts';
 import { emptyPage, type ListRequest, type Page, type PageRequest } from '../../../entities/ground/page.ts';
 import type { StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
+import type { newStoreFileBody, storeFileChangesBody } from '../../../wire/vector-store-bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
@@ -21,7 +23,7 @@ export async function attachFile(
   deps: Deps,
   caller: Caller,
   vectorStoreId: string,
-  input: { readonly fileId: string; readonly attributes?: unknown; readonly chunkingStrategy?: unknown },
+  input: z.output<typeof newStoreFileBody>,
 ): Promise<VectorStoreFile> {
   const store = await editableStore(deps, caller, vectorStoreId);
   const faults = new Faults();
@@ -129,7 +131,7 @@ export async function updateStoreFile(
   deps: Deps,
   caller: Caller,
   place: StoreFilePlace,
-  input: { readonly attributes?: unknown },
+  input: z.output<typeof storeFileChangesBody>,
 ): Promise<VectorStoreFile> {
   const { itemId } = await editableFile(deps, caller, place);
   const faults = new Faults();

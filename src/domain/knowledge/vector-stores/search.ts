@@ -1,22 +1,17 @@
+import type { z } from 'zod';
 import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts';
 import { displayScore } from '../../../engine/knowledge/search/display-score.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import { type StoreHit, type StoreSearchResults, statusOfStore } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { isObject } from '../../../lib/json/json.ts';
+import type { storeSearchBody } from '../../../wire/vector-store-bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { searchRun } from '../search.ts';
 import { getVectorStore } from './stores.ts';
 
-export interface SearchInput {
-  /** A text, or several. */
-  readonly query?: unknown;
-  readonly maxNumResults?: number | null | undefined;
-  readonly filters?: unknown;
-  readonly rankingOptions?: unknown;
-  readonly rewriteQuery?: boolean | null | undefined;
-}
+export type SearchInput = z.output<typeof storeSearchBody>;
 
 const queriesMax = 10;
 const queryLengthMax = 8_000;

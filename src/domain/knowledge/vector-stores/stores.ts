@@ -1,31 +1,21 @@
+import type { z } from 'zod';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { idAs, isId } from '../../../entities/ground/ids.ts';
 import type { ListRequest, Page } from '../../../entities/ground/page.ts';
 import { statusOfStore, type VectorStore } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { OrderedPage } from '../../../storage/knowledge/vector-stores/store-pages.ts';
+import type { newStoreBody, storeChangesBody } from '../../../wire/vector-store-bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditDataSource, visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { deleteDataSource } from '../sources.ts';
 import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
-import { type Optional, pageFrom, readDays, readPageInput, readStoreMetadata, requireOwnChunks } from './input.ts';
+import { pageFrom, readDays, readPageInput, readStoreMetadata, requireOwnChunks } from './input.ts';
 
-export interface CreateVectorStoreInput {
-  readonly name?: Optional<string>;
-  readonly description?: Optional<string>;
-  readonly fileIds?: Optional<readonly string[]>;
-  readonly metadata?: unknown;
-  readonly expiresAfter?: unknown;
-  readonly chunkingStrategy?: unknown;
-}
-
+export type CreateVectorStoreInput = z.output<typeof newStoreBody>;
 /** Absent members are kept. */
-export interface UpdateVectorStoreInput {
-  readonly name?: Optional<string>;
-  readonly metadata?: unknown;
-  readonly expiresAfter?: unknown;
-}
+export type UpdateVectorStoreInput = z.output<typeof storeChangesBody>;
 
 const nameLengthMax = 200;
 const descriptionLengthMax = 2_000;

@@ -60,8 +60,9 @@ export class BodyTypes {
   }
 
   #nullable(schema: z.ZodType): GraphQLInputType {
-    const name = memberTypes.get(schema)?.type;
-    const known = name === undefined ? undefined : this.#schema.getType(name);
+    const type = memberTypes.get(schema);
+    if (typeof type === 'object') return this.type(type);
+    const known = type === undefined ? undefined : this.#schema.getType(type);
     if (isInputType(known)) return known;
     if (schema instanceof z.ZodObject && bodies.has(schema)) return this.type(schema);
     if (schema instanceof z.ZodArray) {

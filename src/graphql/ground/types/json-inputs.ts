@@ -121,35 +121,11 @@ export const ChatOptionsInput = flatInput(
   { rest: RestOptionsInput, members: { flow: 'flow.override', isTraced: 'tracing.enabled', providers: 'provider' } },
 );
 
-export const ExpiresAfterInput = builder.inputType('ExpiresAfterInput', {
-  description: 'When a vector store expires.',
-  extensions: checkedWireInput,
-  fields: (t) => ({
-    anchor: t.string({ required: false, description: 'Only last_active_at.' }),
-    days: t.int({ required: false, description: 'From 1 to 365.' }),
-  }),
-});
-
 export const FileExpiresAfterInput = builder.inputType('FileExpiresAfterInput', {
   description: 'When a file expires.',
   extensions: checkedWireInput,
   fields: (t) => ({
     anchor: t.string({ required: false, description: 'Only created_at.' }),
     seconds: t.int({ required: false, description: 'From 3,600 to 2,592,000.' }),
-  }),
-});
-
-export const ChunkingStrategyInput = builder.inputType('ChunkingStrategyInput', {
-  description: 'How files are cut into passages.',
-  extensions: checkedWireInput,
-  fields: (t) => ({ type: t.string({ required: false, description: 'Only auto.' }) }),
-});
-
-export const RankingOptionsInput = builder.inputType('RankingOptionsInput', {
-  description: 'How passages are ranked. Members are named as in the format of vector stores.',
-  extensions: checkedWireInput,
-  fields: (t) => ({
-    ranker: t.string({ required: false, description: 'auto or none.' }),
-    score_threshold: t.float({ required: false, description: 'The least score, from 0 to 1.' }),
   }),
 });
