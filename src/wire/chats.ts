@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../engine/runs/events/transcript.ts';
 import { flowStepStatuses } from '../entities/agents/flow.ts';
 import { flowStepTypes } from '../entities/agents/part.ts';
-import type { ToolCall } from '../entities/conversations/chats/chat.ts';
+import type { ThreadMode, ToolCall } from '../entities/conversations/chats/chat.ts';
 import {
   incompleteReasons,
   isTerminal,
@@ -16,6 +16,7 @@ import {
 } from '../entities/conversations/runs/event.ts';
 import { DomainError, errorBody, publicError } from '../entities/ground/errors.ts';
 import { timeOfId } from '../entities/ground/ids.ts';
+import { body, maybe, ofType } from './ground/body.ts';
 import { foldOfEnd, type StreamEncoder, type StreamEncoderFactory, type Variables, type WireReply } from './ground/encoder.ts';
 import { addressPart, fileIdPart } from './ground/prompt-parts.ts';
 import {
@@ -36,7 +37,7 @@ import {
   text,
   unlessEmpty,
 } from './ground/schema.ts';
-import { chatOptions, secrets } from './responses/request.ts';
+import { chatOptions, secrets, secretsText } from './responses/request.ts';
 
 /** Chats: what GraphQL calls JSON in a message, the events of a run, and its reply in one piece, with their encoders. */
 
@@ -111,21 +112,44 @@ const flowStep = object('A finished step of a flow.', {
   durationMs: integer('Milliseconds that it took.'),
 });
 
-const requestMembers = { options: chatOptions, secrets: described(secrets) };
-describeMembers('CreateChatInput', {
-  userInputs: described({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),
+const prompt = z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]).meta({
+  description:
+    'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL). JSON: a text or a list.',
 });
-describeMembers('SendMessageInput', {
-  prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]),
-  ...requestMembers,
+const requestSecrets = maybe(secretsText, described(secrets));
+const messageMembers = {
+  prompt,
+  date: ofType<Date>('DateTime', "The user's date and time; the model is told.").nullish(),
+  modelId: text("A model for this message instead of the agent's.").nullish(),
+  options: maybe('Options of this message.', chatOptions),
+  tools: maybe('Functions of the caller, and tools of the service.', z.array(ofType('ToolInput', 'A tool.'))),
+  secrets: requestSecrets,
+};
+export const sendMessageBody = body('SendMessageInput', 'A message to a chat.', {
+  ...messageMembers,
+  threadMode: ofType<ThreadMode>('ThreadMode', 'Default collect.').nullish(),
 });
-describeMembers('EditMessageInput', {
-  prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]),
-  ...requestMembers,
+export const editMessageBody = body('EditMessageInput', 'What a message of the user says instead.', messageMembers);
+export const regenerateBody = body('RegenerateMessageInput', 'How an answer is asked for again.', {
+  modelId: text('Another model than the one that answered before.').nullish(),
+  secrets: maybe(`The secrets of the request, which the service has not kept. ${secretsText}`, described(secrets)),
 });
-describeMembers('RegenerateMessageInput', { secrets: requestMembers.secrets });
-describeMembers('SubmitToolOutputsInput', requestMembers);
-describeMembers('RetryRunInput', { secrets: requestMembers.secrets });
+export const toolOutputsBody = body('SubmitToolOutputsInput', 'The outputs of all calls that a message asked for.', {
+  systemMessageId: text('The message that holds the calls.'),
+  outputs: z.array(ofType('ToolOutputInput', 'An output.')).meta({ description: 'One for each call.' }),
+  options: maybe('Options of this message.', chatOptions),
+  secrets: requestSecrets,
+});
+export const retryBody = body('RetryRunInput', 'What a run that is asked again needs and the service has not kept.', {
+  secrets: requestSecrets,
+});
+export const newChatBody = body('CreateChatInput', 'A new chat.', {
+  name: text('1 to 200 characters; without one, the first exchange names the chat.').nullish(),
+  userInputs: maybe(
+    "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
+    described({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),
+  ),
+});
 describeMembers('Message', { flatParts: z.array(promptPart) });
 
 const messageId = text('The id of the message.');

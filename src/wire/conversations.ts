@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Conversation } from '../entities/conversations/chats/chat.ts';
 import type { WireObject } from '../entities/conversations/runs/response.ts';
+import { body, maybe } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
 import { deletionReply, inSeconds, listOf, listOfItems, type StoredItems } from './ground/envelopes.ts';
-import { always, component, described, graphqlInput, integer, type Sent, text } from './ground/schema.ts';
+import { always, component, described, integer, type Sent, text } from './ground/schema.ts';
 import { inputItem, storedItem } from './responses/items.ts';
 
 /** Conversations in the common format. */
@@ -16,12 +17,20 @@ export const metadata = {
   maxProperties: 16,
   propertyNames: { maxLength: 64 },
 };
-const items = described({ type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/InputItemParam' } });
+const items = maybe(
+  'At most 20 items, as in the input of a response. JSON: each kind has members of its own.',
+  described({ type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/InputItemParam' } }),
+);
 export const storedMetadata = z.record(z.string(), z.string()).meta({ description: 'Texts by name.' });
 
-graphqlInput('ConversationInput', { items, metadata: described(metadata) });
-graphqlInput('UpdateConversationInput', { metadata: described(metadata) });
-graphqlInput('ConversationItemsInput', { items });
+export const conversationBody = body('ConversationInput', 'A new conversation.', {
+  items,
+  metadata: described(metadata).nullish(),
+});
+export const updateConversationBody = body('UpdateConversationInput', 'Changes of a conversation.', {
+  metadata: described(metadata).nullish(),
+});
+export const conversationItemsBody = body('ConversationItemsInput', 'Items to add.', { items });
 
 const conversation = component(
   'Conversation',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { toolTypeNames } from '../../entities/conversations/runs/tool.ts';
+import { body, maybe, ofType, unservedMembers, wirePart } from '../ground/body.ts';
 import { identifiers } from '../ground/identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from '../ground/image-url.ts';
 import { addressPart, fileIdPart } from '../ground/prompt-parts.ts';
@@ -11,7 +12,6 @@ import {
   described,
   describeMembers,
   flag,
-  graphqlInput,
   integerRange,
   isExtension,
   list,
@@ -23,8 +23,9 @@ import {
   text,
   tokensMax,
 } from '../ground/schema.ts';
+import { unservedInCompletions } from '../ground/unserved-members.ts';
 import { inputFileParam, nestedFile } from '../responses/parts.ts';
-import { chatOptions, logitBias, secrets, serviceTier, verbosity } from '../responses/request.ts';
+import { chatOptions, logitBias, secrets, secretsText, serviceTier, verbosity } from '../responses/request.ts';
 import { toolChoiceMode, toolChoiceServerTool } from '../responses/tools.ts';
 
 /** The chat completions format: what a request says beyond its GraphQL type. */
@@ -81,27 +82,25 @@ const toolChoice = z.union([
     }),
   }),
 ]);
-const responseFormat = choiceByType('What the text is.', [
-  component('CompletionFormatText', 'Plain text.', { type: constant('text') }),
-  component('CompletionFormatJsonObject', 'A JSON object of any shape.', { type: constant('json_object') }),
-  component('CompletionFormatJsonSchema', 'JSON that follows a schema.', {
-    type: constant('json_schema'),
-    json_schema: object('The schema.', {
-      name: text('What it is called.').optional(),
-      schema: record('A JSON Schema.'),
-      strict: flag('Whether it is followed exactly.').nullish(),
+const responseFormat = wirePart(
+  'CompletionResponseFormatInput',
+  'What the text of an answer is.',
+  choiceByType('What the text is.', [
+    component('CompletionFormatText', 'Plain text.', { type: constant('text') }),
+    component('CompletionFormatJsonObject', 'A JSON object of any shape.', { type: constant('json_object') }),
+    component('CompletionFormatJsonSchema', 'JSON that follows a schema.', {
+      type: constant('json_schema'),
+      json_schema: object('The schema.', {
+        name: text('What it is called.').optional(),
+        schema: record('A JSON Schema.'),
+        strict: flag('Whether it is followed exactly.').nullish(),
+      }),
     }),
-  }),
-]);
+  ]),
+);
 const toolTypes = ['function', ...toolTypeNames];
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
-const tokens = integerRange(1, tokensMax);
-const penalty = range(-2, 2);
 
-describeMembers('CompletionMessageInput', {
-  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(contentPart)]),
-});
 describeMembers('CompletionFunctionInput', {
   parameters: record('JSON Schema of the arguments; none when absent.'),
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
@@ -123,41 +122,106 @@ describeMembers('ToolSearchFiltersInput', {
   value: described({ anyOf: [...plain, { type: 'array', items: { anyOf: plain } }] }),
   filters: described({ type: 'array', items: { type: 'object' } }),
 });
-describeMembers('CompletionInput', {
-  messages: described({ minItems: 1 }),
-  toolChoice: toolChoice.meta({ default: 'auto' }),
-  secrets: described({ ...secrets, ...isExtension, ...behaves('user-secrets') }),
-});
 describeMembers('CompletionStreamOptionsInput', {
   includeExtensions: described({ default: true, ...isExtension, ...behaves('extension-switch') }),
 });
 
-/** A request without its conversation and its tools. */
-export const completionInput = graphqlInput('CompletionInput', {
-  options: chatOptions,
-  maxTokens: tokens,
-  maxCompletionTokens: tokens,
-  temperature: range(0, 2),
-  topP: range(0, 1),
-  topK: integerRange(1, 1_000),
-  frequencyPenalty: penalty,
-  presencePenalty: penalty,
+export const toolCall = body('CompletionToolCallInput', 'A call that an earlier assistant message asked for.', {
+  id: text('The id that the message with its output refers to.'),
+  type: text('Always `function`.').nullish(),
+  function: body('CompletionToolCallFunctionInput', 'Which function an assistant message called.', {
+    name: text('The name of the function.'),
+    arguments: text('Its arguments as JSON text.'),
+  }).meta({ description: 'The called function.' }),
+});
+export const completionMessage = body('CompletionMessageInput', 'One message of the conversation so far.', {
+  role: oneOfTexts('system, developer (the same), user, assistant or tool.', [
+    'system',
+    'developer',
+    'user',
+    'assistant',
+    'tool',
+  ]),
+  content: z
+    .union([z.string(), z.array(contentPart)])
+    .meta({
+      description:
+        'A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list.',
+    })
+    .nullish(),
+  toolCalls: maybe('Calls of an assistant message, as they were received.', z.array(toolCall)),
+  refusal: text('On an assistant message without content: the words with which the model declined to answer.').nullish(),
+  toolCallId: text('On a message with the role tool: the call whose output this is.').nullish(),
+  reasoningContent: text('What an assistant message thought; given back where the model provider takes it.').nullish(),
+  reasoningDetails: maybe(
+    'Thoughts of an assistant message, as they were received: what the model provider demands to see again. Each entry is JSON: it belongs to a provider.',
+    z.array(z.unknown()),
+  ),
+});
+
+/** What a request says beside its conversation and its tools. */
+export const completionOptions = z.object({
+  options: maybe('Options of a chat: `{flow: {override, tracing}}`.', chatOptions),
+  maxTokens: integerRange(1, tokensMax, { description: 'Most tokens of the answer.' }).nullish(),
+  maxCompletionTokens: integerRange(1, tokensMax, { description: 'The newer name of maxTokens; it wins.' }).nullish(),
+  temperature: range(0, 2, { description: '0 to 2.' }).nullish(),
+  topP: range(0, 1, { description: '0 to 1.' }).nullish(),
+  topK: integerRange(1, 1_000, { description: 'How many candidates are sampled from, where the model can.' }).nullish(),
+  frequencyPenalty: range(-2, 2, { description: '-2 to 2.' }).nullish(),
+  presencePenalty: range(-2, 2, { description: '-2 to 2.' }).nullish(),
   stop: described<string | readonly string[]>({
     anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: 16 }],
-  }).refine(
-    (stop) =>
-      typeof stop === 'string' || (Array.isArray(stop) && stop.length <= 16 && stop.every((one) => typeof one === 'string')),
-    'must be a string or an array of at most 16 strings',
+    description: 'A text, or up to 16 texts, before which the answer ends.',
+  })
+    .refine(
+      (stop) =>
+        typeof stop === 'string' || (Array.isArray(stop) && stop.length <= 16 && stop.every((one) => typeof one === 'string')),
+      'must be a string or an array of at most 16 strings',
+    )
+    .nullish(),
+  seed: safeInteger.meta({ description: 'A whole number: asks the model for the same answer again.' }).nullish(),
+  n: integerRange(1, 1, { description: 'Only 1.' }).nullish(),
+  logprobs: flag('Whether tokens are told with their log probabilities, by providers that have them.').nullish(),
+  topLogprobs: integerRange(0, 20, { description: 'How many likely tokens are told for each position, from 0 to 20.' }).nullish(),
+  logitBias: logitBias.nullish(),
+  verbosity: verbosity.nullish(),
+  serviceTier: serviceTier.nullish(),
+  responseFormat: maybe(
+    '`{type: "text"}`, `{type: "json_object"}` or `{type: "json_schema", json_schema: {name, schema, strict}}`.',
+    responseFormat,
   ),
-  seed: safeInteger,
-  n: integerRange(1, 1),
-  logprobs: z.boolean(),
-  topLogprobs: integerRange(0, 20),
-  logitBias,
-  verbosity,
-  serviceTier,
-  responseFormat,
-  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),
-  ...identifiers,
+  reasoningEffort: oneOfTexts('none, minimal, low, medium, high or xhigh, for models that reason.', [
+    'none',
+    'minimal',
+    'low',
+    'medium',
+    'high',
+    'xhigh',
+  ]).nullish(),
+  user: identifiers.user.nullish(),
+  safetyIdentifier: identifiers.safetyIdentifier.nullish(),
+  promptCacheKey: identifiers.promptCacheKey.nullish(),
 });
-export type ReadCompletionInput = z.output<typeof completionInput>;
+export type ReadCompletionOptions = z.output<typeof completionOptions>;
+
+export const completionBody = body(
+  'CompletionInput',
+  'A request of the common completions format. Members it does not know are ignored over REST.',
+  {
+    ...completionOptions.shape,
+    model: text('The id of a model or of an agent.'),
+    messages: z.array(completionMessage).meta({ description: 'The whole conversation so far; at least one message.' }),
+    tools: maybe('What the model may call.', z.array(ofType('ToolInput', 'A tool.'))),
+    toolChoice: maybe(
+      '`"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`. JSON: a text or an object.',
+      toolChoice.meta({ default: 'auto' }),
+    ),
+    parallelToolCalls: flag('Whether one turn of the model may have several calls.').nullish(),
+    generateCitations: flag(
+      "Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model.",
+    ).nullish(),
+    secrets: maybe(secretsText, described({ ...secrets, ...isExtension, ...behaves('user-secrets') })),
+    ...unservedMembers(unservedInCompletions),
+  },
+);
+describeMembers('CompletionInput', { messages: described({ minItems: 1 }) });

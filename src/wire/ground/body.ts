@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { describeMembers } from './schema.ts';
+import { type Annotations, described, describeMembers } from './schema.ts';
+import { camelName, type UnservedMember } from './unserved-members.ts';
 
 /** How a body is read, beyond its members. */
 export interface BodyRules {
@@ -16,7 +17,8 @@ export interface BodyRules {
 }
 
 export interface BodyForm extends BodyRules {
-  readonly id: string;
+  /** `name`, because a registry of zod hands members but `id` on to the copies that `meta` makes. */
+  readonly name: string;
   readonly description: string;
 }
 
@@ -30,14 +32,20 @@ export const memberTypes = new Map<z.ZodType, string | z.ZodObject>();
  * or null is `.nullish()`. Types are checked when the body is read; limits of texts and numbers are the domain's to check, by the same schema
  * (`readWire`). A union, a record or any other schema that is no body, text, number, flag or list of these is JSON to the reader.
  */
-export function body<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape, rules: BodyRules = {}) {
+export function body<Shape extends z.ZodRawShape>(name: string, description: string, shape: Shape, rules: BodyRules = {}) {
   const schema = z.object(shape);
-  bodies.add(schema, { id, description, ...rules });
-  const leaves = Object.entries(shape).flatMap(([name, member]) => {
-    const inner = unwrapped(member as z.ZodType);
-    return saysType(inner) ? [] : [[name, inner] as const];
+  bodies.add(schema, { name, description, ...rules });
+  const leaves = Object.entries(shape).flatMap(([member, own]) => {
+    const inner = unwrapped(own as z.ZodType);
+    return isShownByType(inner) ? [] : [[member, inner] as const];
   });
-  describeMembers(id, Object.fromEntries(leaves));
+  describeMembers(name, Object.fromEntries(leaves));
+  return schema;
+}
+
+/** A member in the form of a wire schema, which reads it behind the reader: the reader asks only whether it is an object. */
+export function wirePart<Schema extends z.ZodType>(name: string, description: string, schema: Schema): Schema {
+  bodies.add(schema, { name, description, asJson: 'taken' });
   return schema;
 }
 
@@ -48,6 +56,16 @@ export function body<Shape extends z.ZodRawShape>(id: string, description: strin
 export function readAs<Schema extends z.ZodType>(type: string | z.ZodObject, schema: Schema): Schema {
   memberTypes.set(schema, type);
   return schema;
+}
+
+/** A member that may be absent or null, with what OpenAPI says of it here. */
+export function maybe<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return schema.nullish().meta({ description });
+}
+
+/** A member that is read elsewhere, as a value of this type of the graph. */
+export function ofType<Value = unknown>(type: string, description: string, more: Annotations = {}) {
+  return readAs(type, described<Value>({ description, ...more }));
 }
 
 export function idText(description: string) {
@@ -62,6 +80,17 @@ export function describe<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Sha
   return description;
 }
 
+/** Members of a format that are not served: they have to be read to say so. Their values are not looked into. */
+export function unservedMembers(members: readonly UnservedMember[]): Readonly<Record<never, z.ZodType>> {
+  return Object.fromEntries(
+    members.map(({ name, effect, reason }) => {
+      const effectText = effect === 'refused' ? 'Refused' : 'Accepted, with a warning';
+      const description = `${effectText}: ${name} ${reason}. JSON: as the format has it.`;
+      return [camelName(name), described({ description }).nullish()];
+    }),
+  );
+}
+
 /** Without `nullish` and the like. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
   const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
@@ -69,8 +98,11 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
 }
 
 /** Whether OpenAPI shows a member by the type that reads it alone. */
-function saysType(schema: z.ZodType): boolean {
-  if (schema instanceof z.ZodArray) return saysType(unwrapped(schema.element as z.ZodType));
+function isShownByType(schema: z.ZodType, isItem = false): boolean {
+  if (schema instanceof z.ZodArray) return isShownByType(unwrapped(schema.element as z.ZodType), true);
+  const form = bodies.get(schema);
+  if (form !== undefined) return form.asJson === undefined;
   const type = memberTypes.get(schema);
-  return bodies.has(schema) || (typeof type === 'string' && type !== 'ID' && type !== 'JSON');
+  if (typeof type !== 'string' || type === 'ID' || type === 'JSON') return false;
+  return isItem || !(schema instanceof z.ZodUnknown);
 }

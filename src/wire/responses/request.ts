@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ThreadMode } from '../../entities/conversations/chats/chat.ts';
 import { type ChatMode, servedIncludes } from '../../entities/conversations/runs/response.ts';
+import { body, maybe, ofType, unservedMembers, wirePart } from '../ground/body.ts';
 import { identifiers } from '../ground/identifiers.ts';
 import {
   anyOf,
@@ -12,7 +13,6 @@ import {
   describeMembers,
   flag,
   flowVersionMax,
-  graphqlInput,
   integerRange,
   isExtension,
   list,
@@ -26,6 +26,7 @@ import {
   tokensMax,
   type Unread,
 } from '../ground/schema.ts';
+import { unservedInResponses } from '../ground/unserved-members.ts';
 
 /** What a request of the responses format says beyond its items and tools, and what the response repeats of it. */
 
@@ -51,10 +52,14 @@ const formatJsonSchema = component('TextFormatJsonSchema', 'JSON that follows a 
   strict,
 });
 export const verbosity = oneOfTexts('How much is said.', ['low', 'medium', 'high']);
-export const textParam = component('ResponseTextParam', 'The form of the text.', {
-  format: choiceByType('What the text is.', [formatText, formatJsonObject, formatJsonSchemaParam]).nullish(),
-  verbosity: verbosity.nullish(),
-});
+export const textParam = wirePart(
+  'ResponseTextInput',
+  'The form of the text of a response.',
+  component('ResponseTextParam', 'The form of the text.', {
+    format: choiceByType('What the text is.', [formatText, formatJsonObject, formatJsonSchemaParam]).nullish(),
+    verbosity: verbosity.nullish(),
+  }),
+);
 export const responseText = component('ResponseText', 'The form of the text.', {
   format: choiceByType('What the text is.', [formatText, formatJsonObject, formatJsonSchema]),
   verbosity: verbosity.optional(),
@@ -64,10 +69,14 @@ const effort = oneOfTexts('How hard the model thinks.', ['none', 'minimal', 'low
   'x-parley-extension-values': ['none', 'xhigh'],
 });
 const summary = oneOfTexts('How the thinking is told.', ['auto', 'concise', 'detailed']);
-export const reasoningParam = component('ResponseReasoningParam', 'How the model thinks.', {
-  effort: effort.nullish(),
-  summary: summary.nullish(),
-});
+export const reasoningParam = wirePart(
+  'ResponseReasoningInput',
+  'How the model thinks.',
+  component('ResponseReasoningParam', 'How the model thinks.', {
+    effort: effort.nullish(),
+    summary: summary.nullish(),
+  }),
+);
 export const responseReasoning = component('ResponseReasoning', 'How the model thinks.', {
   effort: effort.nullable(),
   summary: summary.nullable(),
@@ -93,79 +102,133 @@ named('UserSecrets', z.record(z.string(), z.string()).meta({ description: 'Secre
 
 const tracing = object('Whether the run is traced.', { enabled: flag('Whether it is.').nullish() }).nullish();
 /** Of a message of a chat, a completion or a response. */
-export const chatOptions = openComponent('ChatOptions', 'Options of a chat; other members are ignored.', {
-  flow: object('The flow of the agent.', {
-    override: object('Another one than its own.', {
-      force: flag('Whether it is taken even where the agent says otherwise.').nullish(),
-      id: text('The id of the flow.').nullish(),
-      version: integerRange(1, flowVersionMax, { description: 'The version of the flow.' }).nullish(),
+export const chatOptions = wirePart(
+  'ChatOptionsInput',
+  'Options of a chat. Over REST other members are ignored.',
+  openComponent('ChatOptions', 'Options of a chat; other members are ignored.', {
+    flow: object('The flow of the agent.', {
+      override: object('Another one than its own.', {
+        force: flag('Whether it is taken even where the agent says otherwise.').nullish(),
+        id: text('The id of the flow.').nullish(),
+        version: integerRange(1, flowVersionMax, { description: 'The version of the flow.' }).nullish(),
+      }).nullish(),
+      tracing,
     }).nullish(),
     tracing,
-  }).nullish(),
-  tracing,
-  provider: object('Which providers may answer.', {
-    order: list('Ids of providers, the first one first.', text('The id of a provider, such as `openai`.')).nullish(),
-    allow_fallbacks: flag('Whether others may answer when these do not; default true.').nullish(),
-  }).nullish(),
-});
+    provider: object('Which providers may answer.', {
+      order: list('Ids of providers, the first one first.', text('The id of a provider, such as `openai`.')).nullish(),
+      allow_fallbacks: flag('Whether others may answer when these do not; default true.').nullish(),
+    }).nullish(),
+  }),
+);
 
 const refersTo = (name: string, more: object = {}) => ({ $ref: `#/components/schemas/${name}`, ...more });
 const inputItems = { anyOf: [{ type: 'string' }, { type: 'array', items: refersTo('InputItemParam') }] };
 export const secrets = refersTo('UserSecrets', { maxProperties: 50 });
 const addedSecrets = { ...secrets, ...isExtension, ...behaves('user-secrets') };
-const penalty = range(-2, 2, { default: 0 });
-export const serviceTier = z.enum(['auto', 'default', 'flex', 'scale', 'priority']).meta({ default: 'auto' });
+export const secretsText = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
+// What it names is the domain's to check.
+const includes = z.array(z.string().meta({ enum: servedIncludes }));
+export const serviceTier = oneOfTexts(
+  'auto, default, flex, scale or priority: the class of service, for providers that have such.',
+  ['auto', 'default', 'flex', 'scale', 'priority'],
+  { default: 'auto' },
+);
 const logitBiasRule = 'must be an object of at most 1,024 numbers from -100 to 100 by the ids of tokens';
 export const logitBias = z
   .record(z.string().regex(/^\d{1,9}$/), z.number().min(-100).max(100), logitBiasRule)
-  .refine((bias) => Object.keys(bias).length <= 1_024, logitBiasRule);
+  .refine((bias) => Object.keys(bias).length <= 1_024, logitBiasRule)
+  .meta({
+    description:
+      'How much likelier tokens are, from -100 to 100, by their ids; for providers that take it. JSON: an object of numbers.',
+  });
 
-/** A request, with the names of its members as GraphQL has them. */
-export const responseInput = graphqlInput('ResponseInput', {
-  model: z.string(),
-  input: described(inputItems),
-  instructions: z.string().max(1_000_000),
-  tools: described({ type: 'array', items: refersTo('ResponseToolParam') }),
-  toolChoice: described(refersTo('ResponseToolChoice', { default: 'auto' })),
-  parallelToolCalls: z.boolean().meta({ default: true }),
-  text: textParam,
-  reasoning: reasoningParam,
-  include: described<readonly string[]>({ items: { type: 'string', enum: servedIncludes } }),
-  truncation: z.enum(['auto', 'disabled']).meta({ default: 'disabled' }),
-  maxOutputTokens: integerRange(1, tokensMax),
-  maxToolCalls: integerRange(1, 10_000),
-  temperature: range(0, 2, { default: 1 }),
-  topP: range(0, 1, { default: 1 }),
-  topLogprobs: integerRange(0, 20, { default: 0 }),
-  presencePenalty: penalty,
-  frequencyPenalty: penalty,
-  metadata: described({
-    type: 'object',
-    description: 'Texts by name.',
-    additionalProperties: { type: 'string', maxLength: 512 },
-    maxProperties: 16,
-    propertyNames: { maxLength: 64 },
-    default: {},
-  }),
-  previousResponseId: z.string(),
-  conversation: conversationParam,
-  store: z.boolean().meta({ default: true }),
-  background: z.boolean().meta({ default: false }),
-  serviceTier,
-  logitBias,
-  ...identifiers,
-  chatMode: described<ChatMode>({ default: 'execute', ...isExtension, ...behaves('chat-mode') }),
-  threadMode: described<ThreadMode>({ default: 'collect', ...isExtension, ...behaves('thread-mode') }),
-  userSecrets: described(addedSecrets),
-  options: chatOptions.meta({ ...isExtension, ...behaves('chat-options') }),
-});
-export type ReadInput = z.input<typeof responseInput>;
+/** A request; its names are in camelCase. */
+export const responseBody = body(
+  'ResponseInput',
+  'A request of the responses format. Members it does not know are ignored over REST.',
+  {
+    model: text("The id of a model or of an agent; default: the thread's, else the default model.").nullish(),
+    input: described({
+      ...inputItems,
+      description:
+        'A string, or an array of items: messages, function calls and their outputs, reasoning, references to items of earlier responses. JSON: a text or a list of many kinds.',
+    }).nullish(),
+    instructions: text('For this response only: not inherited by later ones.').max(1_000_000).nullish(),
+    tools: described({
+      ...{ type: 'array', items: refersTo('ResponseToolParam') },
+      description: 'An array of functions of the caller and tools of the service. JSON: each type has members of its own.',
+    }).nullish(),
+    toolChoice: maybe(
+      'auto, none, required, one tool, or `{type: "allowed_tools", mode, tools}`: a hard limit. JSON: a text or an object.',
+      described(refersTo('ResponseToolChoice', { default: 'auto' })),
+    ),
+    parallelToolCalls: flag('Whether one turn may have several calls.', { default: true }).nullish(),
+    text: maybe('An object: `format` is text, json_object or json_schema with `name`, `schema`, `strict`.', textParam),
+    reasoning: maybe(
+      'An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed.',
+      reasoningParam,
+    ),
+    include: maybe('Further parts of the reply, as the format names them.', includes),
+    truncation: oneOfTexts('disabled (default) refuses what is too long; auto drops the oldest turns.', ['auto', 'disabled'], {
+      default: 'disabled',
+    }).nullish(),
+    maxOutputTokens: integerRange(1, tokensMax, { description: 'Most tokens of one answer of the model; at least 1.' }).nullish(),
+    maxToolCalls: integerRange(1, 10_000, {
+      description: 'Most calls of tools of the service in the whole response.',
+    }).nullish(),
+    temperature: range(0, 2, { default: 1, description: 'From 0 to 2.' }).nullish(),
+    topP: range(0, 1, { default: 1, description: 'From 0 to 1.' }).nullish(),
+    topLogprobs: integerRange(0, 20, { default: 0, description: 'From 0 to 20; models that give none are not asked.' }).nullish(),
+    presencePenalty: range(-2, 2, { default: 0, description: 'From -2 to 2.' }).nullish(),
+    frequencyPenalty: range(-2, 2, { default: 0, description: 'From -2 to 2.' }).nullish(),
+    metadata: described({
+      type: 'object',
+      description: 'Texts by name.',
+      additionalProperties: { type: 'string', maxLength: 512 },
+      maxProperties: 16,
+      propertyNames: { maxLength: 64 },
+      default: {},
+    }).nullish(),
+    previousResponseId: text(
+      'The response to go on from: on its thread when it is the newest there, else on a new one that forks behind it.',
+    ).nullish(),
+    conversation: maybe(
+      'The thread to go on with: the id of a chat, or an object with it. Excludes `previousResponseId`. JSON: a text or an object.',
+      conversationParam,
+    ),
+    store: flag('Whether the response and its thread are kept. Default true.', { default: true }).nullish(),
+    background: flag('Whether it continues without a reader. Needs `store`.', { default: false }).nullish(),
+    serviceTier: serviceTier.nullish(),
+    logitBias: logitBias.nullish(),
+    ...unservedMembers(unservedInResponses),
+    user: identifiers.user.nullish(),
+    safetyIdentifier: identifiers.safetyIdentifier.nullish(),
+    promptCacheKey: identifiers.promptCacheKey.nullish(),
+    chatMode: ofType<ChatMode>('ChatMode', 'Default execute.', {
+      default: 'execute',
+      ...isExtension,
+      ...behaves('chat-mode'),
+    }).nullish(),
+    threadMode: ofType<ThreadMode>(
+      'ResponseThreadMode',
+      'Default collect. Without effect while nothing is at work on the thread, and without `store`.',
+      { default: 'collect', ...isExtension, ...behaves('thread-mode') },
+    ).nullish(),
+    userSecrets: maybe(secretsText, described(addedSecrets)),
+    options: maybe('Options of a chat.', chatOptions.meta({ ...isExtension, ...behaves('chat-options') })),
+  },
+);
+export type ReadInput = z.input<typeof responseBody>;
 export type ResponseInput = Unread<ReadInput>;
 
-graphqlInput('ResumeResponseInput', {
-  input: described(inputItems),
-  background: z.boolean().meta({ default: false }),
-  userSecrets: described(addedSecrets),
+export const resumeBody = body('ResumeResponseInput', 'How a paused response goes on.', {
+  input: described({
+    ...inputItems,
+    description: 'Further input, as in a new request. JSON: a text or a list.',
+  }).nullish(),
+  background: flag('Whether it continues without a reader.', { default: false }).nullish(),
+  userSecrets: maybe('Secrets for tools, again: they are not stored.', described(addedSecrets)),
 });
 
 // Members that REST reads.

@@ -5,7 +5,7 @@ import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
-import { completionInput, type ReadCompletionInput } from '../../../wire/completions/request.ts';
+import { completionOptions, type ReadCompletionOptions } from '../../../wire/completions/request.ts';
 import { readWire } from '../../../wire/ground/read.ts';
 import type { Unread } from '../../../wire/ground/schema.ts';
 import { readUnserved, unservedInCompletions } from '../../../wire/ground/unserved-members.ts';
@@ -17,7 +17,7 @@ import type { RunRequest } from '../runs/plan.ts';
 import { type CompletionMessageInput, type Maybe, type RequestPart, readMessages } from './messages.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
-export interface CompletionInput extends Unread<ReadCompletionInput> {
+export interface CompletionInput extends Unread<ReadCompletionOptions> {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
   readonly tools?: unknown;
@@ -51,7 +51,7 @@ export function readCompletion(
   faults.throwIfAny();
   const terms = { registry, toolsMax: limits.TOOLS_MAX, mayBeAgent: isId('agent', input.model), isCamelCase: true };
   const tools = readTools(input, terms, faults);
-  const read = readWire(completionInput, withFormerNames(input), '', faults) ?? {};
+  const read = readWire(completionOptions, withFormerNames(input), '', faults) ?? {};
   const options = readOptions(input.options, faults);
   const { messages, given } = readMessages(input.messages, faults);
   const request: CompletionRequest = {
@@ -79,7 +79,7 @@ function withFormerNames(input: CompletionInput): CompletionInput {
     : input;
 }
 
-function parametersOf(input: ReadCompletionInput): ModelParameters {
+function parametersOf(input: ReadCompletionOptions): ModelParameters {
   const { options: _options, n: _n, responseFormat: _format, ...rest } = input;
   const { maxTokens, maxCompletionTokens, stop, logprobs, topLogprobs, serviceTier: tier, ...plain } = rest;
   const stops = (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((one) => one !== '');
@@ -94,7 +94,7 @@ function parametersOf(input: ReadCompletionInput): ModelParameters {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
 }
 
-function responseFormatOf({ responseFormat: format }: ReadCompletionInput): ResponseFormat | undefined {
+function responseFormatOf({ responseFormat: format }: ReadCompletionOptions): ResponseFormat | undefined {
   if (format === undefined || format === null) return undefined;
   if (format.type !== 'json_schema') return format;
   const { name = 'reply', schema, strict } = format.json_schema;

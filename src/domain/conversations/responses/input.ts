@@ -18,7 +18,7 @@ import type { Settings } from '../../../settings.ts';
 import { readWire } from '../../../wire/ground/read.ts';
 import { readUnserved, unservedInResponses } from '../../../wire/ground/unserved-members.ts';
 import type { EchoParts } from '../../../wire/responses/reply.ts';
-import { type ReadInput, responseInput, type ResponseInput as WireInput } from '../../../wire/responses/request.ts';
+import { type ReadInput, responseBody, type ResponseInput as WireInput } from '../../../wire/responses/request.ts';
 import { functionNameOf } from '../../agents/tools/choice.ts';
 import { type RequestTools, readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
@@ -62,7 +62,7 @@ export function readResponse(
   registry: ToolRegistry,
 ): ReadResponse {
   const faults = new Faults();
-  const input: ReadInput = readWire(responseInput, withFormerNames(given), '', faults) ?? {};
+  const input: ReadInput = readWire(responseBody, withFormerNames(given), '', faults) ?? {};
   const { previousResponseId, conversation } = input;
   const conversationId = typeof conversation === 'string' ? conversation : conversation?.id;
   const isStored = input.store !== false;

@@ -1,6 +1,9 @@
+import type { z } from 'zod';
 import { editMessage, regenerateMessage, selectBranch } from '../../../domain/conversations/chats/branches.ts';
+import { editMessageBody, regenerateBody } from '../../../wire/chats.ts';
+import { describe } from '../../../wire/ground/body.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
-import { builder, type InputBuilder } from '../../ground/builder/builder.ts';
+import { builder } from '../../ground/builder/builder.ts';
 import { type GraphContext, idTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { ChatRef, RunRef } from '../../ground/refs.ts';
@@ -9,61 +12,35 @@ import { NamedTextInput } from '../../ground/types/named-texts.ts';
 import { RunEventType } from '../runs/events/events.ts';
 import { shownEvents } from '../runs/events/stream.ts';
 import { secretsDescription } from '../runs/request-inputs.ts';
-import { flatPrompt, PromptInput, restSecrets } from './prompts.ts';
+import { PromptInput } from './prompts.ts';
 
 type EditInput = Parameters<typeof editMessage>[3];
 
-/** The members of an edited message besides its text. */
-const memberFields = (t: InputBuilder) => ({
-  date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
-  modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
-  options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
-  tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
-});
-const description = 'What a message of the user says instead.';
-
 const EditMessageInput = flatInput<EditInput>(
   builder.inputType('EditMessageInput', {
-    description,
+    description: 'What a message of the user says instead.',
     fields: (t) => ({
       prompt: t.field({ type: PromptInput, description: 'What it says.' }),
-      ...memberFields(t),
+      date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
+      modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
+      options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
+      tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
       secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
     }),
   }),
-  {
-    rest: builder.inputType('RestEditMessageInput', {
-      description,
-      fields: (t) => ({ prompt: t.field(flatPrompt), ...memberFields(t), secrets: t.field(restSecrets) }),
-    }) as never,
-    members: { secrets: byName },
-  },
+  { body: editMessageBody, members: { secrets: byName } },
 );
 
 const notKept = 'The secrets of the request, which the service has not kept.';
-const regenerationFields = (t: InputBuilder) => ({
-  modelId: t.string({ required: false, description: 'Another model than the one that answered before.' }),
-});
-const regeneration = 'How an answer is asked for again.';
-
-const RegenerateMessageInput = flatInput(
+const RegenerateMessageInput = flatInput<z.output<typeof regenerateBody>>(
   builder.inputType('RegenerateMessageInput', {
-    description: regeneration,
+    description: 'How an answer is asked for again.',
     fields: (t) => ({
-      ...regenerationFields(t),
+      modelId: t.string({ required: false, description: describe(regenerateBody, 'modelId') }),
       secrets: t.field({ type: [NamedTextInput], required: false, description: `${notKept} ${secretsDescription}` }),
     }),
   }),
-  {
-    rest: builder.inputType('RestRegenerateMessageInput', {
-      description: regeneration,
-      fields: (t) => ({
-        ...regenerationFields(t),
-        secrets: t.field({ ...restSecrets, description: `${notKept} ${restSecrets.description}` }),
-      }),
-    }),
-    members: { secrets: byName },
-  },
+  { body: regenerateBody, members: { secrets: byName } },
 );
 
 const messageId = { description: 'The id of the message.' };

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { leavesOf } from '../../../domain/conversations/chats/branches.ts';
 import { listSummaries } from '../../../domain/conversations/chats/changes.ts';
 import {
@@ -18,10 +19,12 @@ import {
 import { canWriteChat } from '../../../domain/ground/access/access.ts';
 import type { Chat, ChatAgent } from '../../../entities/conversations/chats/chat.ts';
 import type { PageRequest } from '../../../entities/ground/page.ts';
+import { newChatBody } from '../../../wire/chats.ts';
+import { describe } from '../../../wire/ground/body.ts';
 import { agentOf } from '../../agents/agent-edge.ts';
 import { modelOf } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
-import { builder, type InputBuilder } from '../../ground/builder/builder.ts';
+import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { keepNode, nodeById, nodeOf, registerNode } from '../../ground/builder/nodes.ts';
 import { restOnly } from '../../ground/builder/one-api.ts';
@@ -222,10 +225,6 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const newChat = 'A new chat.';
-const newChatFields = (t: InputBuilder) => ({
-  name: t.string({ required: false, description: '1 to 200 characters; without one, the first exchange names the chat.' }),
-});
 export const ChatUserInputInput = builder.inputType('ChatUserInputInput', {
   description: 'A value for the instructions of the agent.',
   fields: (t) => ({
@@ -233,11 +232,11 @@ export const ChatUserInputInput = builder.inputType('ChatUserInputInput', {
     value: t.field({ type: 'PlainValue', description: 'The value.' }),
   }),
 });
-const CreateChatInput = flatInput(
+const CreateChatInput = flatInput<z.output<typeof newChatBody>>(
   builder.inputType('CreateChatInput', {
-    description: newChat,
+    description: 'A new chat.',
     fields: (t) => ({
-      ...newChatFields(t),
+      name: t.string({ required: false, description: describe(newChatBody, 'name') }),
       userInputs: t.field({
         type: [ChatUserInputInput],
         required: false,
@@ -245,20 +244,7 @@ const CreateChatInput = flatInput(
       }),
     }),
   }),
-  {
-    rest: builder.inputType('RestCreateChatInput', {
-      description: newChat,
-      fields: (t) => ({
-        ...newChatFields(t),
-        userInputs: t.field({
-          type: 'ValueMap',
-          required: false,
-          description: "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
-        }),
-      }),
-    }),
-    members: { userInputs: byName },
-  },
+  { body: newChatBody, members: { userInputs: byName } },
 );
 
 const UpdateChatInput = builder.inputType('UpdateChatInput', {

@@ -20,7 +20,7 @@ const PromptPartInput = flatInput<unknown>(
   },
 );
 
-/** What a user says. REST has a text or a list of parts in its place. */
+/** What a user says. Its flat form is a text or a list of parts. */
 export const PromptInput = flatInput<unknown>(
   builder.inputType('PromptInput', {
     isOneOf: true,
@@ -32,18 +32,3 @@ export const PromptInput = flatInput<unknown>(
   }),
   { choices: { text: itself, parts: itself } },
 );
-
-/** The same for inputs of REST. */
-export const flatPrompt = {
-  type: 'JSON',
-  required: true,
-  description:
-    'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL). JSON: a text or a list.',
-} as const;
-
-/** Secrets of a request, for inputs of REST: an object. Those of GraphQL have a list, whose flat form is `byName`. */
-export const restSecrets = {
-  type: 'StringMap',
-  required: false,
-  description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
-} as const;

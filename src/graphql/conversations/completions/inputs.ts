@@ -1,4 +1,6 @@
-import { identifiers } from '../../../wire/ground/identifiers.ts';
+import type { CompletionInput } from '../../../domain/conversations/completions/input.ts';
+import { completionBody, completionMessage, toolCall } from '../../../wire/completions/request.ts';
+import { describe } from '../../../wire/ground/body.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput, held, itself, tagged } from '../../ground/builder/flat-inputs.ts';
@@ -14,7 +16,6 @@ import {
   ToolChoiceInput,
   VerbosityType,
 } from '../runs/request-inputs.ts';
-import { RestCompletionInput, RestMessageInput, RestToolCallInput } from './rest-inputs.ts';
 
 const ImageInput = builder.inputType('CompletionImageInput', {
   description: 'An image by its address.',
@@ -79,7 +80,7 @@ const ToolCallInput = flatInput(
       arguments: t.string({ description: 'Its arguments as JSON text.' }),
     }),
   }),
-  { rest: RestToolCallInput, members: { name: 'function.name', arguments: 'function.arguments' } },
+  { body: toolCall, members: { name: 'function.name', arguments: 'function.arguments' } },
 );
 
 const ReasoningDetailInput = builder.inputType('CompletionReasoningDetailInput', {
@@ -129,7 +130,7 @@ const MessageInput = flatInput(
     }),
   }),
   {
-    rest: RestMessageInput,
+    body: completionMessage,
     choices: {
       system: held('content', { role: 'system' }),
       user: held('content', { role: 'user' }),
@@ -139,7 +140,7 @@ const MessageInput = flatInput(
   },
 );
 
-export const CompletionInputType = flatInput(
+export const CompletionInputType = flatInput<CompletionInput>(
   builder.inputType('CompletionInput', {
     description: 'A request for a completion.',
     fields: (t) => ({
@@ -181,13 +182,13 @@ export const CompletionInputType = flatInput(
       verbosity: t.field({ type: VerbosityType, required: false, description: 'How much is said, for models that take it.' }),
       serviceTier: t.field({ type: ServiceTierType, required: false, description: 'The class of service. Default AUTO.' }),
       secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
-      user: t.string({ required: false, description: identifiers.user.description ?? '' }),
-      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier.description ?? '' }),
-      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey.description ?? '' }),
+      user: t.string({ required: false, description: describe(completionBody, 'user') }),
+      safetyIdentifier: t.string({ required: false, description: describe(completionBody, 'safetyIdentifier') }),
+      promptCacheKey: t.string({ required: false, description: describe(completionBody, 'promptCacheKey') }),
     }),
   }),
   {
-    rest: RestCompletionInput,
+    body: completionBody,
     members: {
       maxOutputTokens: 'maxTokens',
       format: { name: 'responseFormat', ...formatOfCompletions },

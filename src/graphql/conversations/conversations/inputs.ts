@@ -1,13 +1,12 @@
+import type { z } from 'zod';
+import { conversationBody, conversationItemsBody, updateConversationBody } from '../../../wire/conversations.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
 import { RunItemInput } from '../runs/items/inputs.ts';
 import { metadataDescription } from '../runs/request-inputs.ts';
 
-const restItems = 'At most 20 items, as in the input of a response. JSON: each kind has members of its own.';
-const restMetadata = 'At most 16 texts of 512 characters by names of 64.';
-
-export const ConversationInput = flatInput(
+export const ConversationInput = flatInput<z.output<typeof conversationBody>>(
   builder.inputType('ConversationInput', {
     description: 'A new conversation.',
     fields: (t) => ({
@@ -16,18 +15,12 @@ export const ConversationInput = flatInput(
     }),
   }),
   {
-    rest: builder.inputType('RestConversationInput', {
-      description: 'A new conversation.',
-      fields: (t) => ({
-        items: t.field({ type: 'JSON', required: false, description: restItems }),
-        metadata: t.field({ type: 'StringMap', required: false, description: restMetadata }),
-      }),
-    }),
+    body: conversationBody,
     members: { metadata: byName },
   },
 );
 
-export const UpdateConversationInput = flatInput(
+export const UpdateConversationInput = flatInput<z.output<typeof updateConversationBody>>(
   builder.inputType('UpdateConversationInput', {
     description: 'Changes of a conversation.',
     fields: (t) => ({
@@ -39,29 +32,17 @@ export const UpdateConversationInput = flatInput(
     }),
   }),
   {
-    rest: builder.inputType('RestUpdateConversationInput', {
-      description: 'Changes of a conversation.',
-      fields: (t) => ({
-        metadata: t.field({
-          type: 'StringMap',
-          required: false,
-          description: `${restMetadata} They replace the former ones; null takes all away.`,
-        }),
-      }),
-    }),
+    body: updateConversationBody,
     members: { metadata: byName },
   },
 );
 
-export const ConversationItemsInput = flatInput(
+export const ConversationItemsInput = flatInput<z.output<typeof conversationItemsBody>>(
   builder.inputType('ConversationItemsInput', {
     description: 'Items to add.',
     fields: (t) => ({ items: t.field({ type: [RunItemInput], required: false, description: 'At most 20 items.' }) }),
   }),
   {
-    rest: builder.inputType('RestConversationItemsInput', {
-      description: 'Items to add.',
-      fields: (t) => ({ items: t.field({ type: 'JSON', required: false, description: restItems }) }),
-    }),
+    body: conversationItemsBody,
   },
 );

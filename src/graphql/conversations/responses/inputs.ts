@@ -1,6 +1,8 @@
+import type { z } from 'zod';
 import { toolInFormat } from '../../../domain/agents/tools/read.ts';
 import { camelCase } from '../../../http/input/names.ts';
-import { identifiers } from '../../../wire/ground/identifiers.ts';
+import { describe } from '../../../wire/ground/body.ts';
+import { type ResponseInput, responseBody, resumeBody } from '../../../wire/responses/request.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, type Conversion, flatInput } from '../../ground/builder/flat-inputs.ts';
@@ -19,7 +21,6 @@ import {
   VerbosityType,
 } from '../runs/request-inputs.ts';
 import { ChatModeType, ResponseThreadModeType } from './enums.ts';
-import { RestResponseInput, RestResumeResponseInput } from './rest-inputs.ts';
 
 /** The tools of a response are in the spelling of its format. */
 const inFormat: Conversion = {
@@ -27,7 +28,7 @@ const inFormat: Conversion = {
   place: (place) => place.map((name) => (typeof name === 'string' ? camelCase(name) : name)),
 };
 
-export const ResponseInputType = flatInput(
+export const ResponseInputType = flatInput<ResponseInput>(
   builder.inputType('ResponseInput', {
     description: 'A request for a response.',
     fields: (t) => ({
@@ -92,9 +93,9 @@ export const ResponseInputType = flatInput(
         required: false,
         description: 'The class of service. Default AUTO.',
       }),
-      safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier.description ?? '' }),
-      promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey.description ?? '' }),
-      user: t.string({ required: false, description: identifiers.user.description ?? '' }),
+      safetyIdentifier: t.string({ required: false, description: describe(responseBody, 'safetyIdentifier') }),
+      promptCacheKey: t.string({ required: false, description: describe(responseBody, 'promptCacheKey') }),
+      user: t.string({ required: false, description: describe(responseBody, 'user') }),
       chatMode: t.field({ type: ChatModeType, required: false, description: 'Which tools it may call. Default EXECUTE.' }),
       threadMode: t.field({
         type: ResponseThreadModeType,
@@ -106,7 +107,7 @@ export const ResponseInputType = flatInput(
     }),
   }),
   {
-    rest: RestResponseInput,
+    body: responseBody,
     members: {
       tools: inFormat,
       format: 'text.format',
@@ -120,7 +121,7 @@ export const ResponseInputType = flatInput(
   },
 );
 
-export const ResumeResponseInputType = flatInput(
+export const ResumeResponseInputType = flatInput<z.output<typeof resumeBody>>(
   builder.inputType('ResumeResponseInput', {
     description: 'How a paused response goes on.',
     fields: (t) => ({
@@ -133,7 +134,7 @@ export const ResumeResponseInputType = flatInput(
       }),
     }),
   }),
-  { rest: RestResumeResponseInput, members: { secrets: { name: 'userSecrets', ...byName } } },
+  { body: resumeBody, members: { secrets: { name: 'userSecrets', ...byName } } },
 );
 
 function toolsInFormat(tools: unknown): unknown {

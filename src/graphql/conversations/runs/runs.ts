@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type BegunRun, sendMessage, submitToolOutputs } from '../../../domain/conversations/chats/messages.ts';
 import { retryRun } from '../../../domain/conversations/chats/retry.ts';
 import { followResponse } from '../../../domain/conversations/responses/lifecycle.ts';
@@ -5,8 +6,9 @@ import { getAnyRun, getAnyRuns, runIdKinds } from '../../../domain/conversations
 import { cancelRun, followRun } from '../../../domain/conversations/runs/runs.ts';
 import { threadModes } from '../../../entities/conversations/chats/chat.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
+import { retryBody, sendMessageBody, toolOutputsBody } from '../../../wire/chats.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
-import { builder, type InputBuilder } from '../../ground/builder/builder.ts';
+import { builder } from '../../ground/builder/builder.ts';
 import { type GraphContext, idTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
@@ -15,7 +17,7 @@ import { enumOf, ofFormat } from '../../ground/types/enums.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
 import { ToolOutputStatusType } from '../chats/messages.ts';
-import { flatPrompt, PromptInput, restSecrets } from '../chats/prompts.ts';
+import { PromptInput } from '../chats/prompts.ts';
 import { RunEventType } from './events/events.ts';
 import { shownEvents } from './events/stream.ts';
 import { secretsDescription } from './request-inputs.ts';
@@ -52,32 +54,20 @@ const modes = {
 const modeDescription = 'What becomes of a message while another run answers in the chat.';
 const ThreadModeType = enumOf('ThreadMode', modeDescription, threadModes, modes, ofFormat);
 
-/** The members of a message besides its text. */
-const messageFields = (t: InputBuilder) => ({
-  date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
-  modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
-  options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
-  tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
-  threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
-});
-const messageDescription = 'A message to a chat.';
-
 const SendMessageInput = flatInput<Parameters<typeof sendMessage>[3]>(
   builder.inputType('SendMessageInput', {
-    description: messageDescription,
+    description: 'A message to a chat.',
     fields: (t) => ({
       prompt: t.field({ type: PromptInput, description: 'What the user says.' }),
-      ...messageFields(t),
+      date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
+      modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
+      options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
+      tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
+      threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
       secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
     }),
   }),
-  {
-    rest: builder.inputType('RestSendMessageInput', {
-      description: messageDescription,
-      fields: (t) => ({ prompt: t.field(flatPrompt), ...messageFields(t), secrets: t.field(restSecrets) }),
-    }) as never,
-    members: { secrets: byName },
-  },
+  { body: sendMessageBody, members: { secrets: byName } },
 );
 
 const ToolOutputInput = builder.inputType('ToolOutputInput', {
@@ -89,43 +79,25 @@ const ToolOutputInput = builder.inputType('ToolOutputInput', {
   }),
 });
 
-const outputFields = (t: InputBuilder) => ({
-  systemMessageId: t.string({ description: 'The message that holds the calls.' }),
-  outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
-  options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
-});
-const outputsDescription = 'The outputs of all calls that a message asked for.';
-
 const SubmitToolOutputsInput = flatInput<Parameters<typeof submitToolOutputs>[3]>(
   builder.inputType('SubmitToolOutputsInput', {
-    description: outputsDescription,
+    description: 'The outputs of all calls that a message asked for.',
     fields: (t) => ({
-      ...outputFields(t),
+      systemMessageId: t.string({ description: 'The message that holds the calls.' }),
+      outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
+      options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
       secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }),
     }),
   }),
-  {
-    rest: builder.inputType('RestSubmitToolOutputsInput', {
-      description: outputsDescription,
-      fields: (t) => ({ ...outputFields(t), secrets: t.field(restSecrets) }),
-    }) as never,
-    members: { secrets: byName },
-  },
+  { body: toolOutputsBody, members: { secrets: byName } },
 );
 
-const retryDescription = 'What a run that is asked again needs and the service has not kept.';
-const RetryRunInput = flatInput(
+const RetryRunInput = flatInput<z.output<typeof retryBody>>(
   builder.inputType('RetryRunInput', {
-    description: retryDescription,
+    description: 'What a run that is asked again needs and the service has not kept.',
     fields: (t) => ({ secrets: t.field({ type: [NamedTextInput], required: false, description: secretsDescription }) }),
   }),
-  {
-    rest: builder.inputType('RestRetryRunInput', {
-      description: retryDescription,
-      fields: (t) => ({ secrets: t.field(restSecrets) }),
-    }),
-    members: { secrets: byName },
-  },
+  { body: retryBody, members: { secrets: byName } },
 );
 
 builder.mutationFields((t) => ({

@@ -25,13 +25,14 @@ export class BodyTypes {
   }
 
   /** Of a body and what is in it. @throws Error when a schema is no body. */
-  type(body: z.ZodObject): GraphQLInputObjectType {
+  type(body: z.ZodType): GraphQLInputObjectType {
     const form = bodies.get(body);
     if (form === undefined) throw new Error('a flat form must be a body of wire/ground/body.ts');
     const type = this.#types.get(body);
     if (type !== undefined) return type;
-    const { id: name, description, asJson, ...rules } = form;
-    const members = Object.entries(body.shape).sort(([a], [b]) => (a < b ? -1 : 1));
+    const { name, description, asJson, ...rules } = form;
+    const shape = body instanceof z.ZodObject ? body.shape : {};
+    const members = Object.entries(shape).sort(([a], [b]) => (a < b ? -1 : 1));
     const made = new GraphQLInputObjectType({
       name,
       description,
@@ -64,7 +65,7 @@ export class BodyTypes {
     if (typeof type === 'object') return this.type(type);
     const known = type === undefined ? undefined : this.#schema.getType(type);
     if (isInputType(known)) return known;
-    if (schema instanceof z.ZodObject && bodies.has(schema)) return this.type(schema);
+    if (bodies.get(schema) !== undefined) return this.type(schema);
     if (schema instanceof z.ZodArray) {
       const inner = unwrapped(schema.element as z.ZodType);
       const item = this.#nullable(inner);

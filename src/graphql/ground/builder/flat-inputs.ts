@@ -50,7 +50,7 @@ export interface FlatForm<Shape> {
    */
   readonly rest?: InputRef<Shape>;
   /** The body that REST reads and OpenAPI shows (`wire/ground/body.ts`): the domain's shape. */
-  readonly body?: z.ZodObject;
+  readonly body?: z.ZodType;
   /** REST has the input inside a member of the type JSON, so no type of REST says what its members become there. */
   readonly isInJson?: true;
   /** Of an input `@oneOf`: how the value of each member becomes flat. */

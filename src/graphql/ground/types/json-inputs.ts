@@ -1,3 +1,4 @@
+import { chatOptions } from '../../../wire/responses/request.ts';
 import { builder } from '../builder/builder.ts';
 import { flatInput } from '../builder/flat-inputs.ts';
 import { boundedJson } from './scalars.ts';
@@ -31,50 +32,6 @@ export const openInput = { ignoresUnknown: true } as const;
 
 /** Members of every part of an agent in replies. */
 export const partMembers = ['id', 'createdAt', 'updatedAt', 'agentId', 'aiId', 'warnings'] as const;
-
-const TracingInput = builder.inputType('RestChatTracingInput', {
-  description: 'Whether a run is traced.',
-  extensions: wireInput,
-  fields: (t) => ({ enabled: t.boolean({ required: false, description: 'Whether it is.' }) }),
-});
-
-const FlowOverrideInput = builder.inputType('RestChatFlowOverrideInput', {
-  description: "Another flow than the agent's own.",
-  extensions: wireInput,
-  fields: (t) => ({
-    force: t.boolean({ required: false, description: 'Whether it is taken even where the agent says otherwise.' }),
-    id: t.string({ required: false, description: 'The id of the flow.' }),
-    version: t.int({ required: false, description: 'The version of the flow, from 1.' }),
-  }),
-});
-
-const FlowOptionsInput = builder.inputType('RestChatFlowOptionsInput', {
-  description: 'The flow of the agent.',
-  extensions: wireInput,
-  fields: (t) => ({
-    override: t.field({ type: FlowOverrideInput, required: false, description: 'Another one than its own.' }),
-    tracing: t.field({ type: TracingInput, required: false, description: 'Whether it is traced.' }),
-  }),
-});
-
-const ProviderInput = builder.inputType('RestChatProviderInput', {
-  description: 'Which providers may answer. Members are named as in the format of common routers.',
-  extensions: wireInput,
-  fields: (t) => ({
-    order: t.stringList({ required: false, description: 'Ids of providers, the first one first.' }),
-    allow_fallbacks: t.boolean({ required: false, description: 'Whether others may answer when these do not. Default true.' }),
-  }),
-});
-
-const RestOptionsInput = builder.inputType('RestChatOptionsInput', {
-  description: 'Options of a chat. Over REST other members are ignored.',
-  extensions: wireInput,
-  fields: (t) => ({
-    flow: t.field({ type: FlowOptionsInput, required: false, description: 'The flow of the agent.' }),
-    tracing: t.field({ type: TracingInput, required: false, description: 'Whether the run is traced.' }),
-    provider: t.field({ type: ProviderInput, required: false, description: 'Which providers may answer.' }),
-  }),
-});
 
 const FlowChoiceInput = flatInput<object>(
   builder.inputType('FlowChoiceInput', {
@@ -118,7 +75,7 @@ export const ChatOptionsInput = flatInput(
       providers: t.field({ type: ProviderChoiceInput, required: false, description: 'Which providers may answer.' }),
     }),
   }),
-  { rest: RestOptionsInput, members: { flow: 'flow.override', isTraced: 'tracing.enabled', providers: 'provider' } },
+  { body: chatOptions, members: { flow: 'flow.override', isTraced: 'tracing.enabled', providers: 'provider' } },
 );
 
 export const FileExpiresAfterInput = builder.inputType('FileExpiresAfterInput', {
