@@ -112,7 +112,6 @@ function OrganizationDialog({
   const [dataTokens, setDataTokens] = useState(String(organization?.dataUsageTokenLimit ?? ''));
   const [tenantId, setTenantId] = useState('');
   const [tenantName, setTenantName] = useState('');
-  const tenants = usePage(InstallationTenantsDocument, {}, { pause: organization !== undefined });
   const create = useMutate(CreateOrganizationDocument);
   const createTenant = useMutate(CreateTenantDocument);
   const update = useMutate(UpdateOrganizationDocument);
@@ -153,21 +152,7 @@ function OrganizationDialog({
       <Field label={t('Name')} error={findFault(error, 'name')}>
         {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
-      {organization === undefined ? (
-        <Field label={t('Tenant')} hint={t('People are accounts of a tenant; organizations of one tenant may share people.')}>
-          {(control) => (
-            <Select {...control} value={tenantId} onChange={(event) => setTenantId(event.target.value)}>
-              <option value="">{t('That of your organization')}</option>
-              {tenants.data?.tenants.nodes.map((tenant) => (
-                <option key={tenant.id} value={tenant.id}>
-                  {tenant.name}
-                </option>
-              ))}
-              <option value="new">{t('A new tenant')}</option>
-            </Select>
-          )}
-        </Field>
-      ) : null}
+      {organization === undefined ? <TenantField value={tenantId} onChange={setTenantId} /> : null}
       {tenantId === 'new' ? (
         <Field label={t('Name of the tenant')}>
           {(control) => (
@@ -175,31 +160,64 @@ function OrganizationDialog({
           )}
         </Field>
       ) : null}
-      <Field
+      <LimitField
         label={t('Limit of tokens')}
         hint={t('For answers, in 30 days. Empty: no limit.')}
         error={findFault(error, 'apiUsageTokenLimit')}
-      >
-        {(control) => (
-          <TextInput {...control} type="number" min={0} value={tokens} onChange={(event) => setTokens(event.target.value)} />
-        )}
-      </Field>
-      <Field
+        value={tokens}
+        onChange={setTokens}
+      />
+      <LimitField
         label={t('Limit of data tokens')}
         hint={t('For knowledge, in 30 days. Empty: no limit.')}
         error={findFault(error, 'dataUsageTokenLimit')}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="number"
-            min={0}
-            value={dataTokens}
-            onChange={(event) => setDataTokens(event.target.value)}
-          />
-        )}
-      </Field>
+        value={dataTokens}
+        onChange={setDataTokens}
+      />
       <ErrorNote error={errorBeside(error, ['name', 'apiUsageTokenLimit', 'dataUsageTokenLimit'])} />
     </Dialog>
+  );
+}
+
+/** The tenant of a new organization. */
+function TenantField({ value, onChange }: { readonly value: string; readonly onChange: (tenantId: string) => void }) {
+  const { t } = useText();
+  const tenants = usePage(InstallationTenantsDocument, {});
+  return (
+    <Field label={t('Tenant')} hint={t('People are accounts of a tenant; organizations of one tenant may share people.')}>
+      {(control) => (
+        <Select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">{t('That of your organization')}</option>
+          {tenants.data?.tenants.nodes.map((tenant) => (
+            <option key={tenant.id} value={tenant.id}>
+              {tenant.name}
+            </option>
+          ))}
+          <option value="new">{t('A new tenant')}</option>
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function LimitField({
+  label,
+  hint,
+  error,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly hint: string;
+  readonly error: string | undefined;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <TextInput {...control} type="number" min={0} value={value} onChange={(event) => onChange(event.target.value)} />
+      )}
+    </Field>
   );
 }

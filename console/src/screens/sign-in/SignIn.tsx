@@ -72,14 +72,7 @@ export function SignIn() {
         {problem}
       </p>
       {part.name === 'LOADING' ? <Loading problem={problem} onRetry={() => void press(begin)} /> : null}
-      {part.name === 'LINK' ? (
-        <section id="by-link" className={styles.stack}>
-          <p>{t('Your link signs this browser in. It works once.')}</p>
-          <Button id="use-link" variant="primary" isBusy={isBusy} onClick={() => void press(openLink)}>
-            {t('Sign in to Parley')}
-          </Button>
-        </section>
-      ) : null}
+      {part.name === 'LINK' ? <OpenLink isBusy={isBusy} onOpen={() => void press(openLink)} /> : null}
       {part.name === 'INVITATION' && invitation !== undefined && ways !== undefined ? (
         <AcceptInvitation
           secret={invitation}
@@ -92,21 +85,38 @@ export function SignIn() {
       {part.name === 'PASSWORD' && ways !== undefined ? (
         <ChoosePassword email={part.email} ways={ways} pressing={pressing} />
       ) : null}
-      {part.name === 'SIGNED_IN' ? (
-        <section id="signed-in" className={styles.stack}>
-          <p>{t('Go on, or sign out of this browser.')}</p>
-          <p className={styles.actions}>
-            <a className={`${styles.primary} go-on`} href={nextAddress()}>
-              {t('Go on')}
-            </a>
-            <Button id="sign-out" isBusy={isBusy} onClick={() => void press(signOut)}>
-              {t('Sign out')}
-            </Button>
-          </p>
-        </section>
-      ) : null}
+      {part.name === 'SIGNED_IN' ? <SignedIn isBusy={isBusy} onSignOut={() => void press(signOut)} /> : null}
       {part.name === 'WAYS' && ways !== undefined ? <Ways ways={ways} pressing={pressing} /> : null}
     </PublicPage>
+  );
+}
+
+function OpenLink({ isBusy, onOpen }: { readonly isBusy: boolean; readonly onOpen: () => void }) {
+  const { t } = useText();
+  return (
+    <section id="by-link" className={styles.stack}>
+      <p>{t('Your link signs this browser in. It works once.')}</p>
+      <Button id="use-link" variant="primary" isBusy={isBusy} onClick={onOpen}>
+        {t('Sign in to Parley')}
+      </Button>
+    </section>
+  );
+}
+
+function SignedIn({ isBusy, onSignOut }: { readonly isBusy: boolean; readonly onSignOut: () => void }) {
+  const { t } = useText();
+  return (
+    <section id="signed-in" className={styles.stack}>
+      <p>{t('Go on, or sign out of this browser.')}</p>
+      <p className={styles.actions}>
+        <a className={`${styles.primary} go-on`} href={nextAddress()}>
+          {t('Go on')}
+        </a>
+        <Button id="sign-out" isBusy={isBusy} onClick={onSignOut}>
+          {t('Sign out')}
+        </Button>
+      </p>
+    </section>
   );
 }
 

@@ -34,22 +34,6 @@ export function Days({
   const format = (value: number) => (measure === 'cost' ? formatCost(value, currency, number) : number(value));
   const dayWords = (day: string) => date(day, { dateStyle: 'medium', timeZone: 'UTC' });
   const tickWords = (day: Date) => date(day, { day: 'numeric', month: 'short', timeZone: 'UTC' });
-  const save = () =>
-    download(
-      `usage-by-day-${view.from}-${view.to}.csv`,
-      writeCsv([
-        ['Day', 'Runs', 'Failed', 'Input tokens', 'Output tokens', `Cost (${currency})`, 'Indexing tokens'],
-        ...rows.map(({ id, figures, dataTokens }) => [
-          id,
-          figures?.runCount ?? null,
-          figures?.failedCount ?? null,
-          figures?.inputTokens ?? null,
-          figures?.outputTokens ?? null,
-          figures?.cost ?? null,
-          dataTokens,
-        ]),
-      ]),
-    );
   return (
     <Section
       title={t('By day')}
@@ -69,7 +53,7 @@ export function Days({
               ))}
             </nav>
           ) : null}
-          <Button size="small" icon={<Download size={15} aria-hidden />} onClick={save}>
+          <Button size="small" icon={<Download size={15} aria-hidden />} onClick={() => saveDays(view, rows, currency)}>
             {t('CSV of the days')}
           </Button>
         </>
@@ -91,36 +75,67 @@ export function Days({
       </figure>
       <details className={styles.numbers}>
         <summary>{t('The days as a table')}</summary>
-        <Table label={t('Usage by day')}>
-          <thead>
-            <tr>
-              <th scope="col">{t('Day (UTC)')}</th>
-              <th scope="col" className={styles.number}>
-                {t('Runs')}
-              </th>
-              <th scope="col" className={styles.number}>
-                {t('Tokens')}
-              </th>
-              <th scope="col" className={styles.number}>
-                {t('Cost')}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.id}>
-                <th scope="row">{dayWords(row.id ?? '')}</th>
-                <td className={styles.number}>{row.figures === undefined ? '–' : number(row.figures.runCount)}</td>
-                <td className={styles.number}>{number(countTokens(row))}</td>
-                <td className={styles.number}>
-                  {row.figures === undefined ? '–' : formatCost(row.figures.cost, currency, number)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <DayTable rows={rows} currency={currency} dayWords={dayWords} />
       </details>
     </Section>
+  );
+}
+
+function DayTable({
+  rows,
+  currency,
+  dayWords,
+}: {
+  readonly rows: readonly UsageRow[];
+  readonly currency: string;
+  readonly dayWords: (day: string) => string;
+}) {
+  const { t, number } = useText();
+  return (
+    <Table label={t('Usage by day')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('Day (UTC)')}</th>
+          <th scope="col" className={styles.number}>
+            {t('Runs')}
+          </th>
+          <th scope="col" className={styles.number}>
+            {t('Tokens')}
+          </th>
+          <th scope="col" className={styles.number}>
+            {t('Cost')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.id}>
+            <th scope="row">{dayWords(row.id ?? '')}</th>
+            <td className={styles.number}>{row.figures === undefined ? '–' : number(row.figures.runCount)}</td>
+            <td className={styles.number}>{number(countTokens(row))}</td>
+            <td className={styles.number}>{row.figures === undefined ? '–' : formatCost(row.figures.cost, currency, number)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function saveDays(view: UsageView, rows: readonly UsageRow[], currency: string): void {
+  download(
+    `usage-by-day-${view.from}-${view.to}.csv`,
+    writeCsv([
+      ['Day', 'Runs', 'Failed', 'Input tokens', 'Output tokens', `Cost (${currency})`, 'Indexing tokens'],
+      ...rows.map(({ id, figures, dataTokens }) => [
+        id,
+        figures?.runCount ?? null,
+        figures?.failedCount ?? null,
+        figures?.inputTokens ?? null,
+        figures?.outputTokens ?? null,
+        figures?.cost ?? null,
+        dataTokens,
+      ]),
+    ]),
   );
 }
 

@@ -103,15 +103,30 @@ export function PersonActions({
         )}
       </span>
       <ErrorNote error={error} />
-      <Dialog title={t('Sign-in link')} isOpen={link !== undefined} onClose={() => setLink(undefined)}>
-        <p>
-          {t(
-            'Give this link to {name} only: whoever opens it is signed in as {name}. It works once, for an hour, and is not shown again.',
-            { name },
-          )}
-        </p>
-        <CodeBox text={link ?? ''} label={t('Sign-in link')} />
-      </Dialog>
+      <LinkDialog name={name} link={link} onClose={() => setLink(undefined)} />
     </div>
+  );
+}
+
+function LinkDialog({
+  name,
+  link,
+  onClose,
+}: {
+  readonly name: string;
+  readonly link: string | undefined;
+  readonly onClose: () => void;
+}) {
+  const { t } = useText();
+  return (
+    <Dialog title={t('Sign-in link')} isOpen={link !== undefined} onClose={onClose}>
+      <p>
+        {t(
+          'Give this link to {name} only: whoever opens it is signed in as {name}. It works once, for an hour, and is not shown again.',
+          { name },
+        )}
+      </p>
+      <CodeBox text={link ?? ''} label={t('Sign-in link')} />
+    </Dialog>
   );
 }

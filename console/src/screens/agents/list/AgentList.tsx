@@ -1,5 +1,5 @@
 import { Bot, LayoutGrid, Plus, Rows3, Upload } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
@@ -16,6 +16,7 @@ import {
   type AgentCardFragment,
   AgentListChangedDocument,
   AgentListDocument,
+  type AgentListQuery,
   type AgentListScope,
   MoreAgentsDocument,
 } from './documents.ts';
@@ -27,7 +28,7 @@ const viewStoredAs = 'parley.agents.view';
 
 /** All agents that the reader may use, as cards or as a table. */
 export function AgentList() {
-  const { t, number } = useText();
+  const { t } = useText();
   const session = useSession();
   const [, go] = useLocation();
   const isNewAsked = new URLSearchParams(useSearch()).has('new');
@@ -90,40 +91,12 @@ export function AgentList() {
             ))}
           </Select>
         ) : null}
-        <div className={styles.views}>
-          {data?.agents.totalCount == null ? null : (
-            <span className={styles.count}>
-              {data.agents.isTotalCountExact === false
-                ? t('More than {count} agents', { count: number(data.agents.totalCount) })
-                : t('{count, plural, one {# agent} other {# agents}}', { count: data.agents.totalCount })}
-            </span>
-          )}
-          <IconButton label={t('Cards')} isActive={!isTable} onClick={() => choose('gallery')}>
-            <LayoutGrid size={18} aria-hidden />
-          </IconButton>
-          <IconButton label={t('Table')} isActive={isTable} onClick={() => choose('table')}>
-            <Rows3 size={18} aria-hidden />
-          </IconButton>
-        </div>
+        <ListView totals={data?.agents} isTable={isTable} onChoose={choose} />
       </Toolbar>
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={8} /> : null}
       {data !== undefined && pages.nodes.length === 0 ? (
-        isNarrowed ? (
-          <EmptyState icon={<Bot size={26} aria-hidden />} title={t('No agent fits')}>
-            {t('Search for another word, or look at all agents.')}
-          </EmptyState>
-        ) : (
-          <EmptyState
-            icon={<Bot size={26} aria-hidden />}
-            title={t('Make your first agent')}
-            action={mayWrite ? newAgent : undefined}
-          >
-            {t(
-              'An agent answers by your instructions: give it knowledge to cite and tools to call, try it beside the editor, then share it.',
-            )}
-          </EmptyState>
-        )
+        <NoAgents isNarrowed={isNarrowed} action={mayWrite ? newAgent : undefined} />
       ) : null}
       {pages.nodes.length === 0 ? null : isTable ? (
         <AgentTable agents={pages.nodes} currency={data?.viewer.costCurrency ?? 'USD'} />
@@ -141,6 +114,51 @@ export function AgentList() {
       {isNewAsked && mayWrite ? <NewAgent onClose={() => go('/agents', { replace: true })} /> : null}
       {isImporting ? <ImportAgent onClose={() => setImporting(false)} /> : null}
     </Page>
+  );
+}
+
+/** How many agents there are, and whether they are shown as cards or as a table. */
+function ListView({
+  totals,
+  isTable,
+  onChoose,
+}: {
+  readonly totals: AgentListQuery['agents'] | undefined;
+  readonly isTable: boolean;
+  readonly onChoose: (view: 'gallery' | 'table') => void;
+}) {
+  const { t, number } = useText();
+  return (
+    <div className={styles.views}>
+      {totals?.totalCount == null ? null : (
+        <span className={styles.count}>
+          {totals.isTotalCountExact === false
+            ? t('More than {count} agents', { count: number(totals.totalCount) })
+            : t('{count, plural, one {# agent} other {# agents}}', { count: totals.totalCount })}
+        </span>
+      )}
+      <IconButton label={t('Cards')} isActive={!isTable} onClick={() => onChoose('gallery')}>
+        <LayoutGrid size={18} aria-hidden />
+      </IconButton>
+      <IconButton label={t('Table')} isActive={isTable} onClick={() => onChoose('table')}>
+        <Rows3 size={18} aria-hidden />
+      </IconButton>
+    </div>
+  );
+}
+
+function NoAgents({ isNarrowed, action }: { readonly isNarrowed: boolean; readonly action: ReactNode }) {
+  const { t } = useText();
+  return isNarrowed ? (
+    <EmptyState icon={<Bot size={26} aria-hidden />} title={t('No agent fits')}>
+      {t('Search for another word, or look at all agents.')}
+    </EmptyState>
+  ) : (
+    <EmptyState icon={<Bot size={26} aria-hidden />} title={t('Make your first agent')} action={action}>
+      {t(
+        'An agent answers by your instructions: give it knowledge to cite and tools to call, try it beside the editor, then share it.',
+      )}
+    </EmptyState>
   );
 }
 

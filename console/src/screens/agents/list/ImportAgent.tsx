@@ -1,3 +1,4 @@
+import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useMutate } from '../../../graphql/hooks.ts';
@@ -51,7 +52,6 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
     toast(t('{name} is imported.', { name: result.importAgent.agent?.name ?? name }));
     go(`/agents/${result.importAgent.agentId}`);
   };
-  const secretError = (index: number) => faultAt(send.error, `input.secrets.${index}`);
   const fieldPaths = ['input.name', ...Object.keys(secrets).map((_, index) => `input.secrets.${index}`)];
   return (
     <Dialog
@@ -90,39 +90,60 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
               <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
             )}
           </Field>
-          {file.secrets.map(({ key, description }, index) => (
-            <Field
-              key={key}
-              label={t('Secret {key}', { key })}
-              hint={description === '' ? t('The file holds no secrets. Without a value, tools that need it fail.') : description}
-              error={secretError(index)}
-            >
-              {(control) => (
-                <TextInput
-                  {...control}
-                  type="password"
-                  autoComplete="off"
-                  value={secrets[key] ?? ''}
-                  onChange={(event) => setSecrets({ ...secrets, [key]: event.target.value })}
-                />
-              )}
-            </Field>
-          ))}
+          <SecretFields file={file} secrets={secrets} error={send.error} onChange={setSecrets} />
         </>
       )}
-      {warnings === undefined ? null : warnings.length === 0 ? (
-        <Note tone="good">{t('Checked: the agent will be as it was.')}</Note>
-      ) : (
-        <Note tone="warn">
-          <p>{t('Checked. What will not be as it was:')}</p>
-          <ul className={styles.warnings}>
-            {warnings.map((warning) => (
-              <li key={warning}>{warning}</li>
-            ))}
-          </ul>
-        </Note>
-      )}
+      {warnings === undefined ? null : <Differences warnings={warnings} />}
       <ErrorNote error={errorBeside(send.error, fieldPaths)} />
     </Dialog>
+  );
+}
+
+function SecretFields({
+  file,
+  secrets,
+  error,
+  onChange,
+}: {
+  readonly file: AgentFile;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly error: ParleyError | undefined;
+  readonly onChange: (secrets: Readonly<Record<string, string>>) => void;
+}) {
+  const { t } = useText();
+  return file.secrets.map(({ key, description }, index) => (
+    <Field
+      key={key}
+      label={t('Secret {key}', { key })}
+      hint={description === '' ? t('The file holds no secrets. Without a value, tools that need it fail.') : description}
+      error={faultAt(error, `input.secrets.${index}`)}
+    >
+      {(control) => (
+        <TextInput
+          {...control}
+          type="password"
+          autoComplete="off"
+          value={secrets[key] ?? ''}
+          onChange={(event) => onChange({ ...secrets, [key]: event.target.value })}
+        />
+      )}
+    </Field>
+  ));
+}
+
+/** What the agent will lack here. */
+function Differences({ warnings }: { readonly warnings: readonly string[] }) {
+  const { t } = useText();
+  return warnings.length === 0 ? (
+    <Note tone="good">{t('Checked: the agent will be as it was.')}</Note>
+  ) : (
+    <Note tone="warn">
+      <p>{t('Checked. What will not be as it was:')}</p>
+      <ul className={styles.warnings}>
+        {warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </Note>
   );
 }

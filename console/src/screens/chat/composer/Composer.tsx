@@ -29,10 +29,8 @@ interface ComposerProps {
 export function Composer({ place, seed, attachments, fileMaxBytes, sending, onStop, isStopping, children }: ComposerProps) {
   const { t, number } = useText();
   const [text, setText] = useState(() => readDraft(place) || seed);
-  const [tooLarge, setTooLarge] = useState<readonly string[]>([]);
-  const [isOver, setOver] = useState(false);
+  const { tooLarge, addFiles, isOver, dropHandlers, onPaste } = useFiles(attachments, fileMaxBytes);
   const box = useRef<HTMLTextAreaElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
   useEffect(() => keepNow, []);
   // A finger would only see the keyboard come up.
   useEffect(() => {
@@ -51,27 +49,10 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
       box.current?.focus();
     }
   };
-  const addFiles = (files: readonly File[]) => {
-    const isTooLarge = ({ size }: File) => fileMaxBytes !== undefined && size > fileMaxBytes;
-    setTooLarge(files.filter(isTooLarge).map(({ name }) => name));
-    const fitting = files.filter((file) => !isTooLarge(file));
-    if (fitting.length > 0) attachments.add(fitting);
-  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void send();
-  };
-  const onPaste = (event: ClipboardEvent) => {
-    const files = [...event.clipboardData.files];
-    if (files.length === 0) return;
-    event.preventDefault();
-    addFiles(files);
-  };
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    addFiles([...event.dataTransfer.files]);
   };
   return (
     <form
@@ -81,13 +62,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
         event.preventDefault();
         void send();
       }}
-      onDragOver={(event) => {
-        if (!event.dataTransfer.types.includes('Files')) return;
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={onDrop}
+      {...dropHandlers}
     >
       <ErrorNote error={sending.error} />
       {tooLarge.length === 0 ? null : (
@@ -112,40 +87,94 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
           onPaste={onPaste}
         />
         <div className={styles.foot}>
-          <input
-            ref={picker}
-            type="file"
-            multiple
-            hidden
-            onChange={(event) => {
-              addFiles([...(event.target.files ?? [])]);
-              event.target.value = '';
-            }}
-          />
-          <IconButton label={t('Add files')} onClick={() => picker.current?.click()}>
-            <Paperclip size={18} aria-hidden />
-          </IconButton>
+          <FilePicker onFiles={addFiles} />
           {children}
           <span className={styles.space} />
-          {onStop === undefined ? null : (
-            <button
-              type="button"
-              className={styles.stop}
-              aria-label={t('Stop')}
-              title={t('Stop')}
-              disabled={isStopping}
-              onClick={onStop}
-            >
-              <Square size={14} aria-hidden fill="currentColor" />
-            </button>
-          )}
-          {onStop !== undefined && text.trim() === '' ? null : (
-            <button type="submit" className={styles.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
-              <ArrowUp size={18} aria-hidden />
-            </button>
-          )}
+          <RunButtons isEmpty={text.trim() === ''} canSend={canSend} onStop={onStop} isStopping={isStopping} />
         </div>
       </div>
     </form>
+  );
+}
+
+/** Files by drop and paste. Those that are too large are named, and the others added. */
+function useFiles(attachments: Attachments, fileMaxBytes: number | undefined) {
+  const [tooLarge, setTooLarge] = useState<readonly string[]>([]);
+  const [isOver, setOver] = useState(false);
+  const addFiles = (files: readonly File[]) => {
+    const isTooLarge = ({ size }: File) => fileMaxBytes !== undefined && size > fileMaxBytes;
+    setTooLarge(files.filter(isTooLarge).map(({ name }) => name));
+    const fitting = files.filter((file) => !isTooLarge(file));
+    if (fitting.length > 0) attachments.add(fitting);
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files];
+    if (files.length === 0) return;
+    event.preventDefault();
+    addFiles(files);
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    addFiles([...event.dataTransfer.files]);
+  };
+  const onDragOver = (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes('Files')) return;
+    event.preventDefault();
+    setOver(true);
+  };
+  return { tooLarge, addFiles, isOver, onPaste, dropHandlers: { onDragOver, onDragLeave: () => setOver(false), onDrop } };
+}
+
+function FilePicker({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
+  const { t } = useText();
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          onFiles([...(event.target.files ?? [])]);
+          event.target.value = '';
+        }}
+      />
+      <IconButton label={t('Add files')} onClick={() => picker.current?.click()}>
+        <Paperclip size={18} aria-hidden />
+      </IconButton>
+    </>
+  );
+}
+
+/** Stops the run that goes on, or sends what is written. */
+function RunButtons({
+  isEmpty,
+  canSend,
+  onStop,
+  isStopping,
+}: Pick<ComposerProps, 'onStop' | 'isStopping'> & { readonly isEmpty: boolean; readonly canSend: boolean }) {
+  const { t } = useText();
+  return (
+    <>
+      {onStop === undefined ? null : (
+        <button
+          type="button"
+          className={styles.stop}
+          aria-label={t('Stop')}
+          title={t('Stop')}
+          disabled={isStopping}
+          onClick={onStop}
+        >
+          <Square size={14} aria-hidden fill="currentColor" />
+        </button>
+      )}
+      {onStop !== undefined && isEmpty ? null : (
+        <button type="submit" className={styles.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
+          <ArrowUp size={18} aria-hidden />
+        </button>
+      )}
+    </>
   );
 }

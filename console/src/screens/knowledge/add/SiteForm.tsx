@@ -62,30 +62,8 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
         )}
       </Field>
       <div className={styles.pair}>
-        <Field label={t('Most pages')} error={faults[1]}>
-          {(control) => (
-            <TextInput
-              {...control}
-              type="number"
-              min={1}
-              max={10_000}
-              value={maxPages}
-              onChange={({ target }) => setMaxPages(target.value)}
-            />
-          )}
-        </Field>
-        <Field label={t('Most minutes')} error={faults[2]}>
-          {(control) => (
-            <TextInput
-              {...control}
-              type="number"
-              min={1}
-              max={1_440}
-              value={minutes}
-              onChange={({ target }) => setMinutes(target.value)}
-            />
-          )}
-        </Field>
+        <NumberField label={t('Most pages')} error={faults[1]} max={10_000} value={maxPages} onChange={setMaxPages} />
+        <NumberField label={t('Most minutes')} error={faults[2]} max={1_440} value={minutes} onChange={setMinutes} />
         <PeriodField value={refreshPeriod} onChange={setRefreshPeriod} />
       </div>
       <Checkbox
@@ -96,27 +74,59 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
       />
       <details className={styles.details}>
         <summary>{t('Which pages')}</summary>
-        <Field
+        <GlobsField
           label={t('Only addresses like these')}
           hint={t('One a line; * stands for a part of an address, ** for any.')}
+          placeholder="https://example.com/docs/**"
           error={faults[3]}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={2}
-              placeholder="https://example.com/docs/**"
-              value={include}
-              onChange={({ target }) => setInclude(target.value)}
-            />
-          )}
-        </Field>
-        <Field label={t('But none like these')} error={faults[4]}>
-          {(control) => <TextArea {...control} rows={2} value={exclude} onChange={({ target }) => setExclude(target.value)} />}
-        </Field>
+          value={include}
+          onChange={setInclude}
+        />
+        <GlobsField label={t('But none like these')} error={faults[4]} value={exclude} onChange={setExclude} />
       </details>
       {picker}
     </AddForm>
+  );
+}
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly error: string | undefined;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function NumberField({ label, error, value, onChange, max }: TextFieldProps & { readonly max: number }) {
+  return (
+    <Field label={label} error={error}>
+      {(control) => (
+        <TextInput {...control} type="number" min={1} max={max} value={value} onChange={({ target }) => onChange(target.value)} />
+      )}
+    </Field>
+  );
+}
+
+/** Patterns of addresses, one a line. */
+function GlobsField({
+  label,
+  hint,
+  placeholder,
+  error,
+  value,
+  onChange,
+}: TextFieldProps & { readonly hint?: string; readonly placeholder?: string }) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <TextArea
+          {...control}
+          rows={2}
+          placeholder={placeholder}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
   );
 }
 

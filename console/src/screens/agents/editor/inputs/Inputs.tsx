@@ -70,31 +70,14 @@ export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
               }
               actions={
                 form.isReadOnly ? undefined : (
-                  <>
-                    <IconButton
-                      label={t('Move {name} up', { name: input.label })}
-                      disabled={index === 0}
-                      onClick={() => void move(index, -1)}
-                    >
-                      <ArrowUp size={16} aria-hidden />
-                    </IconButton>
-                    <IconButton
-                      label={t('Move {name} down', { name: input.label })}
-                      disabled={index === inputs.length - 1}
-                      onClick={() => void move(index, 1)}
-                    >
-                      <ArrowDown size={16} aria-hidden />
-                    </IconButton>
-                    <IconButton label={t('Edit {name}', { name: input.label })} onClick={() => setEdited(input)}>
-                      <Pencil size={16} aria-hidden />
-                    </IconButton>
-                    <IconButton
-                      label={t('Delete {name}', { name: input.label })}
-                      onClick={() => void remove(input.id, input.label, t('New chats do not ask for it any more.'))}
-                    >
-                      <Trash2 size={16} aria-hidden />
-                    </IconButton>
-                  </>
+                  <InputActions
+                    input={input}
+                    isFirst={index === 0}
+                    isLast={index === inputs.length - 1}
+                    onMove={(step) => void move(index, step)}
+                    onEdit={() => setEdited(input)}
+                    onRemove={() => void remove(input.id, input.label, t('New chats do not ask for it any more.'))}
+                  />
                 )
               }
             />
@@ -114,5 +97,39 @@ export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
         />
       )}
     </Section>
+  );
+}
+
+function InputActions({
+  input: { label: name },
+  isFirst,
+  isLast,
+  onMove,
+  onEdit,
+  onRemove,
+}: {
+  readonly input: AgentInput;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  readonly onMove: (step: number) => void;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+}) {
+  const { t } = useText();
+  return (
+    <>
+      <IconButton label={t('Move {name} up', { name })} disabled={isFirst} onClick={() => onMove(-1)}>
+        <ArrowUp size={16} aria-hidden />
+      </IconButton>
+      <IconButton label={t('Move {name} down', { name })} disabled={isLast} onClick={() => onMove(1)}>
+        <ArrowDown size={16} aria-hidden />
+      </IconButton>
+      <IconButton label={t('Edit {name}', { name })} onClick={onEdit}>
+        <Pencil size={16} aria-hidden />
+      </IconButton>
+      <IconButton label={t('Delete {name}', { name })} onClick={onRemove}>
+        <Trash2 size={16} aria-hidden />
+      </IconButton>
+    </>
   );
 }

@@ -10,7 +10,7 @@ import { faultAt } from '../../faults.ts';
 import { visibilityName } from '../../words.ts';
 import styles from '../editor.module.css';
 import { Fault } from '../parts/Fault.tsx';
-import type { SectionProps } from '../section.ts';
+import type { EditorAgent, SectionProps } from '../section.ts';
 import { ApproveAgentDocument, SharingChoicesDocument } from './documents.ts';
 import { Editors } from './Editors.tsx';
 import { GroupChoice } from './GroupChoice.tsx';
@@ -24,7 +24,6 @@ export function Sharing({ agent, form }: SectionProps) {
   const session = useSession();
   const { fields, set, error } = form;
   const { data } = usePage(SharingChoicesDocument, { search: null });
-  const approve = useMutate(ApproveAgentDocument);
   const mayShare = agent.canManage && !form.isReadOnly;
   const meanings = {
     PRIVATE: t('Its owner and its editors use it. Nobody else sees it.'),
@@ -107,25 +106,32 @@ export function Sharing({ agent, form }: SectionProps) {
           ) : null}
         </Section>
       </fieldset>
-      {session.isAdmin && session.may('ADMIN_WRITE') ? (
-        <Section
-          title={t('Approval')}
-          lead={t(
-            'An approved agent may use the memories of people without asking each of them. The approval ends with the next change.',
-          )}
-        >
-          <div className={styles.choices}>
-            <Button
-              isBusy={approve.isBusy}
-              disabled={form.changed.length > 0}
-              onClick={() => void approve.run({ id: agent.id, isApproved: !agent.isApprovedByOrg })}
-            >
-              {agent.isApprovedByOrg ? t('Withdraw the approval') : t('Approve this agent')}
-            </Button>
-          </div>
-          <ErrorNote error={approve.error} />
-        </Section>
-      ) : null}
+      {session.isAdmin && session.may('ADMIN_WRITE') ? <Approval agent={agent} isChanged={form.changed.length > 0} /> : null}
     </div>
+  );
+}
+
+/** Whether the organization approves the agent. */
+function Approval({ agent, isChanged }: { readonly agent: EditorAgent; readonly isChanged: boolean }) {
+  const { t } = useText();
+  const approve = useMutate(ApproveAgentDocument);
+  return (
+    <Section
+      title={t('Approval')}
+      lead={t(
+        'An approved agent may use the memories of people without asking each of them. The approval ends with the next change.',
+      )}
+    >
+      <div className={styles.choices}>
+        <Button
+          isBusy={approve.isBusy}
+          disabled={isChanged}
+          onClick={() => void approve.run({ id: agent.id, isApproved: !agent.isApprovedByOrg })}
+        >
+          {agent.isApprovedByOrg ? t('Withdraw the approval') : t('Approve this agent')}
+        </Button>
+      </div>
+      <ErrorNote error={approve.error} />
+    </Section>
   );
 }
