@@ -1,8 +1,9 @@
 import type { ModelRequest } from '../../../engine/models/port.ts';
+import { isForcing } from '../../../engine/plan/choice.ts';
 import type { ForcedTool } from '../../../engine/plan/plan.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
-import type { WireObject } from '../../../entities/conversations/runs/response.ts';
+import type { ChatMode, WireObject } from '../../../entities/conversations/runs/response.ts';
 import { type EnabledTool, toolTypeOf } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isObject } from '../../../lib/json/json.ts';
@@ -120,6 +121,36 @@ export function requireForcedTool({ choice, forcedTool, isUnmet }: ReadChoice, a
   throw new DomainError('INVALID_VALUE', 'tool_choice may be "required" only with tools, of the request or of the agent', {
     param: 'toolChoice',
   });
+}
+
+interface OfferedTools {
+  readonly functions: readonly unknown[];
+  readonly serviceTools: readonly EnabledTool[];
+  readonly choice: ReadChoice;
+}
+
+/** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
+export function requireOffered(
+  { choice: { choice, forcedTool, isUnmet }, functions, serviceTools }: OfferedTools,
+  chatMode: ChatMode,
+  registry: ToolRegistry,
+  faults: Faults,
+): void {
+  // What only a tool of the agent can satisfy is checked once the agent is known: see `requireForcedTool`.
+  if (chatMode === 'execute' || !isForcing(choice) || isUnmet === true) return;
+  const isNamed = (tool: EnabledTool) =>
+    forcedTool === undefined
+      ? choice === 'required' || registry.namesOf(tool).includes(choice.name)
+      : tool.type === forcedTool.type;
+  if (chatMode === 'chat') {
+    const isFree = choice === 'required' && forcedTool === undefined && functions.length > 0;
+    const isOut = !isFree && (forcedTool !== undefined || serviceTools.some(isNamed));
+    if (isOut) faults.add('toolChoice', 'tool_choice forces a tool of the service, and chat_mode "chat" offers none');
+    return;
+  }
+  if (!registry.forPlan(serviceTools).some(isNamed)) {
+    faults.add('toolChoice', 'tool_choice forces a tool that chat_mode "plan" does not offer: it offers those that only read');
+  }
 }
 
 /** The name of the function that a choice names; undefined for what names none. */

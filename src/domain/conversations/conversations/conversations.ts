@@ -11,9 +11,9 @@ import { ownChats } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { readMetadata } from '../../ground/metadata.ts';
 import { deleteChat } from '../chats/chats.ts';
-import { findAnswerer } from '../responses/create.ts';
 import { passedOver, type RequestItem, readItems } from '../responses/items.ts';
 import { resolveItems, toMessages } from '../responses/request-items.ts';
+import { answererNamed } from '../runs/plan.ts';
 import { type ConversationItem, itemsOf, messageIdOf } from './items.ts';
 
 const itemsAtOnce = 20;
@@ -145,7 +145,7 @@ async function messagesOf(
   signal: AbortSignal,
 ): Promise<readonly NewMessage[]> {
   if (given.length === 0) return [];
-  const { model } = await findAnswerer(deps, caller, {}, chat);
+  const { model } = await answererNamed(deps, caller, undefined, chat);
   const items = await resolveItems(deps, caller, given);
   const tokensMax = Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, Math.floor(model.contextTokensMax / 2));
   const said = await toMessages(deps, items, { caller, model, tokensMax, runId: null, member: 'items' }, signal);

@@ -6,10 +6,10 @@ import type { Caller } from '../../../entities/people/caller.ts';
 import type { CompactedConversation } from '../../../wire/responses/reply.ts';
 import type { Deps } from '../../deps.ts';
 import { routingFor } from '../runs/options.ts';
-import { findAnswerer } from './create.ts';
+import { answererNamed } from '../runs/plan.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import { findPlace, historyOfPlace } from './place.ts';
-import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
+import { fileTokensMaxOf, headOf, planOf, storedRequestOf } from './request.ts';
 import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
 const asking =
@@ -33,7 +33,7 @@ export async function compactResponse(
   }
   const read = readResponse({ ...input, store: false, background: false }, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read);
-  const found = await findAnswerer(deps, caller, input, place.chat);
+  const found = await answererNamed(deps, caller, input.model, place.chat);
   // It calls no tools, so nothing of theirs is checked.
   const answerer = { ...found, flow: undefined, routing: routingFor(deps, found.model.id, read.options), warnings: [] };
   const items = await resolveItems(deps, caller, read.items);
@@ -43,7 +43,6 @@ export async function compactResponse(
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: null };
   const given = await toMessages(deps, items, giving, signal);
   const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], giving, signal);
-  const transcript = [...history, ...given, ...question];
   const request = {
     ...storedRequestOf(deps, { caller, input, read, answerer, messages: [] }),
     tools: [],
@@ -59,17 +58,16 @@ export async function compactResponse(
     answerCheck: _check,
     ...plain
   } = request;
-  const createdAt = Math.floor(deps.now().getTime() / 1000);
-  const head = { createdAt, conversationId: null, echo: echoOf(read, answerer) };
-  const asked = { caller, answerer, id, place, input: { ...input, stream: false } };
-  const plan = await planOf(deps, asked, plain, transcript, head);
+  const messages = [...given, ...question];
+  const asked = { caller, read, answerer, items, messages, history, id, place, input: { ...input, stream: false } };
+  const plan = await planOf(deps, { ...asked, stored: plain, head: headOf(deps, asked) });
   const run = await finishedRun(deps.runs.runStateless(plan, signal));
   const notes = textOf(run.output);
   if (notes.trim() === '') throw new DomainError('UPSTREAM_ERROR', 'The model wrote no notes');
   const said = [...history, ...given].filter(({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '');
   return {
     id,
-    createdAt,
+    createdAt: Math.floor(deps.now().getTime() / 1000),
     output: [
       ...said.map(({ content }) => messageItem(deps, content)),
       { id: deps.newId('compaction'), type: 'compaction', status: 'completed', encrypted_content: `${heading}\n${notes}` },

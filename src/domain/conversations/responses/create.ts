@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto';
-import type { StoredRequest } from '../../../engine/runs/stored/request.ts';
-import type { Chat, ChatMessage, NewMessage } from '../../../entities/conversations/chats/chat.ts';
+import type { ChatMessage, NewMessage } from '../../../entities/conversations/chats/chat.ts';
 import type { RunEventStream } from '../../../entities/conversations/runs/event.ts';
-import type { ResponseHead } from '../../../entities/conversations/runs/response.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
-import { type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
-import { type AdmittedAnswerer, type Answerer, admitAnswerer, answererNamed } from '../runs/plan.ts';
+import { admitAnswerer, answererNamed } from '../runs/plan.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
-import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
+import { type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
-import { withNewListings } from './new-listings.ts';
 import { findPlace, historyOfPlace } from './place.ts';
-import { echoOf, fileTokensMaxOf, planOf, type ResponseRequest, requireRoomFor, storedRequestOf } from './request.ts';
-import { answersEarlierCalls, approvalAnswers, requireCalls, resolveItems, toMessages } from './request-items.ts';
+import {
+  fileTokensMaxOf,
+  headOf,
+  type PlannedResponse,
+  planOf,
+  type ResponseRequest,
+  requireRoomFor,
+  storedRequestOf,
+} from './request.ts';
+import { requireCalls, resolveItems, settleAnswers, toMessages } from './request-items.ts';
 import { withListings } from './tool-items.ts';
 
 /** A response that was begun, or whose request joined another one. */
@@ -48,15 +52,30 @@ export async function beginResponse(
   signal: AbortSignal,
   memory?: ConnectionMemory,
 ): Promise<BegunResponse> {
-  const context = await prepareResponse(deps, caller, input, signal, memory);
-  const { read, id } = context;
-  if (!read.isStored) return beginStateless(deps, context, signal, memory);
-  const result = await beginStored(deps, context);
+  const request = await prepareResponse(deps, caller, input, signal, memory);
+  const { read, id, history, messages } = request;
+  if (read.isStored) await deps.runs.requireRoom(caller);
+  const { approvals, ids: approvalIds } = await settleAnswers(deps, request);
+  requireRoomFor(deps, request);
+  const stored = storedRequestOf(deps, request, approvals);
+  const begin = { ...request, approvalIds, stored, head: headOf(deps, request) };
+  if (!read.isStored) {
+    const plan = await planOf(deps, begin);
+    if (approvalIds.length > 0) await deps.storage.approvals.answer(approvalIds);
+    const events = deps.runs.runStateless(plan, signal, read.secrets);
+    return { id, events: memory?.following(events, [...history, ...messages]) ?? events, isStored: false };
+  }
+  const result = await beginStored(deps, begin);
   const runId = result.kind === 'attached' ? result.runId : id;
   const isWatched = input.stream === true || !read.isBackground;
   const events = isWatched ? deps.runs.follow(runId, -1, signal) : deps.runs.replay(runId);
   if (!read.isBackground && result.kind !== 'attached') cancelWhenAlone(deps, runId, signal);
   return { id: runId, events, isStored: true, ...(result.kind === 'attached' ? { attached: result.how } : {}) };
+}
+
+/** A response that begins, with the answers to calls that wait for approval. */
+interface Begin extends PlannedResponse {
+  readonly approvalIds: readonly string[];
 }
 
 /** Reads a request and all that it names, and makes sure that it may be answered. @throws DomainError like `beginResponse`. */
@@ -69,15 +88,17 @@ async function prepareResponse(
 ): Promise<ResponseRequest> {
   const read = readResponse(input, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read, memory);
-  const found = await findAnswerer(deps, caller, input, place.chat);
-  const answerer = await admitAnswerer(deps, caller, read, found);
-  const items = await resolveItems(deps, caller, read.items);
+  const named = await answererNamed(deps, caller, input.model, place.chat);
+  const answerer = await admitAnswerer(deps, caller, read, named);
   const id = deps.newId('response');
-  const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
-  const messages = await toMessages(deps, items, giving, signal);
-  const serviceTools = await withNewListings(deps, place, withListings(read.tools.serviceTools, items));
+  const tokensMax = fileTokensMaxOf(deps, read, answerer);
+  const items = await resolveItems(deps, caller, read.items);
+  const messages = await toMessages(deps, items, { caller, model: answerer.model, tokensMax, runId: id }, signal);
+  const history = await historyOfPlace(deps, place);
+  requireCalls(read.items, items, history);
+  const serviceTools = await withListings(deps, place, read.tools.serviceTools, items);
   const listed = { ...read, tools: { ...read.tools, serviceTools } };
-  return { caller, input, read: listed, answerer, items, messages, id, place };
+  return { caller, input, read: listed, answerer, items, messages, history, id, place };
 }
 
 /**
@@ -89,54 +110,18 @@ async function prepareResponse(
 export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
   const given = { ...input, store: false, background: false, stream: false };
   const request = await prepareResponse(deps, caller, given, signal);
-  const transcript = await transcriptOf(deps, request);
-  const plan = await planOf(deps, request, storedRequestOf(deps, request), transcript, headOf(deps, request, null));
+  const plan = await planOf(deps, { ...request, stored: storedRequestOf(deps, request), head: headOf(deps, request) });
   return deps.runs.countInput(plan, signal);
-}
-
-/** The whole conversation. @throws DomainError INVALID_VALUE for outputs of unknown calls. */
-async function transcriptOf(deps: Deps, { read, items, messages, place }: ResponseRequest) {
-  const history = await historyOfPlace(deps, place);
-  requireCalls(read.items, items, history);
-  return [...history, ...messages];
-}
-
-/** The model or agent of the request, else of the thread, else the default model. */
-export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseInput, chat: Chat | undefined): Promise<Answerer> {
-  const name = input.model ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
-  const { agent, model } = await answererNamed(deps, caller, name);
-  return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
-}
-
-async function beginStateless(
-  deps: Deps,
-  begin: ResponseRequest,
-  signal: AbortSignal,
-  memory: ConnectionMemory | undefined,
-): Promise<BegunResponse> {
-  const { read, answerer, id } = begin;
-  const transcript = await transcriptOf(deps, begin);
-  requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
-  const settled = await settleAnswers(deps, begin);
-  const request = withApprovals(storedRequestOf(deps, begin), settled);
-  const plan = await planOf(deps, begin, request, transcript, headOf(deps, begin, null));
-  if (settled.ids.length > 0) await deps.storage.approvals.answer(settled.ids);
-  const events = deps.runs.runStateless(plan, signal, read.secrets);
-  return { id, events: memory?.following(events, transcript) ?? events, isStored: false };
 }
 
 /** The thread has gone on since it was read. */
 class ThreadMoved extends Error {}
 
-async function beginStored(deps: Deps, begin: ResponseRequest): Promise<PlacedTurn> {
-  const { caller, read, items, answerer, messages, place, id } = begin;
-  await deps.runs.requireRoom(caller);
-  if (place.chat === undefined || answersEarlierCalls(items)) requireCalls(read.items, items, await historyOfPlace(deps, place));
-  requireRoomFor(read, answerer, [...(await historyOfPlace(deps, place)), ...messages], deps.settings.MESSAGES_MAX);
-  const settled = await settleAnswers(deps, begin);
+async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
+  const { caller, read, place, id } = begin;
   let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
-    const turn = await turnOf(deps, begin, settled, isFork);
+    const turn = turnOf(deps, begin, isFork);
     const beginTurn = async () => {
       const begun = await deps.storage.threads.begin(turn);
       if (begun.kind === 'missing') {
@@ -160,8 +145,8 @@ async function beginStored(deps: Deps, begin: ResponseRequest): Promise<PlacedTu
   throw new DomainError('CONFLICT', 'The thread changes too fast; try again');
 }
 
-async function turnOf(deps: Deps, begin: ResponseRequest, settled: SettledApprovals, isFork: boolean) {
-  const { caller, input, read, answerer, items, messages, id, place } = begin;
+function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
+  const { caller, read, answerer, items, messages, history, id, place, stored, head, approvalIds } = begin;
   const { orgId, userId, keyId } = caller;
   const { agent, model } = answerer;
   const isNew = place.chat === undefined || isFork;
@@ -174,18 +159,16 @@ async function turnOf(deps: Deps, begin: ResponseRequest, settled: SettledApprov
   const copiesHidden = place.remembered !== undefined || (isFork && place.chat?.isVisibleToEditors !== true);
   const isVisibleToEditors = showsNewChats(agent, orgId) && !copiesHidden;
   const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, isVisibleToEditors, ...ofModel };
-  const request = withApprovals(storedRequestOf(deps, begin), settled);
   return {
-    run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
-    events: firstEvents(id, [], headOf(deps, begin, chatId)),
+    run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request: stored },
     messages,
     items,
-    approvalIds: settled.ids,
+    approvalIds,
     ...(isNew
       ? {
           newChat: {
             chat,
-            messages: isFork || place.remembered !== undefined ? copiesOf(deps, await historyOfPlace(deps, place)) : [],
+            messages: isFork || place.remembered !== undefined ? copiesOf(deps, history) : [],
             ...(isFork && place.chat !== undefined ? { files: filesOfThread(deps, place.chat.id, place.previous) } : {}),
           },
         }
@@ -195,37 +178,12 @@ async function turnOf(deps: Deps, begin: ResponseRequest, settled: SettledApprov
     isBackground: read.isBackground,
     mode: read.threadMode,
     chatMode: read.chatMode,
-    batchKey: batchKeyOf(input, read, answerer, deps.runs.fingerprint(read.secrets), settled),
+    batchKey: batchKeyOf(begin, deps.runs.fingerprint(read.secrets)),
     waitingMax: deps.settings.THREAD_WAITING_MAX,
     leaseMs: deps.settings.RUN_LEASE_MS,
+    events: firstEvents(id, [], { ...head, conversationId: chatId }),
     holder: holderOf(deps, read.secrets),
   };
-}
-
-/**
- * The answers of the request to calls that wait for approval, checked.
- *
- * @throws DomainError as `settleApprovals`; UNSUPPORTED_VALUE for an approval in chat mode `chat`, which makes no call of the service.
- */
-function settleAnswers(deps: Deps, { caller, read, items, messages }: ResponseRequest): Promise<SettledApprovals> {
-  const answers = approvalAnswers(read.items, items, messages);
-  if (read.chatMode === 'chat' && answers.some(({ approves, isPast }) => approves && isPast !== true)) {
-    const message = 'input approves a call, and chat_mode "chat" makes none: approve it with "execute", or refuse it';
-    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'input' });
-  }
-  return settleApprovals(deps, caller, answers);
-}
-
-function withApprovals(request: StoredRequest, { approvals }: SettledApprovals): StoredRequest {
-  return approvals === undefined ? request : { ...request, approvals };
-}
-
-function headOf(deps: Deps, { read, answerer }: ResponseRequest, conversationId: string | null): ResponseHead {
-  const createdAt = Math.floor(deps.now().getTime() / 1000);
-  const warnings = [...answerer.warnings, ...read.warnings];
-  const includes = read.includes.length === 0 ? {} : { includes: read.includes };
-  const echo = echoOf(read, answerer);
-  return { createdAt, conversationId, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** The files of a thread as the response that is continued left them, for a new chat that branches off there. */
@@ -239,13 +197,8 @@ function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): r
 }
 
 /** Equal for requests that differ in their input only: while they wait, one run may answer them together. */
-function batchKeyOf(
-  input: ResponseInput,
-  read: ReadResponse,
-  { agent, model, flow }: AdmittedAnswerer,
-  secrets: string | null,
-  { ids: approvalIds }: SettledApprovals,
-): string {
+function batchKeyOf({ input, read, answerer, approvalIds }: Begin, secrets: string | null): string {
+  const { agent, model, flow } = answerer;
   const { instructions, text, reasoning } = read.input;
   const { tools, toolChoice } = read.echo;
   const facts = [agent?.id ?? model.id, tools, toolChoice, instructions, read.chatMode, text, reasoning];

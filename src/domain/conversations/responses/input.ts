@@ -1,15 +1,13 @@
-import type { ModelParameters } from '../../../engine/models/port.ts';
-import { isForcing } from '../../../engine/plan/choice.ts';
+import type { ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
+import { readSchema, SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { ThreadMode } from '../../../entities/conversations/chats/chat.ts';
 import {
-  type ChatMode,
   includableMembers,
   itemIncludes,
   servedIncludes,
   type WireObject,
 } from '../../../entities/conversations/runs/response.ts';
-import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
@@ -19,15 +17,14 @@ import { readWire } from '../../../wire/ground/read.ts';
 import { readUnserved, unservedInResponses } from '../../../wire/ground/unserved-members.ts';
 import type { EchoParts } from '../../../wire/responses/reply.ts';
 import { type ReadInput, responseBody, type ResponseInput as WireInput } from '../../../wire/responses/request.ts';
-import { functionNameOf } from '../../agents/tools/choice.ts';
-import { type RequestTools, readTools } from '../../agents/tools/read.ts';
+import { functionNameOf, requireOffered } from '../../agents/tools/choice.ts';
+import { readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import { Faults } from '../../ground/faults.ts';
 import { readMetadata } from '../../ground/metadata.ts';
 import { readOptions } from '../runs/options.ts';
 import type { RunRequest } from '../runs/plan.ts';
 import { type RequestItem, readItems } from './items.ts';
-import { readFormat } from './text-format.ts';
 
 /** A request, and how its client reads the answer. */
 export interface ResponseInput extends WireInput {
@@ -85,8 +82,8 @@ export function readResponse(
     }
   }
   const secrets = { ...readSecrets(given.userSecrets, faults, 'userSecrets'), ...tools.secrets };
-  const { chatMode = 'execute', threadMode = 'collect' } = input;
-  requireOffered(tools, chatMode ?? 'execute', registry, faults);
+  const { chatMode, threadMode } = { chatMode: input.chatMode ?? 'execute', threadMode: input.threadMode ?? 'collect' };
+  requireOffered(tools, chatMode, registry, faults);
   const options = readOptions(given.options, faults);
   const answer = items.find(({ item }) => answerTypes.includes(String(item.type)))?.item.type;
   if (threadMode === 'steer' && answer !== undefined) {
@@ -104,35 +101,11 @@ export function readResponse(
     responseFormat: format,
     parallelToolCalls: given.parallelToolCalls,
     hasToolOutputs: answerTypes.includes(String(items.at(-1)?.item.type)),
-    threadMode: threadMode ?? 'collect',
-    chatMode: chatMode ?? 'execute',
+    threadMode,
+    chatMode,
     input,
     echo: { format: formatEcho, tools: tools.written.map(shownTool), toolChoice: shownChoice(given.toolChoice), metadata },
   };
-}
-
-/** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
-function requireOffered(
-  { choice: { choice, forcedTool, isUnmet }, functions, serviceTools }: RequestTools,
-  chatMode: ChatMode,
-  registry: ToolRegistry,
-  faults: Faults,
-): void {
-  // What only a tool of the agent can satisfy is checked once the agent is known: see `requireForcedTool`.
-  if (chatMode === 'execute' || !isForcing(choice) || isUnmet === true) return;
-  const isNamed = (tool: EnabledTool) =>
-    forcedTool === undefined
-      ? choice === 'required' || registry.namesOf(tool).includes(choice.name)
-      : tool.type === forcedTool.type;
-  if (chatMode === 'chat') {
-    const isFree = choice === 'required' && forcedTool === undefined && functions.length > 0;
-    const isOut = !isFree && (forcedTool !== undefined || serviceTools.some(isNamed));
-    if (isOut) faults.add('toolChoice', 'tool_choice forces a tool of the service, and chat_mode "chat" offers none');
-    return;
-  }
-  if (!registry.forPlan(serviceTools).some(isNamed)) {
-    faults.add('toolChoice', 'tool_choice forces a tool that chat_mode "plan" does not offer: it offers those that only read');
-  }
 }
 
 /** Of a function, the format shows every member. */
@@ -182,4 +155,34 @@ function parametersOf(input: ReadInput): ModelParameters {
 function logprobsOf({ include, topLogprobs }: ReadInput): number | undefined {
   const isAsked = include?.includes('message.output_text.logprobs') === true || (topLogprobs ?? 0) > 0;
   return isAsked ? (topLogprobs ?? 0) : undefined;
+}
+
+/** The longest schema for answers, in characters of JSON. */
+const schemaLengthMax = 500_000;
+
+interface ReadFormat {
+  readonly format: ResponseFormat | undefined;
+  /** The format as the response repeats it. */
+  readonly echo: WireObject;
+}
+
+/** Reads `text.format` of a request: the format of the answer. */
+function readFormat(given: NonNullable<ReadInput['text']>['format'], faults: Faults): ReadFormat {
+  if (given?.type === 'json_object') return { format: given, echo: given };
+  if (given?.type !== 'json_schema') return { format: undefined, echo: { type: 'text' } };
+  const { type, name, description = null, schema, strict } = given;
+  const problem = schemaProblem(schema);
+  if (problem !== undefined) faults.add('text.format.schema', `text.format.schema is no JSON Schema: ${problem}`);
+  const format = { type, name, schema, ...(typeof strict === 'boolean' ? { strict } : {}) };
+  return { format, echo: { type, name, description, schema, strict: strict ?? false } };
+}
+
+function schemaProblem(schema: WireObject): string | undefined {
+  try {
+    if (JSON.stringify(schema).length > schemaLengthMax) return `it has more than ${schemaLengthMax} characters as JSON`;
+    readSchema(schema, 'answer');
+    return undefined;
+  } catch (error) {
+    return error instanceof SchemaError ? `${error.path} ${error.message}`.trim() : 'it cannot be read';
+  }
 }

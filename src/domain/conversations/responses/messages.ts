@@ -15,7 +15,7 @@ import { isObject, itemsOf, membersOf, stringOf } from '../../../lib/json/json.t
 import { storableJson, storableText } from '../../../lib/text/text.ts';
 import { readThought } from '../../../wire/ground/thoughts.ts';
 import type { ContextPart } from '../../ground/attachments/attachments.ts';
-import { callRecordOf, madeAfterApproval, madeOutputOf } from './tool-items.ts';
+import { callRecordOf, outputsAfterApproval } from './tool-items.ts';
 
 interface MessageBasics {
   readonly runId: string | null;
@@ -35,100 +35,128 @@ type GivenParts = (part: WireObject) => ContextPart | undefined;
  * @param given  the content that was read for a part: the text of a file, or an image.
  */
 export function messagesOfItems(items: readonly ResponseItem[], basics: MessageBasics, given: GivenParts): readonly NewMessage[] {
-  const messages: NewMessage[] = [];
-  const outputs = new Map(items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item]] : [])));
-  const made = madeAfterApproval(items);
-  const asked = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
-  let thoughts: Thought[] = [];
+  const writer = new MessageWriter(items, basics, given);
+  for (const item of inOrder(items)) writer.add(item);
+  return writer.messages;
+}
+
+/** Writes the messages of items that come one after the other. */
+class MessageWriter {
+  readonly messages: NewMessage[] = [];
+  readonly #basics: MessageBasics;
+  readonly #given: GivenParts;
+  /** Of calls in the service, by the id of the call. */
+  readonly #outputs: ReadonlyMap<unknown, unknown>;
+  /** What calls gave that waited for approval. It stands with the call that asked. */
+  readonly #approvedOutputs: ReadonlyMap<string, unknown>;
+  readonly #askingIds: ReadonlySet<string>;
+  /** Since the last answer. */
+  #thoughts: Thought[] = [];
+
+  constructor(items: readonly ResponseItem[], basics: MessageBasics, given: GivenParts) {
+    this.#basics = basics;
+    this.#given = given;
+    const outputs = items.filter(({ item }) => item.type === 'server_tool_call_output');
+    this.#outputs = new Map(outputs.map(({ item }) => [item.call_id, item.output]));
+    this.#approvedOutputs = outputsAfterApproval(items);
+    this.#askingIds = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+  }
+
+  add({ item, itemId }: ResponseItem): void {
+    switch (item.type) {
+      case 'message':
+        this.#push({ ...messageOf(item, this.#given), ...(item.role === 'assistant' ? this.#thoughtContext() : {}) });
+        break;
+      case 'reasoning':
+        this.#thoughts.push(...thoughtsOf(item));
+        break;
+      case 'function_call':
+      case 'mcp_approval_request':
+        this.#addCall(callOf(item));
+        break;
+      case 'mcp_approval_response':
+        this.#addApproval(item);
+        break;
+      case 'function_call_output':
+        this.#addOutput(item);
+        break;
+      case 'server_tool_call':
+        this.#addServiceCall(item);
+        break;
+      case 'compaction':
+        this.#push({ role: 'system', content: storable(item.encrypted_content), isHidden: true });
+        break;
+      default:
+        this.#addHostedCall(item, itemId);
+    }
+  }
+
+  #push(message: Partial<NewMessage>): void {
+    const { runId, createdAt, newMessageId } = this.#basics;
+    this.messages.push({ ...newMessageDefaults, id: newMessageId(), createdAt, role: 'user', runId, ...message });
+  }
+
   /** The thoughts before an answer, as its context. */
-  const thought = (): Partial<Pick<NewMessage, 'context'>> => {
-    const before: ModelMessage[] = thoughts.length === 0 ? [] : [{ role: 'assistant', content: null, thoughts }];
-    thoughts = [];
-    return before.length === 0 ? {} : { context: before };
-  };
+  #thoughtContext(): { readonly context?: readonly ModelMessage[] } {
+    const thoughts = this.#thoughts;
+    this.#thoughts = [];
+    return thoughts.length === 0 ? {} : { context: [{ role: 'assistant', content: null, thoughts }] };
+  }
+
+  #addCall(call: ToolCall): void {
+    const last = this.messages.at(-1);
+    const canJoin = last?.role === 'assistant' && !last.isHidden && this.#thoughts.length === 0;
+    if (canJoin) this.messages[this.messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
+    else this.#push({ role: 'assistant', toolCalls: [call], ...this.#thoughtContext() });
+  }
+
+  #addApproval({ approve, approval_request_id: id, reason }: WireObject): void {
+    const toolCallId = String(id);
+    const isApproved = approve === true;
+    const content = isApproved ? this.#approvedOutputs.get(toolCallId) : reason;
+    this.#push({ role: 'tool', content: storable(content), toolCallId, toolStatus: isApproved ? 'success' : 'cancelled' });
+  }
+
+  #addOutput(item: WireObject): void {
+    const toolCallId = storable(item.call_id);
+    const output = this.#approvedOutputs.get(toolCallId) ?? item.output;
+    const { text, shown } = readOutput(output, toolCallId, this.#given);
+    const content = readOutput(visibleOf(output), toolCallId, this.#given).text;
+    // The model gets more than people see.
+    const whole: ModelMessage[] = content === text ? [] : [{ role: 'tool', toolCallId, content: text }];
+    const context = whole.length === 0 ? shown : [...whole, ...(shown ?? [])];
+    this.#push({ role: 'tool', content, toolCallId, toolStatus: toolStatusOf(item.status), context });
+  }
+
+  #addServiceCall(item: WireObject): void {
+    const call = callOf(item);
+    if (this.#approvedOutputs.has(call.id)) return;
+    this.#addHidden(call, this.#outputs.get(item.call_id) ?? 'Cancelled: no output was given for this call.');
+  }
+
+  #addHostedCall(item: WireObject, itemId: string): void {
+    if (this.#askingIds.has(String(item.approval_request_id ?? ''))) return;
+    const call = callRecordOf(item, this.#basics.seesImages);
+    if (call === undefined) return;
+    this.#addHidden({ id: storable(itemId), name: call.name, arguments: storable(call.arguments) }, call.output, { item });
+  }
+
   /** A call and its output, for the model only. */
-  const told = (call: ToolCall, output: unknown, kept: Pick<NewMessage, 'item'> = {}) => {
-    const { text, shown } = readOutput(output, call.id, given);
+  #addHidden(call: ToolCall, output: unknown, retained: Pick<NewMessage, 'item'> = {}): void {
+    const { text, shown } = readOutput(output, call.id, this.#given);
     const context: unknown[] = [
-      ...(thought().context ?? []),
+      ...(this.#thoughtContext().context ?? []),
       { role: 'assistant', content: null, toolCalls: [call] },
       { role: 'tool', toolCallId: call.id, content: text },
       ...(shown ?? []),
     ];
-    messages.push({ ...blank(basics), role: 'assistant', context, isHidden: true, ...kept });
-  };
-  for (const { item, itemId } of inOrder(items)) {
-    const last = messages.at(-1);
-    switch (item.type) {
-      case 'message':
-        if (item.role === 'assistant') messages.push({ ...messageOf(item, basics, given), ...thought() });
-        else messages.push(messageOf(item, basics, given));
-        break;
-      case 'reasoning':
-        thoughts.push(...thoughtsOf(item));
-        break;
-      case 'function_call':
-      case 'mcp_approval_request': {
-        const call = callOf(item);
-        const canJoin = last?.role === 'assistant' && !last.isHidden && thoughts.length === 0;
-        if (canJoin) messages[messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
-        else messages.push({ ...blank(basics), role: 'assistant', toolCalls: [call], ...thought() });
-        break;
-      }
-      case 'mcp_approval_response': {
-        const toolCallId = String(item.approval_request_id);
-        const outcome = item.approve === true ? made.get(toolCallId) : undefined;
-        const refused = item.approve === true ? '' : storableText(String(item.reason ?? ''));
-        const content = outcome === undefined ? refused : storableText(String(madeOutputOf(outcome)));
-        messages.push({
-          ...blank(basics),
-          role: 'tool',
-          content,
-          toolCallId,
-          toolStatus: item.approve === true ? 'success' : 'cancelled',
-        });
-        break;
-      }
-      case 'function_call_output': {
-        const toolCallId = storableText(String(item.call_id));
-        const outcome = made.get(toolCallId);
-        const output = outcome === undefined ? item.output : madeOutputOf(outcome);
-        const { text, shown } = readOutput(output, toolCallId, given);
-        const toolStatus = toolStatusOf(item.status);
-        const content = readOutput(visibleOf(output), toolCallId, given).text;
-        // The model gets more than people see.
-        const whole: ModelMessage[] = content === text ? [] : [{ role: 'tool', toolCallId, content: text }];
-        const context = whole.length === 0 ? shown : [...whole, ...(shown ?? [])];
-        messages.push({ ...blank(basics), role: 'tool', content, toolCallId, toolStatus, context });
-        break;
-      }
-      case 'server_tool_call': {
-        const call = callOf(item);
-        // What a call gave that waited for approval stands with the call that asked.
-        if (made.has(call.id)) break;
-        const output = outputs.get(item.call_id);
-        told(call, output?.output ?? 'Cancelled: no output was given for this call.');
-        break;
-      }
-      case 'compaction':
-        messages.push({
-          ...blank(basics),
-          role: 'system',
-          content: storableText(String(item.encrypted_content)),
-          isHidden: true,
-        });
-        break;
-      default: {
-        if (asked.has(String(item.approval_request_id ?? ''))) break;
-        const call = callRecordOf(item, basics.seesImages);
-        if (call === undefined) break;
-        const { name, arguments: args, output } = call;
-        told({ id: storableText(itemId), name, arguments: storableText(args) }, output, { item });
-        break;
-      }
-    }
+    this.#push({ role: 'assistant', context, isHidden: true, ...retained });
   }
-  return messages;
+}
+
+/** Any value as a text that can be stored; none for null. */
+function storable(value: unknown): string {
+  return storableText(String(value ?? ''));
 }
 
 /** What is given back to the provider of a thought; a summary alone goes to whoever answers. */
@@ -136,7 +164,7 @@ function thoughtsOf({ encrypted_content: content, summary }: WireObject): readon
   const known = readThought(content);
   const text = itemsOf(summary).flatMap((part) => stringOf(membersOf(part).text) ?? []);
   if (known !== undefined) return [storableJson(known) as Thought];
-  return typeof content === 'string' || text.length === 0 ? [] : [{ text: storableText(text.join('\n')) }];
+  return typeof content === 'string' || text.length === 0 ? [] : [{ text: storable(text.join('\n')) }];
 }
 
 /** The id by which an item that asks for an output is answered; undefined for other items. */
@@ -180,18 +208,17 @@ function visibleOf(output: unknown): unknown {
   return Array.isArray(output) ? output.filter((part) => !isObject(part) || isVisible(part)) : output;
 }
 
-function messageOf(item: WireObject, basics: MessageBasics, read: GivenParts): NewMessage {
+function messageOf(item: WireObject, read: GivenParts): Partial<NewMessage> {
   const parts = Array.isArray(item.content) ? item.content.filter(isObject) : [];
   if (item.role === 'assistant') {
     const content = parts.map(({ text, refusal }) => String(text ?? refusal ?? '')).join('');
-    return { ...blank(basics), role: 'assistant', content: storableText(content) };
+    return { role: 'assistant', content: storable(content) };
   }
   const given = parts.map((part) => modelPart(part, read));
-  if (item.role !== 'user') return { ...blank(basics), role: 'system', content: textOf(given), isHidden: true };
+  if (item.role !== 'user') return { role: 'system', content: textOf(given), isHidden: true };
   const shown = parts.filter(isVisible);
   const isPlain = shown.length === parts.length && parts.every(({ type }) => type === 'input_text');
   return {
-    ...blank(basics),
     role: 'user',
     content: textOf(shown.filter(({ type }) => type === 'input_text').map((part) => modelPart(part, read))),
     parts: isPlain ? null : shown.map((part) => promptPart(part)),
@@ -210,7 +237,7 @@ function modelPart(part: WireObject, given: GivenParts): ContextPart {
     return { type: 'image', url: String(part.image_url), ...(detail === undefined ? {} : { detail }) };
   }
   const said = part.type === 'output_file' ? `[file ${String(part.filename ?? part.file_id ?? '')}]` : String(part.text ?? '');
-  return { type: 'text', text: storableText(said) };
+  return { type: 'text', text: storable(said) };
 }
 
 /** The part as people see it. The text of a file is for the model only. */
@@ -219,7 +246,7 @@ function promptPart(part: WireObject): PromptPart {
   if (typeof image === 'string') return { type: 'url', url: image };
   if (typeof address === 'string') return { type: 'url', url: address };
   const text = type === 'input_text' ? String(part.text ?? '') : `[${String(part.filename ?? part.file_id ?? 'file')}]`;
-  return { type: 'text', text: storableText(text) };
+  return { type: 'text', text: storable(text) };
 }
 
 function textOf(content: string | readonly ContextPart[]): string {
@@ -232,9 +259,9 @@ function callOf(item: WireObject): ToolCall {
   const isForeign = isRequest && item.server_label !== ownServerLabel;
   const name = isForeign ? mcpFunctionName(String(item.server_label), String(item.name)) : String(item.name);
   return {
-    id: storableText(String(isRequest ? item.id : item.call_id)),
-    name: storableText(name),
-    arguments: storableText(String(item.arguments)),
+    id: storable(isRequest ? item.id : item.call_id),
+    name: storable(name),
+    arguments: storable(item.arguments),
     ...(isRequest || item.approval === true ? { approval: true } : {}),
   };
 }
@@ -250,7 +277,7 @@ function readOutput(
   callId: string,
   given: GivenParts,
 ): { readonly text: string; readonly shown: readonly ModelMessage[] | null } {
-  if (typeof output === 'string') return { text: storableText(output), shown: null };
+  if (typeof output === 'string') return { text: storable(output), shown: null };
   const parts = Array.isArray(output) ? output.filter(isObject).map((part) => modelPart(part, given)) : [];
   const images = parts.filter(({ type }) => type !== 'text');
   const text = textOf(parts);
@@ -261,8 +288,4 @@ function readOutput(
     text: text === '' ? note : `${text}\n${note}`,
     shown: [{ role: 'user', content: [lead, ...images] } as ModelMessage],
   };
-}
-
-function blank({ runId, createdAt, newMessageId }: MessageBasics): NewMessage {
-  return { ...newMessageDefaults, id: newMessageId(), createdAt, role: 'user', runId };
 }

@@ -3,6 +3,7 @@ import { isInline } from '../../../engine/models/inline-images.ts';
 import type { ChatMessage, NewMessage } from '../../../entities/conversations/chats/chat.ts';
 import type { StoredFile } from '../../../entities/conversations/files/file.ts';
 import { itemIncludes, type ResponseItem, type WireObject } from '../../../entities/conversations/runs/response.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
 import { type IdKind, isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { isObject } from '../../../lib/json/json.ts';
@@ -17,10 +18,11 @@ import {
 } from '../../ground/attachments/attachments.ts';
 import { requireOwnFiles } from '../../ground/attachments/own-files.ts';
 import { Faults } from '../../ground/faults.ts';
-import { type ApprovalAnswer, approvalOf } from '../runs/approvals.ts';
+import { type ApprovalAnswer, approvalOf, type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
 import type { RequestItem } from './items.ts';
 import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
-import { madeAfterApproval } from './tool-items.ts';
+import type { ResponseRequest } from './request.ts';
+import { outputsAfterApproval } from './tool-items.ts';
 
 const idKinds: Readonly<Record<string, IdKind>> = {
   message: 'message',
@@ -92,13 +94,21 @@ export function requireCalls(
   faults.throwIfAny();
 }
 
-/** Whether the request answers calls that are not among its own items. */
-export function answersEarlierCalls(items: readonly ResponseItem[]): boolean {
-  const made = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
-  return items.some(({ item }) => {
-    const answered = answeredIdOf(item);
-    return answered !== undefined && !made.has(answered);
-  });
+/**
+ * The answers of the request to calls that wait for approval, checked.
+ *
+ * @throws DomainError as `settleApprovals`; UNSUPPORTED_VALUE for an approval in chat mode `chat`, which makes no call of the service.
+ */
+export function settleAnswers(
+  deps: Deps,
+  { caller, read, items, messages }: Pick<ResponseRequest, 'caller' | 'read' | 'items' | 'messages'>,
+): Promise<SettledApprovals> {
+  const answers = approvalAnswers(read.items, items, messages);
+  if (read.chatMode === 'chat' && answers.some(({ approves, isPast }) => approves && isPast !== true)) {
+    const message = 'input approves a call, and chat_mode "chat" makes none: approve it with "execute", or refuse it';
+    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'input' });
+  }
+  return settleApprovals(deps, caller, answers);
 }
 
 /** What a caller writes, or the service lists: behind it, an answer may still be the newest. Everything else is the model's. */
@@ -114,13 +124,13 @@ function isOfModel({ item }: ResponseItem): boolean {
  * @param given  the items as the request wrote them, in the same order.
  * @param messages  what the items became.
  */
-export function approvalAnswers(
+function approvalAnswers(
   given: readonly RequestItem[],
   items: readonly ResponseItem[],
   messages: readonly NewMessage[],
 ): readonly ApprovalAnswer[] {
   const lastOfModel = items.findLastIndex(isOfModel);
-  const made = madeAfterApproval(items);
+  const made = outputsAfterApproval(items);
   const outputs = new Map(messages.map((message) => [message.toolCallId, message]));
   return items.flatMap(({ item }, index): readonly ApprovalAnswer[] => {
     const callId = answeredIdOf(item);

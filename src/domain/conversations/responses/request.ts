@@ -1,6 +1,6 @@
 import type { ModelInfo } from '../../../engine/models/catalog.ts';
 import type { ModelParameters } from '../../../engine/models/port.ts';
-import type { RunPlan } from '../../../engine/plan/plan.ts';
+import type { Approvals, RunPlan } from '../../../engine/plan/plan.ts';
 import { runFilesOf } from '../../../engine/runs/calls/run-files.ts';
 import { asStored, historyOf, isCompressed } from '../../../engine/runs/events/history.ts';
 import { withFileImages } from '../../../engine/runs/model/file-images.ts';
@@ -31,15 +31,25 @@ export interface ResponseRequest {
   readonly items: readonly ResponseItem[];
   /** What the items became. */
   readonly messages: readonly NewMessage[];
+  /** All messages before them. */
+  readonly history: readonly (ChatMessage | NewMessage)[];
   /** Of the response. */
   readonly id: string;
   readonly place: Place;
 }
 
+/** A request with the plan of its run. */
+export interface PlannedResponse extends ResponseRequest {
+  readonly stored: StoredRequest;
+  /** Without the conversation, which a stored response may begin. */
+  readonly head: ResponseHead;
+}
+
 /** The data by which any process can start a stored run. */
 export function storedRequestOf(
   deps: Pick<Deps, 'tools' | 'now'>,
-  { caller, input, read, answerer, messages }: Omit<ResponseRequest, 'items' | 'place' | 'id'>,
+  { caller, input, read, answerer, messages }: Pick<ResponseRequest, 'caller' | 'input' | 'read' | 'answerer' | 'messages'>,
+  approvals?: Approvals,
 ): StoredRequest {
   const { agent, model } = answerer;
   const { responseFormat } = read;
@@ -59,6 +69,7 @@ export function storedRequestOf(
     ...(input.stream === false && !read.isBackground ? { isWhole: true } : {}),
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
     ...(typeof input.maxToolCalls === 'number' ? { toolCallsMax: input.maxToolCalls } : {}),
+    ...(approvals === undefined ? {} : { approvals }),
     ...(responseFormat === undefined ? {} : { answerCheck: input.stream === true ? 'streamed' : 'held' }),
   };
 }
@@ -74,27 +85,25 @@ function samplingOf({ parameters }: ReadResponse, agent: RunnableAgent | undefin
 }
 
 /** The members of a response that repeat its request, with the sampling that is used. */
-export function echoOf(read: ReadResponse, { agent, model }: Answerer): WireObject {
+function echoOf(read: ReadResponse, { agent, model }: Answerer): WireObject {
   const { input, echo } = read;
   return wireEchoOf(input, { ...echo, model: input.model ?? agent?.id ?? model.id, sampling: samplingOf(read, agent) });
 }
 
+export function headOf(deps: Pick<Deps, 'now'>, { read, answerer }: Pick<ResponseRequest, 'read' | 'answerer'>): ResponseHead {
+  const createdAt = Math.floor(deps.now().getTime() / 1000);
+  const warnings = [...answerer.warnings, ...read.warnings];
+  const includes = read.includes.length === 0 ? {} : { includes: read.includes };
+  const echo = echoOf(read, answerer);
+  return { createdAt, conversationId: null, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
 /** The plan of a run that is not stored, including the bytes of its images. */
-export async function planOf(
-  deps: Deps,
-  {
-    caller,
-    answerer: { agent, model },
-    id,
-    input,
-    place,
-  }: Pick<ResponseRequest, 'caller' | 'answerer' | 'id' | 'input' | 'place'>,
-  request: StoredRequest,
-  transcript: readonly (ChatMessage | NewMessage)[],
-  head: ResponseHead,
-): Promise<RunPlan> {
-  const { inputTokensMax, ...rest } = request;
-  const planned = withMessages(rest, historyOf(transcript.map(asStored), inputTokensMax));
+export async function planOf(deps: Deps, request: PlannedResponse): Promise<RunPlan> {
+  const { caller, answerer, id, input, place, history, messages, stored, head } = request;
+  const { agent, model } = answerer;
+  const { inputTokensMax, ...rest } = stored;
+  const planned = withMessages(rest, historyOf([...history, ...messages].map(asStored), inputTokensMax));
   const charge = chargeTo(caller, { agentId: agent?.id ?? null, runId: id });
   const earlier = place.chat === undefined ? {} : { readsFilesOf: place.chat.id };
   const files = runFilesOf(deps, { charge, ...earlier });
@@ -116,16 +125,13 @@ export async function planOf(
  *
  * @throws DomainError CONTEXT_LENGTH_EXCEEDED
  */
-export function requireRoomFor(
-  read: ReadResponse,
-  { agent, model }: Answerer,
-  transcript: readonly (ChatMessage | NewMessage)[],
-  messagesMax: number,
-): void {
+export function requireRoomFor({ settings }: Deps, { read, answerer, history, messages }: ResponseRequest): void {
   if (read.input.truncation === 'auto') return;
+  const { agent, model } = answerer;
+  const transcript = [...history, ...messages];
   const compressed = transcript.findLastIndex(isCompressed);
   const told = transcript.slice(compressed + 1);
-  if (told.length > messagesMax) throw tooLong(`${messagesMax} messages`);
+  if (told.length > settings.MESSAGES_MAX) throw tooLong(`${settings.MESSAGES_MAX} messages`);
   const most = inputTokensMaxOf(agent, model);
   const length = told.reduce(
     (sum, { content, context }) => sum + (context === null ? content.length : textLength(context)),

@@ -1,9 +1,12 @@
 import { searchName } from '../../../engine/models/prompts/passages.ts';
 import { foreignNote, markForeign } from '../../../engine/tools/foreign/foreign-text.ts';
+import { digestOf } from '../../../engine/tools/mcp/listing-digest.ts';
 import { mcpFunctionName } from '../../../engine/tools/names.ts';
 import type { ResponseItem, WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { EnabledTool, ListedTool } from '../../../entities/conversations/runs/tool.ts';
 import { isObject, stringOf } from '../../../lib/json/json.ts';
+import type { Deps } from '../../deps.ts';
+import type { Place } from './place.ts';
 
 /** A call that an item of a hosted tool tells of, with the names that the model knows the tools of the service by. */
 export interface CallRecord {
@@ -49,40 +52,78 @@ export function callRecordOf(item: WireObject, seesImages: boolean): CallRecord 
  * The outputs of calls that waited for approval and were made since, by the id of the call that asked. A client that sends a conversation back
  * whole sends the approval too: it must not be made again.
  */
-export function madeAfterApproval(items: readonly ResponseItem[]): ReadonlyMap<string, WireObject> {
+export function outputsAfterApproval(items: readonly ResponseItem[]): ReadonlyMap<string, unknown> {
   const asked = new Set(
     items.flatMap(({ item }) => {
       if (item.type === 'mcp_approval_request') return [String(item.id)];
       return item.type === 'function_call' ? [String(item.call_id)] : [];
     }),
   );
-  const outputs = new Map(items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item]] : [])));
+  const outputs = new Map(
+    items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item.output]] : [])),
+  );
   return new Map(
-    items.flatMap(({ item }): (readonly [string, WireObject])[] => {
-      if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string') return [[item.approval_request_id, item]];
+    items.flatMap(({ item }): (readonly [string, unknown])[] => {
+      if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string')
+        return [[item.approval_request_id, mcpOutputOf(item)]];
       const isMade = item.type === 'server_tool_call' && asked.has(String(item.call_id));
-      return isMade ? [[String(item.call_id), outputs.get(item.call_id) ?? item]] : [];
+      return isMade ? [[String(item.call_id), outputs.get(item.call_id) ?? noOutput]] : [];
     }),
   );
 }
 
-/** What a call that was approved gave. */
-export function madeOutputOf(item: WireObject): unknown {
-  return item.type === 'mcp_call' ? mcpOutputOf(item) : (item.output ?? noOutput);
-}
-
-/** The tools with the listings among the items: a server whose tools the request lists is not asked for them. The last listing of a label counts. */
-export function withListings(tools: readonly EnabledTool[], items: readonly ResponseItem[]): readonly EnabledTool[] {
+/**
+ * The tools with the listings among the items: a server whose tools the request lists is not asked for them, and the last listing of a label counts;
+ * and with what the thread shows of their servers already: a list that is still the same is not repeated.
+ *
+ * Cost: nothing without a tool `mcp`, or where nothing comes before; else the request and the events of the response before.
+ */
+export async function withListings(
+  deps: Pick<Deps, 'storage' | 'runs'>,
+  place: Place,
+  tools: readonly EnabledTool[],
+  items: readonly ResponseItem[],
+): Promise<readonly EnabledTool[]> {
+  if (!tools.some(({ type }) => type === 'mcp')) return tools;
   const listings = new Map(
     items.flatMap(({ item }) => {
       const isWhole = item.type === 'mcp_list_tools' && typeof item.error !== 'string' && Array.isArray(item.tools);
       return isWhole ? [[item.server_label, (item.tools as readonly WireObject[]).map(listedOf)] as const] : [];
     }),
   );
+  const shown = await shownListings(deps, place);
   return tools.map((tool) => {
-    const listed = tool.type === 'mcp' ? listings.get(tool.options.server_label) : undefined;
-    return listed === undefined || listed.length === 0 ? tool : { ...tool, listed };
+    if (tool.type !== 'mcp') return tool;
+    const listed = listings.get(tool.options.server_label) ?? [];
+    const shownListing = shown.get(tool.options.server_label);
+    return {
+      ...tool,
+      ...(listed.length === 0 ? {} : { listed }),
+      ...(shownListing === undefined ? {} : { shownListing }),
+    };
   });
+}
+
+/** The digest of the list of each server that the thread shows last, by the label of the server. */
+async function shownListings(
+  { storage, runs }: Pick<Deps, 'storage' | 'runs'>,
+  { chat, previous }: Place,
+): Promise<ReadonlyMap<unknown, string>> {
+  const shown = new Map<unknown, string>();
+  const before = previous?.id ?? (chat === undefined ? undefined : await storage.chats.findLastRunId(chat.id));
+  if (before === undefined) return shown;
+  const request = (await storage.runs.findRequest(before))?.request;
+  // What the response before knew as shown earlier.
+  for (const { options, shownListing } of isObject(request) ? ((request.serviceTools ?? []) as readonly EnabledTool[]) : []) {
+    if (shownListing !== undefined) shown.set(options.server_label, shownListing);
+  }
+  for await (const batch of runs.replay(before).batches()) {
+    for (const event of batch) {
+      if (event.type !== 'response.output_item.done' || event.item.type !== 'mcp_list_tools') continue;
+      if (event.item.error === null) shown.set(event.item.serverLabel, digestOf(event.item.tools));
+    }
+  }
+  return shown;
 }
 
 function listedOf({ name, description, input_schema: schema, annotations }: WireObject): ListedTool {

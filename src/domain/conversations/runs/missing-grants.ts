@@ -4,7 +4,6 @@ import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
-import type { Connection } from '../../../entities/knowledge/connection.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { agentForRun } from '../../agents/agents.ts';
 import { toolKeyOf } from '../../agents/tools/service-tools.ts';
@@ -55,7 +54,9 @@ async function findMissing(
   { hasMemory, servers, agentIds }: Opened,
 ): Promise<readonly Warning[]> {
   const asked = { charge: chargeTo(caller, { agentId: agent.id, runId: null }) };
+  const candidates = await usable(deps, caller, agentIds);
   const rights = await rightsOfAgent(deps, asked, agent.id);
+  const askable = (await askableFor(deps, asked, agent.id, candidates)).map(({ id }) => id);
   const warnings: Warning[] = [];
   if (hasMemory && rights.memories === 'none') {
     warnings.push(warning(agent, 'memories', 'The tool memory of the AI is not offered: it would open your memories', '"write"'));
@@ -66,27 +67,19 @@ async function findMissing(
     const isServed =
       (await grantedConnection(deps.storage, name, own, rights.connectionIds)) ??
       (await ownersConnection(deps.storage, name, rights.owner));
-    const asking = isServed === undefined ? await connectionOf(deps, name, own) : undefined;
+    if (isServed !== undefined) continue;
+    const { connections } = deps.storage;
+    const asking = await (isId('mcpServer', name) ? connections.find(name, own) : connections.findMcpServer(name, own));
     if (asking === undefined) continue;
     const why = `The MCP server ${name.slice(0, 100)} of the AI is not offered: it would use your connection ${asking.id}`;
     warnings.push(warning(agent, 'connections', why, `["${asking.id}"]`));
   }
-  const candidates = await usable(deps, caller, agentIds);
-  const askable = new Set((await askableFor(deps, asked, agent.id, candidates)).map(({ id }) => id));
   for (const { id } of candidates) {
-    if (askable.has(id)) continue;
+    if (askable.includes(id)) continue;
     const why = `The AI does not ask ${id}, which you may use and its owner may not`;
     warnings.push(warning(agent, 'agents', why, `["${id}"]`));
   }
   return warnings;
-}
-
-function connectionOf(
-  { storage: { connections } }: Deps,
-  name: string,
-  owner: { readonly orgId: string; readonly ownerUserId: string },
-): Promise<Connection | undefined> {
-  return isId('mcpServer', name) ? connections.find(name, owner) : connections.findMcpServer(name, owner);
 }
 
 async function usable(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly RunnableAgent[]> {

@@ -1,5 +1,4 @@
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
-import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller, Scope } from '../../../entities/people/caller.ts';
@@ -15,38 +14,28 @@ import { findFor } from './subagents.ts';
  * Makes sure that what the tools of a request name by themselves exists for the caller and may be read, before anything is stored: agents, MCP
  * servers, images, data sources and vector stores. What the agent brings needs only the right to ask the agent.
  *
- * @throws DomainError, rejected, naming the member: NOT_FOUND for an agent; INVALID_VALUE for a server, an image, a vector store, a data source, and
+ * @throws DomainError naming the member: NOT_FOUND for an agent; INVALID_VALUE for a server, an image, a vector store, a data source, and
  * one that is none of the agent's; INSUFFICIENT_SCOPE for things that the key may not read; MISSING_REQUIRED_PARAMETER for a model without anything to
  * search.
  *
- * Cost: no promise for tools that name nothing; a statement for each server, source and store, and for each agent that is not cached; one for all images.
+ * Cost: a statement for each server, source and store, and for each agent that is not cached; one for all images.
  */
-export function requireNamedParts(
+export async function requireNamedParts(
   deps: Deps,
   caller: Caller,
   { parts, serviceTools }: Pick<RequestTools, 'parts' | 'serviceTools'>,
   agent: RunnableAgent | undefined,
-): undefined | Promise<void> {
-  return parts.length === 0 ? undefined : requireEachPart(deps, caller, parts, serviceTools, agent);
-}
-
-async function requireEachPart(
-  deps: Deps,
-  caller: Caller,
-  parts: readonly NamedPart[],
-  serviceTools: readonly EnabledTool[],
-  agent: RunnableAgent | undefined,
 ): Promise<void> {
-  const images = parts.flatMap((part) => (part.kind === 'image' ? [part] : []));
-  // A run reads no files of data sources by their ids.
-  await requireOwnFiles(deps, { ...caller, scopes: new Set() }, images);
   for (const part of parts) {
     // A tool that the choice leaves out, or a later one replaces, reads nothing.
     const mayRun = serviceTools.includes(part.tool);
-    if (part.kind === 'agent') await requireAskable(deps, caller, part);
     if (part.kind === 'server') await requireServer(deps, caller, part, mayRun);
     if (part.kind === 'search' && mayRun) await requireSources(deps, caller, part, agent);
+    if (part.kind === 'agent') await requireAskable(deps, caller, part);
   }
+  const images = parts.flatMap((part) => (part.kind === 'image' ? [part] : []));
+  // A run reads no files of data sources by their ids.
+  await requireOwnFiles(deps, { ...caller, scopes: new Set() }, images);
 }
 
 type NamedAgent = Extract<NamedPart, { readonly kind: 'agent' | 'image' }>;

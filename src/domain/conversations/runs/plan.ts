@@ -7,6 +7,7 @@ import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import { areOnDemand, skillInstructions } from '../../../engine/tools/skills/skills.ts';
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { UserInputValues } from '../../../entities/agents/part.ts';
+import type { Chat } from '../../../entities/conversations/chats/chat.ts';
 import type { ChatMode } from '../../../entities/conversations/runs/response.ts';
 import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
@@ -85,10 +86,11 @@ export async function admitAnswerer(
 ): Promise<AdmittedAnswerer> {
   const { chatMode, options, tools, hasToolOutputs } = request;
   const { agent, model } = answerer;
-  await requireNamedParts(deps, caller, tools, agent);
-  requireForcedTool(tools.choice, agentInMode(deps.tools, chatMode, agent));
+  const usable = agentInMode(deps.tools, chatMode, agent);
+  if (tools.parts.length > 0) await requireNamedParts(deps, caller, tools, agent);
+  requireForcedTool(tools.choice, usable);
   const routing = routingFor(deps, model.id, options);
-  await requireFreeNames(deps, caller, tools, agent);
+  if (tools.places.size > 0) await requireFreeNames(deps, caller, tools, agent);
   const turn = { override: options.override, chatMode, hasToolOutputs, isForcing: isForcing(tools.choice.choice) };
   const flow = await chooseFlow(deps, caller, agent, turn);
   const warnings = runWarnings(agent, deps.tools, {
@@ -109,12 +111,18 @@ export async function agentNamed(deps: Deps, caller: Caller, id: string): Promis
   }
 }
 
-/** The agent or the model that a request names, without a chat. @throws DomainError MODEL_NOT_FOUND. */
-export async function answererNamed(deps: Deps, caller: Caller, name: string): Promise<Answerer> {
+/** The agent or the model that a request names, else that of its chat, else the default model. @throws DomainError MODEL_NOT_FOUND. */
+export async function answererNamed(
+  deps: Deps,
+  caller: Caller,
+  given: string | null | undefined,
+  chat?: Pick<Chat, 'agentId' | 'modelId' | 'userInputs'>,
+): Promise<Answerer> {
+  const name = given ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
   const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
   const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
   if (model === undefined) throw missingModel(name);
-  return { agent, model, userInputs: {} };
+  return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
 }
 
 /** What a run is about, besides its messages. */

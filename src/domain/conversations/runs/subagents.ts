@@ -10,20 +10,17 @@ import { askableFor, memberOf } from './agent-rights.ts';
 
 type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;
 
-/** The names of the functions by which some tools `subagent` ask agents that the caller may use; a plain value while the agents are cached. */
-export function askFunctionNames(
+/** The names of the functions by which some tools `subagent` ask agents that the caller may use. */
+export async function askFunctionNames(
   deps: AgentDeps,
   caller: Caller,
   tools: readonly EnabledTool[],
-): readonly string[] | Promise<readonly string[]> {
+): Promise<readonly string[]> {
   const ids = tools.flatMap(({ type, options: { agents } }) =>
     type === 'subagent' && Array.isArray(agents) ? agents.map(String) : [],
   );
-  const found = [...new Set(ids)].map((id) => findFor(deps, memberOf(caller), id));
-  const namesOf = (agents: readonly (RunnableAgent | undefined)[]) =>
-    agents.flatMap((agent) => (agent === undefined ? [] : [askFunctionName(agent.name)]));
-  const known = found.flatMap((one) => (one instanceof Promise ? [] : [one]));
-  return known.length === found.length ? namesOf(known) : Promise.all(found).then(namesOf);
+  const agents = await Promise.all([...new Set(ids)].map((id) => findFor(deps, memberOf(caller), id)));
+  return agents.flatMap((agent) => (agent === undefined ? [] : [askFunctionName(agent.name)]));
 }
 
 /**
@@ -44,19 +41,11 @@ export async function askableAgents(
 }
 
 /** Undefined for an agent that is missing or not the member's. */
-export function findFor(
-  deps: AgentDeps,
-  member: Caller,
-  id: string,
-): RunnableAgent | undefined | Promise<RunnableAgent | undefined> {
-  const missing = (error: unknown) => {
+export async function findFor(deps: AgentDeps, member: Caller, id: string): Promise<RunnableAgent | undefined> {
+  try {
+    return await agentForRun(deps, member, id);
+  } catch (error) {
     if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined;
     throw error;
-  };
-  try {
-    const found = agentForRun(deps, member, id);
-    return found instanceof Promise ? found.catch(missing) : found;
-  } catch (error) {
-    return missing(error);
   }
 }

@@ -13,33 +13,27 @@ import { askFunctionNames } from './subagents.ts';
  *
  * The names of the request's own tools of the service are checked where they are read, except those of agents to ask.
  *
- * @throws DomainError TOOL_NAME_CONFLICT, thrown or rejected.
+ * @throws DomainError TOOL_NAME_CONFLICT.
  *
- * Cost: no promise and no statement, except where agents may be asked that are not cached.
+ * Cost: no statement, except where agents may be asked that are not cached.
  */
-export function requireFreeNames(
+export async function requireFreeNames(
   deps: Deps,
   caller: Caller,
   { places, serviceTools }: Pick<RequestTools, 'places' | 'serviceTools'>,
   agent: RunnableAgent | undefined,
-): undefined | Promise<undefined> {
-  if (places.size === 0) return undefined;
-  if (agent !== undefined) requireNone(places, namesOf(deps, agent));
-  const asked = askFunctionNames(deps, caller, [...serviceTools, ...(agent?.enabledTools ?? [])]);
-  if (asked instanceof Promise) return asked.then((names) => requireNone(places, names));
-  return requireNone(places, asked);
+): Promise<void> {
+  const names = agent === undefined ? [] : namesOf(deps, agent);
+  const asked = await askFunctionNames(deps, caller, [...serviceTools, ...(agent?.enabledTools ?? [])]);
+  for (const name of [...names, ...asked]) {
+    const param = places.get(name);
+    if (param === undefined) continue;
+    throw new DomainError('TOOL_NAME_CONFLICT', `${param}: the run has a tool of the name ${name.slice(0, 100)}`, { param });
+  }
 }
 
 function namesOf({ tools: registry }: Deps, agent: RunnableAgent): readonly string[] {
   const own = agent.tools.map(({ name }) => name);
   const enabled = agent.enabledTools.flatMap((tool) => registry.namesOf(tool));
   return [...own, ...enabled, ...(areOnDemand(agent) ? [skillFunction] : [])];
-}
-
-function requireNone(places: ReadonlyMap<string, string>, names: readonly string[]): undefined {
-  for (const name of names) {
-    const param = places.get(name);
-    if (param === undefined) continue;
-    throw new DomainError('TOOL_NAME_CONFLICT', `${param}: the run has a tool of the name ${name.slice(0, 100)}`, { param });
-  }
 }
