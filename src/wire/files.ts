@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { StoredFile } from '../entities/conversations/files/file.ts';
 import { type FileUploadPart, type UploadState, uploadStatuses } from '../entities/conversations/files/upload.ts';
+import { body, readAs } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
 import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './ground/envelopes.ts';
 import {
@@ -17,12 +19,27 @@ import {
 
 /** Files and uploads in the common format. */
 
-graphqlInput('CreateFileUploadInput', {
+const expiry = component('FileExpiry', 'When a file is deleted.', {
+  anchor: constant('created_at').meta({ description: 'From what on the seconds count.' }),
+  seconds: integerRange(3_600, 2_592_000, { description: 'Seconds: 1 hour to 30 days.' }),
+});
+/** The domain says what is wrong with its members; the reader checks their types. */
+const expiryRead = body(
+  'FileExpiresAfterInput',
+  'When a file expires.',
+  {
+    anchor: text('Only created_at.').nullish(),
+    seconds: z.int().meta({ description: 'From 3,600 to 2,592,000.' }).nullish(),
+  },
+  { asJson: 'checked' },
+);
+
+export const fileUploadBody = body('CreateFileUploadInput', 'A file that comes in parts.', {
   bytes: integer('Its size.', 1),
-  expiresAfter: component('FileExpiry', 'When a file is deleted.', {
-    anchor: constant('created_at').meta({ description: 'From what on the seconds count.' }),
-    seconds: integerRange(3_600, 2_592_000, { description: 'Seconds: 1 hour to 30 days.' }),
-  }),
+  filename: text('Its name, at most 200 characters.'),
+  mimeType: text('Its media type, as text/plain.'),
+  purpose: text('assistants, user_data or vision.'),
+  expiresAfter: readAs(expiryRead, expiry.meta({ description: 'When the file is deleted; default: it is kept.' })).nullish(),
 });
 graphqlInput('CompleteFileUploadInput', { md5: text('That of the whole file: 32 hexadecimal digits.') });
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/secrets.ts';
 import { sourceJobs } from '../../engine/knowledge/queue.ts';
@@ -15,6 +16,7 @@ import {
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { ConnectionScope, InstallationName } from '../../storage/knowledge/connections/connections.ts';
+import type { mcpServerBody } from '../../wire/connections.ts';
 import type { Deps } from '../deps.ts';
 import { isAdministrator, visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
@@ -103,12 +105,7 @@ export async function storeRepoHostInstallation(
   return store(deps, caller, 'REPO_HOST_INSTALLATION', 'REPO_HOST', { name, baseUrl: null, installationId, secrets: {} });
 }
 
-export interface StoreMcpServerInput {
-  readonly name: string;
-  readonly url: string;
-  /** An object of strings. */
-  readonly headers?: unknown;
-}
+export type StoreMcpServerInput = z.output<typeof mcpServerBody>;
 
 /** Stores the address of an MCP server with its headers. @throws DomainError with every fault of the input, CONFLICT. */
 export async function storeMcpServer(deps: Deps, caller: Caller, input: StoreMcpServerInput): Promise<Connection> {

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { readSourceData } from '../../engine/knowledge/source-data.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { OauthProvider } from '../../entities/knowledge/connection.ts';
@@ -6,11 +7,11 @@ import {
   crawlBounds,
   type DataSource,
   type RefreshPeriod,
-  type RepoHostMode,
   type WebUrlFileType,
 } from '../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
+import type { repoHostSourceBody } from '../../wire/data-sources.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../ground/faults.ts';
 import { addConnectedSources } from './connected-sources.ts';
@@ -170,13 +171,10 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
   return addOne(deps, caller, agent, 'TRACKER', { name: projectName, refreshPeriod, data });
 }
 
-export interface AddRepoHostInput {
-  readonly mode: RepoHostMode;
+export type AddRepoHostInput = Omit<z.output<typeof repoHostSourceBody>, 'repoHostAppInstallationId'> & {
   /** Its number at the host, or the id of the connection. */
   readonly repoHostAppInstallationId: number | string;
-  readonly repos?: Optional<readonly string[]>;
-  readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
-}
+};
 
 /** Adds repositories of an installation: the named ones, or all. @throws like `addWebUrlSource`. */
 export async function addRepoHostSource(

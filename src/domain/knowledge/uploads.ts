@@ -1,24 +1,18 @@
+import type { z } from 'zod';
 import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { useTicket } from '../../storage/knowledge/used-tickets.ts';
+import type { uploadTokenBody } from '../../wire/data-sources.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../ground/faults.ts';
 import { addFileDataSource } from './add-sources.ts';
 import { editableAgent, requireRoom } from './sources.ts';
 import { readTicket, signTicket, ticketLifeMs } from './upload-tickets.ts';
 
-type Optional<T> = T | null | undefined;
-
 /** An untyped object in the API contract; these members are read, also under the names that other services use. */
-export interface UploadTokenInput {
-  readonly filename?: Optional<string>;
-  readonly name?: Optional<string>;
-  readonly contentType?: Optional<string>;
-  readonly mimeType?: Optional<string>;
-  readonly size?: Optional<number>;
-}
+export type UploadTokenInput = z.output<typeof uploadTokenBody>;
 
 /** An address that accepts one file, once, by PUT. */
 export interface UploadToken {

@@ -1,26 +1,16 @@
+import type { z } from 'zod';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
 import type { Caller } from '../../entities/people/caller.ts';
-import type { Group, GroupAvailability, GroupMember } from '../../entities/people/group.ts';
+import type { Group, GroupMember } from '../../entities/people/group.ts';
 import type { NewMember } from '../../storage/people/groups/groups.ts';
+import type { groupChangesBody, newGroupBody } from '../../wire/groups.ts';
 import type { Deps } from '../deps.ts';
 import { canEditGroup, groupsOf, visibleGroups } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
 
-export interface CreateGroupInput {
-  readonly name: string;
-  readonly availability: GroupAvailability;
-  /** E-mail addresses separated by commas; may be empty. */
-  readonly memberEmails: string;
-}
-/** Absent and null members are kept: none of them can be cleared. */
-export interface UpdateGroupInput {
-  readonly name?: string | null | undefined;
-  readonly availability?: GroupAvailability | null | undefined;
-  /** E-mail addresses separated by commas. */
-  readonly memberEmailsToAdd?: string | null | undefined;
-  readonly memberEmailsToRemove?: readonly string[] | null | undefined;
-}
+export type CreateGroupInput = z.output<typeof newGroupBody>;
+export type UpdateGroupInput = z.output<typeof groupChangesBody>;
 
 const nameLengthMax = 200;
 const emailLengthMax = 320;

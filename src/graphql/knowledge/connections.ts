@@ -5,6 +5,7 @@ import {
   getConnections,
   listConnections,
   listSourcesOfConnections,
+  type StoreMcpServerInput as McpServerShape,
   ownsConnection,
   storeMcpServer,
   storeOauthToken,
@@ -15,7 +16,9 @@ import { findLivingUsers } from '../../domain/people/accounts.ts';
 import { type BrowseEntry, type BrowsePage, browseKinds } from '../../engine/knowledge/connections/browser.ts';
 import type { Page } from '../../entities/ground/page.ts';
 import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
-import { builder, type InputBuilder } from '../ground/builder/builder.ts';
+import { connectionMembers, mcpServerBody } from '../../wire/connections.ts';
+import { describe } from '../../wire/ground/body.ts';
+import { builder } from '../ground/builder/builder.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { byName, flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
@@ -170,15 +173,9 @@ builder.queryFields((t) => ({
   }),
 }));
 
-/** Members of a connection in replies. */
-const replyMembers = [
-  ...['id', 'createdAt', 'updatedAt', 'orgId', 'ownerUserId', 'kind', 'provider', 'accountName', 'baseUrl', 'installationId'],
-  ...['scopes', 'expiresAt', 'needsReauthorization', 'isOwn', 'name'],
-];
-
 const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
   description: 'An OAuth token that the caller got from a service. The tokens are kept sealed and never shown again.',
-  extensions: strictInput(...replyMembers),
+  extensions: strictInput(...connectionMembers),
   fields: (t) => ({
     provider: t.field({ type: OauthProviderType, description: 'The service.' }),
     accountName: t.string({ description: 'The name of the account, for people: 1 to 200 characters.' }),
@@ -198,7 +195,7 @@ const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
 
 const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallationInput', {
   description: 'An installation of the app at a repository host.',
-  extensions: strictInput(...replyMembers),
+  extensions: strictInput(...connectionMembers),
   fields: (t) => ({
     installationId: t.int({ description: 'Its number, as the host tells it: from 1 to 2000000000.' }),
     accountName: t.string({ description: 'The account it is installed in, for people: 1 to 200 characters.' }),
@@ -206,16 +203,12 @@ const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallat
   }),
 });
 
-const mcpServer = 'An MCP server. The headers are kept sealed and never shown again.';
-const mcpServerFields = (t: InputBuilder) => ({
-  name: t.string({ description: 'For people: 1 to 200 characters.' }),
-  url: t.string({ description: 'Its http or https address.' }),
-});
-const StoreMcpServerInput = flatInput(
+const StoreMcpServerInput = flatInput<McpServerShape>(
   builder.inputType('StoreMcpServerInput', {
-    description: mcpServer,
+    description: 'An MCP server. The headers are kept sealed and never shown again.',
     fields: (t) => ({
-      ...mcpServerFields(t),
+      name: t.string({ description: describe(mcpServerBody, 'name') }),
+      url: t.string({ description: describe(mcpServerBody, 'url') }),
       headers: t.field({
         type: [NamedTextInput],
         required: false,
@@ -224,26 +217,14 @@ const StoreMcpServerInput = flatInput(
     }),
   }),
   {
-    rest: builder.inputType('RestStoreMcpServerInput', {
-      description: mcpServer,
-      extensions: strictInput(...replyMembers),
-      fields: (t) => ({
-        ...mcpServerFields(t),
-        headers: t.field({
-          type: 'StringMap',
-          required: false,
-          description:
-            'Headers sent with every request to it, such as authorization: an object of at most 20 names and their values.',
-        }),
-      }),
-    }),
+    body: mcpServerBody,
     members: { headers: byName },
   },
 );
 
 const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
   description: 'Changes of a connection: absent members are kept, null clears what can be empty.',
-  extensions: strictInput(...replyMembers),
+  extensions: strictInput(...connectionMembers),
   fields: (t) => ({
     accountName: t.string({ required: false, description: 'The name, for people: 1 to 200 characters.' }),
     accessToken: t.string({ required: false, description: 'A new access token.' }),
@@ -255,7 +236,7 @@ const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
 
 const BrowserConnectionInput = builder.inputType('AuthorizeConnectionInput', {
   description: 'An account to connect in the browser.',
-  extensions: strictInput(...replyMembers),
+  extensions: strictInput(...connectionMembers),
   fields: (t) => ({
     provider: t.field({ type: ProviderType, description: 'The service; not MCP.' }),
     returnTo: t.string({

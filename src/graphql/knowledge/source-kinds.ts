@@ -14,6 +14,7 @@ import {
   addWikiSource,
 } from '../../domain/knowledge/source-kinds.ts';
 import { crawlBounds, type DataSource } from '../../entities/knowledge/data-source.ts';
+import { repoHostSourceBody } from '../../wire/data-sources.ts';
 import { builder } from '../ground/builder/builder.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { type Conversion, flatInput } from '../ground/builder/flat-inputs.ts';
@@ -136,18 +137,6 @@ const AddTrackerDataSourceInput = flatInput<AddTrackerInput>(
   { members: { refreshPeriod: 'dataRefreshPeriod', connectionId: 'oauthTokenId' } },
 );
 
-const RestRepoHostInput = builder.inputType('RestAddRepoHostDataSourceInput', {
-  description: 'Repositories at a repository host.',
-  fields: (t) => ({
-    mode: t.field({ type: RepoHostModeType, description: 'Which repositories.' }),
-    repoHostAppInstallationId: t.int({ description: "The number of an installation that is one of the caller's connections." }),
-    repos: t.stringList({
-      required: false,
-      description: 'Names like `owner/repository`: 1 to 500 where `mode` is repos, none where it is all.',
-    }),
-    dataRefreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
-  }),
-});
 const AddRepoHostDataSourceInput = flatInput<AddRepoHostInput>(
   builder.inputType('AddRepoHostDataSourceInput', {
     description: 'Repositories at a repository host.',
@@ -161,7 +150,7 @@ const AddRepoHostDataSourceInput = flatInput<AddRepoHostInput>(
       refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
     }),
   }),
-  { rest: RestRepoHostInput, members: { refreshPeriod: 'dataRefreshPeriod', connectionId: 'repoHostAppInstallationId' } },
+  { body: repoHostSourceBody, members: { refreshPeriod: 'dataRefreshPeriod', connectionId: 'repoHostAppInstallationId' } },
 );
 
 const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {

@@ -1,4 +1,5 @@
-import { createUploadToken, type UploadToken, uploadDataSource } from '../../domain/knowledge/uploads.ts';
+import { createUploadToken, type UploadToken, type UploadTokenInput, uploadDataSource } from '../../domain/knowledge/uploads.ts';
+import { uploadTokenBody } from '../../wire/data-sources.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { DataSourceType } from './sources.ts';
@@ -15,17 +16,7 @@ const UploadTokenType = builder.objectRef<UploadToken>('UploadToken').implement(
   }),
 });
 
-const RestUploadTokenInput = builder.inputType('RestCreateUploadTokenInput', {
-  description: 'The file that will be sent. Other members are ignored.',
-  fields: (t) => ({
-    filename: t.string({ required: false, description: 'Required, here or as `name`: 1 to 200 characters.' }),
-    name: t.string({ required: false, description: 'Another name of `filename`.' }),
-    contentType: t.string({ required: false, description: 'Its media type. Default application/octet-stream.' }),
-    mimeType: t.string({ required: false, description: 'Another name of `contentType`.' }),
-    size: t.int({ required: false, description: 'Required: its bytes; at most UPLOAD_MAX_BYTES of the service.' }),
-  }),
-});
-const CreateUploadTokenInput = flatInput(
+const CreateUploadTokenInput = flatInput<UploadTokenInput>(
   builder.inputType('CreateUploadTokenInput', {
     description: 'The file that will be sent.',
     fields: (t) => ({
@@ -34,7 +25,7 @@ const CreateUploadTokenInput = flatInput(
       sizeBytes: t.int({ description: 'Its bytes; at most UPLOAD_MAX_BYTES of the service.' }),
     }),
   }),
-  { rest: RestUploadTokenInput, members: { mimeType: 'contentType', sizeBytes: 'size' } },
+  { body: uploadTokenBody, members: { mimeType: 'contentType', sizeBytes: 'size' } },
 );
 
 builder.mutationFields((t) => ({

@@ -1,5 +1,6 @@
 import { canEditGroup, mayChange } from '../../domain/ground/access/access.ts';
 import {
+  type CreateGroupInput as CreateShape,
   createGroup,
   deleteGroup,
   getGroup,
@@ -9,12 +10,15 @@ import {
   listGroups,
   listMyGroups,
   membersMax,
+  type UpdateGroupInput as UpdateShape,
   updateGroup,
 } from '../../domain/people/groups.ts';
 import type { PageRequest } from '../../entities/ground/page.ts';
 import { type GroupMember, groupAvailabilities } from '../../entities/people/group.ts';
+import { describe } from '../../wire/ground/body.ts';
+import { groupChangesBody, newGroupBody } from '../../wire/groups.ts';
 import { batched } from '../ground/builder/batched.ts';
-import { builder, type InputBuilder } from '../ground/builder/builder.ts';
+import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest, wholeRequest } from '../ground/pagination.ts';
@@ -156,40 +160,31 @@ const groupsOnRest = 1_000;
 const withCommas = { flatten: (value: unknown) => (value as readonly string[]).join(','), place: () => [] };
 const emailsMax = `at most ${membersMax.toLocaleString('en')}`;
 
-const newGroup = (t: InputBuilder) => ({
-  name: t.string({ description: '1 to 200 characters.' }),
-  availability: t.field({ type: GroupAvailabilityType, description: 'Who sees it.' }),
-});
-const CreateGroupInput = flatInput(
+const CreateGroupInput = flatInput<CreateShape>(
   builder.inputType('CreateGroupInput', {
     description: 'A new group.',
     fields: (t) => ({
-      ...newGroup(t),
+      name: t.string({ description: describe(newGroupBody, 'name') }),
+      availability: t.field({ type: GroupAvailabilityType, description: describe(newGroupBody, 'availability') }),
       memberEmails: t.stringList({ description: `E-mail addresses of its members, ${emailsMax}; may be empty.` }),
     }),
   }),
   {
-    rest: builder.inputType('RestCreateGroupInput', {
-      description: 'A new group.',
-      fields: (t) => ({
-        ...newGroup(t),
-        memberEmails: t.string({ description: 'E-mail addresses of its members, separated by commas; may be empty.' }),
-      }),
-    }),
+    body: newGroupBody,
     members: { memberEmails: withCommas },
   },
 );
 
-const groupChanges = 'Changes of a group: absent and null members are kept.';
-const changedGroup = (t: InputBuilder) => ({
-  name: t.string({ required: false, description: '1 to 200 characters.' }),
-  availability: t.field({ type: GroupAvailabilityType, required: false, description: 'Who sees it.' }),
-});
-const UpdateGroupInput = flatInput(
+const UpdateGroupInput = flatInput<UpdateShape>(
   builder.inputType('UpdateGroupInput', {
-    description: groupChanges,
+    description: 'Changes of a group: absent and null members are kept.',
     fields: (t) => ({
-      ...changedGroup(t),
+      name: t.string({ required: false, description: describe(groupChangesBody, 'name') }),
+      availability: t.field({
+        type: GroupAvailabilityType,
+        required: false,
+        description: describe(groupChangesBody, 'availability'),
+      }),
       memberEmailsToAdd: t.stringList({ required: false, description: `E-mail addresses of new members, ${emailsMax}.` }),
       memberEmailsToRemove: t.stringList({
         required: false,
@@ -198,17 +193,7 @@ const UpdateGroupInput = flatInput(
     }),
   }),
   {
-    rest: builder.inputType('RestUpdateGroupInput', {
-      description: groupChanges,
-      fields: (t) => ({
-        ...changedGroup(t),
-        memberEmailsToAdd: t.string({ required: false, description: 'E-mail addresses separated by commas.' }),
-        memberEmailsToRemove: t.stringList({
-          required: false,
-          description: 'E-mail addresses; those of no member are ignored.',
-        }),
-      }),
-    }),
+    body: groupChangesBody,
     members: { memberEmailsToAdd: withCommas },
   },
 );

@@ -11,13 +11,13 @@ import {
   type NewUploadInput,
 } from '../../../domain/conversations/files/uploads.ts';
 import { type FileUploadPart, uploadStatuses } from '../../../entities/conversations/files/upload.ts';
+import { fileUploadBody } from '../../../wire/files.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { flatInput } from '../../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../../ground/builder/nodes.ts';
 import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { FileUploadRef, StoredFileRef } from '../../ground/refs.ts';
 import { enumOf } from '../../ground/types/enums.ts';
-import { FileExpiresAfterInput } from '../../ground/types/json-inputs.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { PurposeType } from './files.ts';
 
@@ -96,20 +96,6 @@ registerNode('uploadPart', {
 });
 
 const bytes = 'Its size: at most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.';
-const RestCreateInput = builder.inputType('RestCreateFileUploadInput', {
-  description: 'A file that comes in parts.',
-  fields: (t) => ({
-    bytes: t.int({ required: true, description: bytes }),
-    filename: t.string({ required: true, description: 'Its name, at most 200 characters.' }),
-    mimeType: t.string({ required: true, description: 'Its media type, as text/plain.' }),
-    purpose: t.string({ required: true, description: 'assistants, user_data or vision.' }),
-    expiresAfter: t.field({
-      type: FileExpiresAfterInput,
-      required: false,
-      description: 'When the file is deleted; default: it is kept.',
-    }),
-  }),
-});
 const CreateInput = flatInput<NewUploadInput>(
   builder.inputType('CreateFileUploadInput', {
     description: 'A file that comes in parts.',
@@ -125,7 +111,7 @@ const CreateInput = flatInput<NewUploadInput>(
     }),
   }),
   {
-    rest: RestCreateInput as never,
+    body: fileUploadBody,
     members: {
       sizeBytes: 'bytes',
       expiresAfterSeconds: {

@@ -77,12 +77,3 @@ export const ChatOptionsInput = flatInput(
   }),
   { body: chatOptions, members: { flow: 'flow.override', isTraced: 'tracing.enabled', providers: 'provider' } },
 );
-
-export const FileExpiresAfterInput = builder.inputType('FileExpiresAfterInput', {
-  description: 'When a file expires.',
-  extensions: checkedWireInput,
-  fields: (t) => ({
-    anchor: t.string({ required: false, description: 'Only created_at.' }),
-    seconds: t.int({ required: false, description: 'From 3,600 to 2,592,000.' }),
-  }),
-});

@@ -1,3 +1,5 @@
+import type { ImportInput } from '../../../domain/operations/bundles/read-bundle.ts';
+import { agentImportBody } from '../../../wire/bundles.ts';
 import { AgentVisibilityType } from '../../agents/enums.ts';
 import { RestFlowVersionInput } from '../../agents/flows.ts';
 import { RestAgentOptionsInput, RestAgentProfileInput } from '../../agents/inputs.ts';
@@ -132,7 +134,7 @@ const BundleWarningInput = builder.inputType('AgentBundleWarningInput', {
     param: t.string({ required: false, description: 'The member that was left out.' }),
   }),
 });
-const AgentBundleInput = builder.inputType('AgentBundleInput', {
+builder.inputType('AgentBundleInput', {
   description: 'A portable agent, as an export answers it.',
   fields: (t) => ({
     version: t.string({ description: 'The version of the format: `1.0`.' }),
@@ -148,20 +150,7 @@ const AgentBundleInput = builder.inputType('AgentBundleInput', {
     warnings: t.field({ type: [BundleWarningInput], required: false, description: 'What the export left out; not used.' }),
   }),
 });
-const RestImportAgentInput = builder.inputType('RestImportAgentInput', {
-  description: 'A bundle to make an agent from.',
-  fields: (t) => ({
-    bundle: t.field({ type: AgentBundleInput, description: 'The bundle.' }),
-    name: t.string({ required: false, description: "Instead of the bundle's name; 1 to 200 characters." }),
-    secrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: 'Values by the keys of `requiredSecrets`: texts of at most 4,096 bytes.',
-    }),
-  }),
-});
-
-export const ImportAgentInput = flatInput(
+export const ImportAgentInput = flatInput<ImportInput>(
   builder.inputType('ImportAgentInput', {
     description: 'A file that an export made, to make an agent from.',
     fields: (t) => ({
@@ -178,5 +167,5 @@ export const ImportAgentInput = flatInput(
       }),
     }),
   }),
-  { rest: RestImportAgentInput, members: { bundle: { isJson: true }, secrets: byName } },
+  { body: agentImportBody, members: { bundle: { isJson: true }, secrets: byName } },
 );
