@@ -45,11 +45,6 @@ const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement(
       description: 'In lower case. Null for callers who may not edit the agent.',
       resolve: ({ email }) => textOf(email),
     }),
-    restEmail: t.string({
-      extensions: restOnly,
-      description: 'In lower case. Empty for callers who may not edit the agent.',
-      resolve: ({ email }) => email,
-    }),
   }),
 });
 
@@ -79,32 +74,21 @@ export const AgentType = AgentRef.implement({
       description: 'Text that new chats begin from; null when there is none.',
       resolve: ({ seed }) => textOf(seed),
     }),
-    restSeed: t.string({
-      extensions: { ...reads('seed'), ...restOnly },
-      description: 'Text that new chats begin from; empty when there is none.',
-      resolve: ({ seed }) => seed ?? '',
-    }),
     pictureUrl: t.string({
       extensions: reads('src'),
       nullable: true,
       description: 'Its picture: an address, or a data URL. Null when it has none.',
       resolve: ({ src }) => textOf(src),
     }),
-    src: t.exposeString('src', { extensions: restOnly, description: 'Its picture: an address, or a data URL.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
-    orgName: t.exposeString('orgName', { extensions: restOnly, description: 'The name of that organization.' }),
+    orgName: t.exposeString('orgName', { description: 'The name of that organization.' }),
     userId: t.exposeID('userId', { description: 'Its owner.' }),
-    userName: t.exposeString('userName', { extensions: restOnly, description: 'The name of its owner.' }),
+    userName: t.exposeString('userName', { description: 'The name of its owner.' }),
     categoryId: t.string({
       extensions: reads('categoryId', 'orgCategoryIds'),
       nullable: true,
       description: "Its first category of the organization's own; null when there is none.",
       resolve: categoryOf,
-    }),
-    restCategoryId: t.string({
-      extensions: { ...reads('categoryId', 'orgCategoryIds'), ...restOnly },
-      description: "Its first category of the organization's own; empty when there is none.",
-      resolve: (agent) => categoryOf(agent) ?? '',
     }),
     profile: t.field({
       extensions: { ...reads('profile'), ...describedOnRest('How it is presented; empty members until a profile is made.') },
@@ -118,18 +102,6 @@ export const AgentType = AgentRef.implement({
       type: [AgentCatalogType],
       description: 'The catalogs that list it.',
       resolve: catalogsOf,
-    }),
-    listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', {
-      extensions: restOnly,
-      description: "Whether the organization's catalog lists it.",
-    }),
-    listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', {
-      extensions: restOnly,
-      description: 'Whether the public catalog lists it.',
-    }),
-    listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', {
-      extensions: restOnly,
-      description: "Whether the tenant's catalog lists it.",
     }),
     chatLogsVisible: t.exposeBoolean('chatLogsVisible', {
       description: 'Whether its editors may read the chats of its organization that begin while this is on.',
@@ -217,10 +189,6 @@ export const AgentType = AgentRef.implement({
       extensions: reads('hasUserChats'),
       description: 'Whether the caller has chats with it.',
       resolve: ({ hasUserChats }) => hasUserChats,
-    }),
-    hasUserChats: t.exposeBoolean('hasUserChats', {
-      extensions: restOnly,
-      description: 'Whether the caller has chats with it.',
     }),
     isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
     warnings: t.field({

@@ -1,4 +1,5 @@
 import { checkAgentInput } from '../../../domain/agents/input.ts';
+import { agentShapes } from '../../../wire/agents.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 export const profileFields = `headline: restHeadline description: restDescription trainingDescription: restTrainingDescription
@@ -17,15 +18,26 @@ export const enabledToolFields = `type requireApproval
   fileId fileIds scope agents budget { subagents tokens }`;
 
 /** The contract's AI: the members of every reply, by the contract's names. */
-export const agentFields = `id createdAt updatedAt name description instructions introduction seed: restSeed src
-  orgId orgName userId userName categoryId: restCategoryId
+export const agentFields = `id createdAt updatedAt name description instructions introduction seed src: pictureUrl
+  orgId orgName userId userName categoryId
   profile { ${profileFields} }
-  visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
+  visibility listInOrgCatalog: catalogs listInPublicCatalog: catalogs listInTenantCatalog: catalogs
   chatLogsVisible generateCitations intermediateStepsVisible modelId
   enabledTools: restEnabledTools { ${enabledToolFields} }
   options: restOptions { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
-  groups: groupIds editors { id name email: restEmail } publicCategories orgCategoryIds
-  messageCount ratingCount rating isShared hasUserChats isApprovedByOrg isPremiumModel isDeleted`;
+  groups: groupIds editors { id name email } publicCategories orgCategoryIds
+  messageCount ratingCount rating isShared hasUserChats: hasOwnChats isApprovedByOrg isPremiumModel isDeleted`;
+
+/** How the members of `agentFields` are shown. */
+export const agentShown = {
+  blankNull: {
+    seed: 'Text that new chats begin from; empty when there is none.',
+    src: 'Its picture: an address, or a data URL.',
+    categoryId: "Its first category of the organization's own; empty when there is none.",
+    email: 'In lower case. Empty for callers who may not edit the agent.',
+  },
+  shapes: agentShapes,
+} as const;
 
 const example = {
   src: 'https://example.com/ada.png',
@@ -69,6 +81,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
         pageInfo { hasNextPage endCursor }
       }
     }`,
+    ...agentShown,
     query: {
       scope:
         'Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, TENANT (the catalog of the tenant), PUBLIC or ALL (the default).',
@@ -93,6 +106,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     tag: 'Agents',
     spec: 'Create AI',
     document: `mutation ($input: CreateAgentInput!) { createAgent(input: $input) { ${agentFields} } }`,
+    ...agentShown,
     body: 'input',
     checkBody: checkAgentInput,
     example,
@@ -106,6 +120,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     tag: 'Agents',
     spec: 'Get AI',
     document: `query ($aiId: ID!) { agent(id: $aiId) { ${agentFields} } }`,
+    ...agentShown,
   },
   {
     operationId: 'updateAgent',
@@ -116,6 +131,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     tag: 'Agents',
     spec: 'Update AI fields',
     document: `mutation ($aiId: ID!, $input: UpdateAgentInput!) { updateAgent(id: $aiId, input: $input) { ${agentFields} warnings { code message param } } }`,
+    ...agentShown,
     schemas: { Agent: 'UpdatedAgent' },
     omitNull: ['warnings'],
     body: 'input',
@@ -130,5 +146,6 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     description: 'For its owner and administrators. Answers the agent as it was, `isDeleted` true.',
     tag: 'Agents',
     document: `mutation ($aiId: ID!) { deleteAgent(id: $aiId) { ${agentFields} } }`,
+    ...agentShown,
   },
 ];

@@ -1,5 +1,5 @@
 import type { DeclaredRoute } from '../../route.ts';
-import { agentFields, profileFields } from './agents.ts';
+import { agentFields, agentShown, profileFields } from './agents.ts';
 
 const tag = 'Agents';
 const categoryFields = 'id createdAt updatedAt orgId name';
@@ -26,6 +26,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
       'For administrators of its organization. The approval ends when anything changes that reaches the model, whoever changes it: texts, model, options, tools, skills, flows, user inputs, sources.',
     tag,
     document: `mutation ($aiId: ID!, $input: ApproveAgentInput!) { approveAgent(id: $aiId, input: $input) { ${agentFields} } }`,
+    ...agentShown,
     body: 'input',
     example: { isApproved: true },
   },
@@ -37,6 +38,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     description: 'One rating a user, 1 to 5, which a later one replaces; null takes it back. For everybody who may use the AI.',
     tag,
     document: `mutation ($aiId: ID!, $input: RateAgentInput!) { rateAgent(id: $aiId, input: $input) { ${agentFields} } }`,
+    ...agentShown,
     body: 'input',
     example: { rating: 5 },
   },
