@@ -17,6 +17,7 @@ import { compileReader, type Reader } from '../http/input/reader.ts';
 import { withReadVariables } from '../lib/flat-inputs.ts';
 import { integerBounds } from '../wire/ground/schema.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
+import { compileMembers, type ShowMembers } from './call/reply.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
@@ -69,6 +70,7 @@ export interface Route {
   readonly resolve: CallResolver | undefined;
   /** Of a route whose reply the document selects. */
   readonly showEnums: ShowEnums | undefined;
+  readonly showMembers: ShowMembers | undefined;
   /** The root field's argument → the variable that feeds it: what a caller knows as `limit` the domain calls `first`. */
   readonly argumentNames: ReadonlyMap<string, string>;
   /** Where the body stands within its argument: `wiki.` in `input: { wiki: $input }`, which the caller does not write; empty for the whole argument. */
@@ -145,6 +147,7 @@ function compileRoute({ schema, executed }: RowSchemas, row: DeclaredRoute, scop
     source: isFolded ? compileSource(executed, main) : undefined,
     resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executed, main),
     showEnums: row.reply === undefined ? compileEnumTexts(executed, main) : undefined,
+    showMembers: compileMembers(row),
     argumentNames: argumentNames(main.rootNode),
     bodyPlace: bodyPlace(main.rootNode, row.body),
     pathNames,

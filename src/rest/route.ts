@@ -77,8 +77,11 @@ export interface DeclaredRoute {
   readonly blankNull?: Readonly<Record<string, string>>;
   /** Members that are a connection in the document and the list of its nodes in the reply, with what OpenAPI says of each. */
   readonly lists?: Readonly<Record<string, string>>;
-  /** Members that REST shows in another form than GraphQL: the document selects under their names what they are made of. */
-  readonly shapes?: Readonly<Record<string, MemberShape>>;
+  /**
+   * Members that REST shows in another form than GraphQL: the document selects under their names what they are made of. One that is `unshown`
+   * is selected for the shapes beside it. Here and in `blankNull`, `Chat.name` is the member of one type, for OpenAPI.
+   */
+  readonly shapes?: Readonly<Record<string, MemberShape | 'unshown'>>;
   /** The operation is one that the common format does not have: the id of its behavior (docs/responses.md). */
   readonly extension?: string;
   /** The encoder of the reply; default: what the document selects. */

@@ -24,7 +24,6 @@ import {
   component,
   constant,
   described,
-  describeMembers,
   integer,
   list,
   named,
@@ -37,6 +36,7 @@ import {
   text,
   unlessEmpty,
 } from './ground/schema.ts';
+import { memberShape } from './ground/shape.ts';
 import { chatOptions, secrets, secretsText } from './responses/request.ts';
 
 /** Chats: what GraphQL calls JSON in a message, the events of a run, and its reply in one piece, with their encoders. */
@@ -150,7 +150,25 @@ export const newChatBody = body('CreateChatInput', 'A new chat.', {
     described({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),
   ),
 });
-describeMembers('Message', { flatParts: z.array(promptPart) });
+/** A part as the document of a route selects it. */
+interface SelectedPart {
+  readonly type: string;
+}
+const partKinds: Readonly<Record<string, string>> = { TextPart: 'text', FilePart: 'id', ImagePart: 'url' };
+export const messageParts = memberShape(
+  'Message.parts',
+  list(
+    'The content parts as they were sent: `{type: "text", text}`, `{type: "id", id}`, `{type: "url", url}`. Null for plain text.',
+    promptPart,
+  ),
+  (parts: readonly SelectedPart[], { isPlainText }: { readonly isPlainText: boolean }) =>
+    isPlainText ? null : (parts.map(({ type, ...part }) => ({ ...part, type: partKinds[type] })) as Sent<typeof promptPart>[]),
+);
+export const pinPosition = memberShape(
+  'Chat.pinPosition',
+  described<number>({ type: 'integer', format: 'int32', description: 'Lower stands higher, from 1; 0 when it is not pinned.' }),
+  (position: number | null) => position ?? 0,
+);
 
 const messageId = text('The id of the message.');
 const role = constant('assistant');

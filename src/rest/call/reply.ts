@@ -2,6 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { ReplyBudget } from '../../http/reply/budget.ts';
 import type { Route } from '../compile.ts';
+import { memberName } from '../documents/checks.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 /** A reply before it is sent. An idempotency key stores it. */
@@ -29,7 +30,7 @@ export function replyOf(route: Route, result: ExecutionResult): Reply {
   route.showEnums?.(root);
   const value = row.member === undefined ? root : (root as Readonly<Record<string, unknown>> | null)?.[row.member];
   const body = row.wrap === undefined ? value : wrapped(row, value);
-  const text = JSON.stringify(hasOwnMembers(row) ? membersOf(row, body) : body);
+  const text = JSON.stringify(route.showMembers === undefined ? body : route.showMembers(body));
   return { status, text, headers: noHeaders };
 }
 
@@ -60,24 +61,31 @@ function wrapped(row: DeclaredRoute, value: unknown): unknown {
   return pageInfo === undefined ? { data, total: connection.totalCount } : { data, total: connection.totalCount, nextCursor };
 }
 
-function hasOwnMembers({ omitNull, blankNull, lists, shapes }: DeclaredRoute): boolean {
-  return (omitNull ?? blankNull ?? lists ?? shapes) !== undefined;
-}
+/** How a route shows members, by their names. */
+export type ShowMembers = (value: unknown) => unknown;
 
-/** The members of a reply as its route shows them, wherever they stand in it. */
-function membersOf(row: DeclaredRoute, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => membersOf(row, item));
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  const shown: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
-    const shape = row.shapes?.[name];
-    if (shape !== undefined) {
-      shown[name] = shape.show(member as never);
-    } else if (member === null) {
-      if (row.omitNull?.includes(name) !== true) shown[name] = row.blankNull?.[name] === undefined ? null : '';
-    } else {
-      shown[name] = membersOf(row, row.lists?.[name] === undefined ? member : (member as ConnectionValue).nodes);
+/** @returns undefined for a route that shows what its document selects. */
+export function compileMembers({ omitNull, blankNull, lists, shapes }: DeclaredRoute): ShowMembers | undefined {
+  if ((omitNull ?? blankNull ?? lists ?? shapes) === undefined) return undefined;
+  const omitted = new Set(omitNull);
+  const blanks = new Set(Object.keys(blankNull ?? {}).map(memberName));
+  const listed = new Set(Object.keys(lists ?? {}));
+  const shaped = new Map(Object.entries(shapes ?? {}).map(([place, shape]) => [memberName(place), shape]));
+  /** The members of a reply, wherever they stand in it. */
+  const show = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(show);
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+    const shown: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      const shape = shaped.get(name);
+      if (shape === 'unshown') continue;
+      if (shape !== undefined) {
+        const made = shape.show(member as never, value as never);
+        if (made !== null || !omitted.has(name)) shown[name] = made;
+      } else if (member !== null) shown[name] = show(listed.has(name) ? (member as ConnectionValue).nodes : member);
+      else if (!omitted.has(name)) shown[name] = blanks.has(name) ? '' : null;
     }
-  }
-  return shown;
+    return shown;
+  };
+  return show;
 }

@@ -81,15 +81,20 @@ export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const everywhere = allKeys(main.rootNode.selectionSet);
   for (const name of row.omitNull ?? [])
     if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
-  for (const name of Object.keys(row.blankNull ?? {}))
+  for (const name of Object.keys(row.blankNull ?? {}).map(memberName))
     if (!everywhere.has(name)) throw new Error(`${name} is empty when null, and not selected`);
-  for (const name of Object.keys(row.shapes ?? {}))
+  for (const name of Object.keys(row.shapes ?? {}).map(memberName))
     if (!everywhere.has(name)) throw new Error(`${name} has a shape, and is not selected`);
   for (const name of Object.keys(row.lists ?? {})) {
     const connections = nodesNamed(main.rootNode.selectionSet, name);
     if (connections.length === 0 || connections.some((node) => !selectedKeys(node.selectionSet).has('nodes')))
       throw new Error(`${name} is a list of nodes, and does not select them`);
   }
+}
+
+/** `name` of `Chat.name`. */
+export function memberName(place: string): string {
+  return place.slice(place.lastIndexOf('.') + 1);
 }
 
 /** Every document is run: by graphql-js, or by the encoder of its reply, which needs events of a subscription and a value of another field. */

@@ -35,7 +35,7 @@ export interface SelectionContext {
   /** Empty texts when null, and connections that become lists: with the description of each. */
   readonly blankNull: Readonly<Record<string, string>>;
   readonly lists: Readonly<Record<string, string>>;
-  readonly shapes: Readonly<Record<string, MemberShape>>;
+  readonly shapes: Readonly<Record<string, MemberShape | 'unshown'>>;
   /** The components of this selection, by type, where they are not named after the type. */
   readonly names: Readonly<Record<string, string>>;
 }
@@ -109,16 +109,18 @@ export class SchemaPrinter {
         properties[key] = { type: 'string', const: type.name };
         continue;
       }
-      const shape = context.shapes[key];
+      const shape = memberOf(context.shapes, type, key);
+      if (shape === 'unshown') continue;
       if (shape !== undefined) {
         properties[key] = this.#shape(shape);
-        required.push(key);
+        if (!context.omitNull.has(key)) required.push(key);
         continue;
       }
       const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
       const shown = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
-      const isNullable = !isNonNullType(field.type) && !isOmitted && context.blankNull[key] === undefined;
-      const description = context.blankNull[key] ?? context.lists[key] ?? descriptionOnRest(field);
+      const blank = memberOf(context.blankNull, type, key);
+      const isNullable = !isNonNullType(field.type) && !isOmitted && blank === undefined;
+      const description = blank ?? context.lists[key] ?? descriptionOnRest(field);
       properties[key] = this.#member(`${restName(type)}.${field.name}`, shown, isNullable, description);
       if (!isOmitted) required.push(key);
     }
@@ -132,7 +134,8 @@ export class SchemaPrinter {
     const declared = this.#declarations.shapes?.[schema];
     if (declared === undefined) throw new Error(`no ${schema} is declared: wire/openapi.ts must import its file`);
     this.#use(declared);
-    return declared;
+    const { description, ...shown } = declared;
+    return { ...shown, description };
   }
 
   /** A connection that the route shows as a list is that of its nodes. */
@@ -231,6 +234,11 @@ export class SchemaPrinter {
       if (this.components[candidate] === undefined) return candidate;
     }
   }
+}
+
+/** What is said of a member, by its own name or as that of its type. */
+function memberOf<Said>(said: Readonly<Record<string, Said>>, { name }: GraphQLObjectType, key: string): Said | undefined {
+  return said[`${name}.${key}`] ?? said[key];
 }
 
 /** Readers and generators show the title where there is a choice. */

@@ -6,7 +6,7 @@ export interface MemberShape {
   /** The name of its schema among the wire schemas. */
   readonly schema: string;
   /** Makes the member of what the route's document selects under its name. */
-  readonly show: (selected: never) => unknown;
+  readonly show: (selected: never, beside: never) => unknown;
 }
 
 /** Marks the schemas of such members among the wire schemas. */
@@ -16,12 +16,12 @@ export const shapePrefix = 'shape:';
  * Declares how REST shows a member.
  *
  * @param place  names the schema: `AuditEntry.changes`.
- * @param show  gets what the document selects under the name of the member, null where it is null.
+ * @param show  gets what the document selects under the name of the member, null where it is null, and what it selects beside it.
  */
-export function memberShape<Schema extends z.ZodType, Selected>(
+export function memberShape<Schema extends z.ZodType, Selected, Beside = unknown>(
   place: string,
   schema: Schema,
-  show: (selected: Selected) => Sent<Schema>,
+  show: (selected: Selected, beside: Beside) => Sent<Schema> | null,
 ): MemberShape {
   named(`${shapePrefix}${place}`, schema);
   return { schema: `${shapePrefix}${place}`, show };

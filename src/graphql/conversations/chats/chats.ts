@@ -17,8 +17,8 @@ import {
   watchChat,
 } from '../../../domain/conversations/chats/chats.ts';
 import { canWriteChat } from '../../../domain/ground/access/access.ts';
-import type { Chat, ChatAgent } from '../../../entities/conversations/chats/chat.ts';
-import type { PageRequest } from '../../../entities/ground/page.ts';
+import type { Chat, ChatAgent, ChatMessage } from '../../../entities/conversations/chats/chat.ts';
+import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import { newChatBody } from '../../../wire/chats.ts';
 import { describe } from '../../../wire/ground/body.ts';
 import { agentOf } from '../../agents/agent-edge.ts';
@@ -27,13 +27,12 @@ import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { keepNode, nodeById, nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
+import { describedOnRest } from '../../ground/builder/one-api.ts';
 import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef, UserRef } from '../../ground/refs.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { MessageType } from './messages.ts';
 
-/** REST shows it also to users who may not use the agent any more. */
 const ChatAgentType = builder.objectRef<ChatAgent & { readonly userName: string }>('ChatAgent').implement({
   access: { scope: 'CHATS:READ' },
   description: 'What a chat shows of its agent, also when its user may not use that any more.',
@@ -75,7 +74,6 @@ export const ChatType = ChatRef.implement({
       description: 'Null until the first exchange names it.',
       resolve: ({ name }) => (name === '' ? null : name),
     }),
-    nameText: t.exposeString('name', { extensions: restOnly, description: 'Empty until the first exchange names it.' }),
     userId: t.exposeID('userId', { description: 'The user of the chat.' }),
     user: t.field({
       type: UserRef,
@@ -87,11 +85,6 @@ export const ChatType = ChatRef.implement({
       nullable: true,
       description: 'Lower stands higher, from 1; null when it is not pinned.',
     }),
-    pinNumber: t.int({
-      extensions: restOnly,
-      description: 'Lower stands higher, from 1; 0 when it is not pinned.',
-      resolve: ({ pinPosition }) => pinPosition ?? 0,
-    }),
     agentId: t.exposeID('agentId', { nullable: true, description: 'The agent that answers in it; null with a bare model.' }),
     agent: t.field({
       type: AgentRef,
@@ -99,10 +92,10 @@ export const ChatType = ChatRef.implement({
       description: 'That agent; null when it is gone or the caller may not use it any more.',
       resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
     }),
-    ai: t.field({
+    shownAgent: t.field({
       type: ChatAgentType,
-      extensions: restOnly,
-      description: 'Who answers in it.',
+      description: 'Who answers in it, also when the caller may not use that agent any more.',
+      extensions: describedOnRest('Who answers in it.'),
       resolve: (chat, _args, context) => agentOfChat(context, chat),
     }),
     modelId: t.exposeString('modelId', {
@@ -162,17 +155,13 @@ export const ChatType = ChatRef.implement({
         'What was said on the branch that people and models read, in order. A chat opens with the end of it: `last: 50`; `before` leads back to its beginning.',
       args: pageArgs(t.arg),
       resolve: async (chat, args, context) => {
+        // Routes show the newest 2,000.
+        if (context.terms?.whole === true) return wholePage(await transcriptOfChat(context, chat.id));
         const page = await pageOfChat(context, chat.id, pageRequest(context, args, messageKey));
         keepNode(context, 'chat', chat);
         for (const message of page.items) keepNode(context, 'message', message);
         return page;
       },
-    }),
-    transcript: t.field({
-      type: [MessageType],
-      extensions: restOnly,
-      description: 'What was said, in order; the newest 2,000 when there are more.',
-      resolve: async ({ id }, _args, context) => [...(await transcriptOfChat(context, id))],
     }),
   }),
 });
@@ -185,6 +174,11 @@ registerNode('chat', {
 
 export const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');
 const MessageConnection = connectionOf(MessageType, 'Message', 'Messages');
+/** A transcript that a route shows whole: nobody pages or counts it. */
+function wholePage(items: readonly ChatMessage[]): Page<ChatMessage> {
+  return { items, hasNextPage: false, hasPreviousPage: false, keyOf: () => [], countAll: async () => items.length };
+}
+
 /** The place of a message in its chat. */
 const messageKey = ['number'] as const;
 

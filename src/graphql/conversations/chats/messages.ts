@@ -14,7 +14,6 @@ import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
 import { nodeById, nodeOf, nodesOf, registerNode } from '../../ground/builder/nodes.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { AgentRef, ChatFileRef, ChatRef, MessageRef, RunRef } from '../../ground/refs.ts';
 import { enumOf, ofFormat } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
@@ -162,13 +161,9 @@ export const MessageType = MessageRef.implement({
       description: 'What it says, in order: its text, and files and images between; at most 100.',
       resolve: partsOf,
     }),
-    flatParts: t.field({
-      type: 'JSON',
-      nullable: true,
-      extensions: restOnly,
-      description:
-        'The content parts as they were sent: `{type: "text", text}`, `{type: "id", id}`, `{type: "url", url}`. Null for plain text.',
-      resolve: ({ parts }) => parts,
+    isPlainText: t.boolean({
+      description: 'Whether it was sent as a text, not as a list of parts.',
+      resolve: ({ parts }) => parts === null,
     }),
     files: t.field({
       type: [ChatFileRef],

@@ -7,7 +7,6 @@ import { agentOf } from '../../agents/agent-edge.ts';
 import { modelOf } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { nodeOf } from '../../ground/builder/nodes.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef } from '../../ground/refs.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { WarningType } from '../../ground/types/warnings.ts';
@@ -114,11 +113,6 @@ RunRef.implement({
       nullable: true,
       description: 'The model that was asked for; null for a search.',
       resolve: async (run, _args, context) => (await modelIdOf(run, context)) || null,
-    }),
-    modelIdText: t.string({
-      description: 'The model that was asked for.',
-      extensions: restOnly,
-      resolve: (run, _args, context) => modelIdOf(run, context),
     }),
     model: t.field({
       type: ModelRef,

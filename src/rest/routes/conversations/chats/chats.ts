@@ -1,18 +1,27 @@
 import { openChatExport } from '../../../../domain/conversations/chats/changes.ts';
-import { chatEventEncoder, chatMessageReply } from '../../../../wire/chats.ts';
+import { chatEventEncoder, chatMessageReply, messageParts, pinPosition } from '../../../../wire/chats.ts';
 import type { DeclaredRoute } from '../../../route.ts';
 
-const chatFields =
-  'id createdAt updatedAt name: nameText userId pinPosition: pinNumber ai { id name src description userId userName }';
+const chatFields = 'id createdAt updatedAt name userId pinPosition ai: shownAgent { id name src description userId userName }';
 const messageFields = 'id createdAt updatedAt content role';
-const shownMessageFields = `${messageFields} parts: flatParts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
+const shownMessageFields = `${messageFields} parts { type: __typename ... on TextPart { text } ... on FilePart { id: fileId } ... on ImagePart { url } } isPlainText toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete error { code message }
   citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }`;
-const chatWithMessages = `${chatFields} messages: transcript { ${shownMessageFields} }`;
+const chatWithMessages = `${chatFields} messages { nodes { ${shownMessageFields} } }`;
 const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval', 'error'];
+const blankName = { 'Chat.name': 'Empty until the first exchange names it.' };
 const blankSeed = {
+  ...blankName,
   seed: 'A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it.',
 };
-const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId: modelIdText';
+const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
+const blankModel = { 'Run.modelId': 'The model that was asked for.' };
+const chatShapes = { pinPosition };
+const messageShapes = { parts: messageParts, isPlainText: 'unshown' } as const;
+const withMessages = {
+  terms: { whole: true as const },
+  lists: { messages: 'What was said, in order; the newest 2,000 when there are more.' },
+  shapes: { ...chatShapes, ...messageShapes },
+};
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens isEstimated }';
 
 const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
@@ -66,6 +75,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       "The caller's own; for who may edit the AI, everybody's, as far as it shows its logs. The one changed last comes first.",
     tag: 'Chats',
     spec: 'List chats of an AI',
+    shapes: chatShapes,
+    blankNull: blankName,
     document: `query ($aiId: ID!, $limit: Int = 100, $cursor: String) {
       chats(agentId: $aiId, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
     }`,
@@ -82,6 +93,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Create chat for an AI',
     schemas: { Chat: 'CreatedChat' },
+    shapes: chatShapes,
     document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed isVisibleToEditors } }`,
     blankNull: blankSeed,
     body: 'input',
@@ -95,6 +107,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: 'The one changed last comes first.',
     tag: 'Chats',
     spec: "List current user's chats",
+    shapes: chatShapes,
+    blankNull: blankName,
     document: `query ($search: String, $limit: Int = 100, $cursor: String) {
       chats(search: $search, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
     }`,
@@ -112,6 +126,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Get chat',
     schemas: { Chat: 'ChatDetail' },
+    ...withMessages,
     document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed isVisibleToEditors activeRunId } }`,
     omitNull: hiddenNulls,
     blankNull: blankSeed,
@@ -124,6 +139,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description:
       'The newest message comes first, so the first page is the end of the chat, and `nextCursor` leads back to its beginning.',
     tag: 'Chats',
+    shapes: messageShapes,
     document: `query ($chatId: ID!, $limit: Int = 100, $cursor: String) {
       chatMessages(chatId: $chatId, first: $limit, after: $cursor) { nodes { ${shownMessageFields} } pageInfo { hasNextPage endCursor } }
     }`,
@@ -139,6 +155,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     summary: 'Rename or pin a chat',
     description: 'Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.',
     tag: 'Chats',
+    shapes: chatShapes,
+    blankNull: blankName,
     document: `mutation ($chatId: ID!, $input: UpdateChatInput!) { updateChat(id: $chatId, input: $input) { ${chatFields} } }`,
     body: 'input',
     example: { name: 'Holidays', pinPosition: 1 },
@@ -150,6 +168,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     summary: 'Delete a chat',
     description: 'With everything said in it; its run is stopped. Answers the chat as it was, without messages.',
     tag: 'Chats',
+    shapes: chatShapes,
+    blankNull: blankName,
     document: `mutation ($chatId: ID!) { deleteChat(id: $chatId) { ${chatFields} } }`,
   },
   {
@@ -161,6 +181,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Duplicate chat',
     schemas: { Chat: 'ChatWithMessages' },
+    ...withMessages,
+    blankNull: blankName,
     document: `mutation ($chatId: ID!) { duplicateChat(id: $chatId) { ${chatWithMessages} } }`,
     omitNull: hiddenNulls,
   },
@@ -174,6 +196,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     spec: 'Reset chat (clears its current state or content)',
     schemas: { Chat: 'ChatWithMessages' },
+    ...withMessages,
+    blankNull: blankName,
     document: `mutation ($chatId: ID!) { resetChat(id: $chatId) { ${chatWithMessages} } }`,
     omitNull: hiddenNulls,
   },
@@ -283,8 +307,10 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'Makes the newest branch that goes through a message the one that people and models read, and answers the chat. 409 while a run answers, waits or is paused in it.',
     tag: 'Chats',
     schemas: { Chat: 'ChatWithMessages' },
+    ...withMessages,
+    blankNull: blankName,
     document: `mutation ($messageId: ID!) { selectBranch(messageId: $messageId) { ${chatWithMessages} } }`,
-    terms: ofChat,
+    terms: { ...ofChat, whole: true },
     omitNull: hiddenNulls,
   },
   {
@@ -356,6 +382,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: 'Answers when it is over. What it said stays; a run that is over is answered as it is.',
     tag: 'Chats',
     terms: ofChat,
+    blankNull: blankModel,
     document: `mutation ($runId: ID!) { cancelRun(id: $runId) { ${runFields} ${usageFields} } }`,
     omitNull: ['isEstimated'],
   },
@@ -368,6 +395,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.',
     tag: 'Chats',
     terms: ofChat,
+    blankNull: blankModel,
     document: `mutation ($runId: ID!, $input: RetryRunInput) {
       retryRun(id: $runId, input: $input) { ${runFields} ${usageFields} }
     }`,
