@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type JsonSchema, orNull } from './ground/json-schema.ts';
 import { components } from './ground/schema.ts';
 import { shapePrefix } from './ground/shape.ts';
+import './agent-parts.ts';
 import './agents.ts';
 import './audit.ts';
 import './bundles.ts';

@@ -7,11 +7,12 @@ import {
   updateAgentSecret,
 } from '../../domain/agents/secrets.ts';
 import { secretTypes } from '../../entities/agents/part.ts';
+import { partMembers } from '../../wire/agent-parts.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
 import { AgentRef, AgentSecretRef } from '../ground/refs.ts';
 import { enumOf, ofFormat } from '../ground/types/enums.ts';
-import { partMembers, strictInput } from '../ground/types/json-inputs.ts';
+import { strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { partArgs } from './part-args.ts';
 

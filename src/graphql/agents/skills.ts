@@ -1,10 +1,11 @@
 import { readInside } from '../../domain/agents/parts/access.ts';
 import { createSkill, deleteSkill, getSkill, getSkills, listSkills, updateSkill } from '../../domain/agents/skills.ts';
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
+import { partMembers } from '../../wire/agent-parts.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
 import { AgentRef, AgentSkillRef } from '../ground/refs.ts';
-import { partMembers, strictInput } from '../ground/types/json-inputs.ts';
+import { strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';

@@ -5,18 +5,20 @@ import {
   getAgentTool,
   getAgentTools,
   listAgentTools,
+  type CreateAgentToolInput as NewTool,
   type UpdateAgentToolInput as ToolChanges,
   updateAgentTool,
 } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { agentToolTypes, descriptionOf } from '../../entities/agents/part.ts';
+import { newToolBody, toolChangesBody } from '../../wire/agent-parts.ts';
+import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentRef, AgentToolRef } from '../ground/refs.ts';
 import { enumOf } from '../ground/types/enums.ts';
-import { partMembers, strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';
@@ -72,44 +74,21 @@ export const AgentToolResource = AgentToolRef.implement({
   }),
 });
 
-const toolName = 'Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -.';
-const RestCreateAgentToolInput = builder.inputType('RestCreateAgentToolInput', {
-  description: 'A new tool of an agent.',
-  extensions: strictInput(...partMembers, 'description'),
-  fields: (t) => ({
-    name: t.string({ description: toolName }),
-    type: t.field({ type: AgentToolTypeType, description: 'Its type.' }),
-    data: t.field({
-      type: 'JSON',
-      description:
-        'An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent, requireApproval}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. CLIENT_FUNCTION: `{description, parameters}`. MCP_SERVER: `{description, url, headers, auth, server, allowedTools, requireApproval}`. `requireApproval: true` makes every call wait for approval. Other members are refused. JSON: its form depends on the type of the tool.',
-    }),
-  }),
-});
-const CreateAgentToolInput = flatInput(
+const CreateAgentToolInput = flatInput<NewTool>(
   builder.inputType('CreateAgentToolInput', {
     description: 'A new tool of an agent.',
     fields: (t) => ({
-      name: t.string({ description: toolName }),
+      name: t.string({ description: describe(newToolBody, 'name') }),
       settings: t.field({ type: AgentToolSettingsInput, description: 'What it is, and how it works.' }),
     }),
   }),
-  { rest: RestCreateAgentToolInput, members: { settings: { isSpread: true } } },
+  { body: newToolBody, members: { settings: { isSpread: true } } },
 );
-const RestUpdateAgentToolInput = builder.inputType('RestUpdateAgentToolInput', {
-  description: 'Changes of a tool: absent members are kept.',
-  extensions: strictInput(...partMembers, 'description', 'type'),
-  fields: (t) => ({
-    name: t.string({ required: false, description: 'Unique in its agent.' }),
-    data: t.field({ type: 'JSON', required: false, description: 'Replaced whole. JSON: as in CreateAgentToolInput.' }),
-  }),
-});
-
 const UpdateAgentToolInput = flatInput<ToolChanges>(
   builder.inputType('UpdateAgentToolInput', {
     description: 'Changes of a tool: absent members are kept.',
     fields: (t) => ({
-      name: t.string({ required: false, description: 'Unique in its agent.' }),
+      name: t.string({ required: false, description: describe(toolChangesBody, 'name') }),
       settings: t.field({
         type: AgentToolSettingsInput,
         required: false,
@@ -117,7 +96,7 @@ const UpdateAgentToolInput = flatInput<ToolChanges>(
       }),
     }),
   }),
-  { rest: RestUpdateAgentToolInput, members: { settings: { isSpread: true } } },
+  { body: toolChangesBody, members: { settings: { isSpread: true } } },
 );
 
 registerNode('agentTool', {

@@ -1,20 +1,23 @@
 import {
+  type CreateUserInputInput as CreateShape,
   createUserInput,
   deleteUserInput,
   getUserInput,
   getUserInputs,
   listUserInputs,
+  type UpdateUserInputInput as UpdateShape,
   updateUserInput,
 } from '../../domain/agents/user-inputs.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { userInputTypes } from '../../entities/agents/part.ts';
+import { newUserInputBody, userInputChangesBody } from '../../wire/agent-parts.ts';
+import { describe } from '../../wire/ground/body.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentRef, AgentUserInputRef } from '../ground/refs.ts';
 import { enumOf } from '../ground/types/enums.ts';
-import { partMembers, strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';
@@ -81,20 +84,7 @@ export const UserInputConfigurationInput = builder.inputType('UserInputConfigura
   }),
 });
 
-const RestCreateUserInputInput = builder.inputType('RestCreateUserInputInput', {
-  description: 'A new variable of an agent.',
-  extensions: strictInput(...partMembers),
-  fields: (t) => ({
-    ...newMembers(t),
-    type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
-    configuration: t.field({
-      type: UserInputConfigurationInput,
-      required: false,
-      description: 'How it is asked.',
-    }),
-  }),
-});
-const CreateUserInputInput = flatInput(
+const CreateUserInputInput = flatInput<CreateShape>(
   builder.inputType('CreateUserInputInput', {
     description: 'A new variable of an agent.',
     fields: (t) => ({
@@ -102,23 +92,10 @@ const CreateUserInputInput = flatInput(
       settings: t.field({ type: UserInputSettingsInput, description: 'The type of its value, and how it is asked.' }),
     }),
   }),
-  { rest: RestCreateUserInputInput, members: { settings: { isSpread: true } } },
+  { body: newUserInputBody, members: { settings: { isSpread: true } } },
 );
 
-const RestUpdateUserInputInput = builder.inputType('RestUpdateUserInputInput', {
-  description: 'Changes of a variable: absent members are kept.',
-  extensions: strictInput(...partMembers),
-  fields: (t) => ({
-    ...changedMembers(t),
-    type: t.field({ type: UserInputTypeType, required: false, description: 'The type of its value.' }),
-    configuration: t.field({
-      type: UserInputConfigurationInput,
-      required: false,
-      description: 'Replaced whole; null empties it.',
-    }),
-  }),
-});
-const UpdateUserInputInput = flatInput(
+const UpdateUserInputInput = flatInput<UpdateShape>(
   builder.inputType('UpdateUserInputInput', {
     description: 'Changes of a variable: absent members are kept.',
     fields: (t) => ({
@@ -130,23 +107,23 @@ const UpdateUserInputInput = flatInput(
       }),
     }),
   }),
-  { rest: RestUpdateUserInputInput, members: { settings: { isSpread: true } } },
+  { body: userInputChangesBody, members: { settings: { isSpread: true } } },
 );
 
 function newMembers(t: InputBuilder) {
   return {
-    variableName: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits or _.' }),
-    label: t.string({ description: 'What the user is asked; 1 to 500 characters.' }),
-    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created. Default true.' }),
-    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first. Default 0.' }),
+    variableName: t.string({ description: describe(newUserInputBody, 'variableName') }),
+    label: t.string({ description: describe(newUserInputBody, 'label') }),
+    showOnChatCreate: t.boolean({ required: false, description: describe(newUserInputBody, 'showOnChatCreate') }),
+    orderIndex: t.int({ required: false, description: describe(newUserInputBody, 'orderIndex') }),
   };
 }
 function changedMembers(t: InputBuilder) {
   return {
-    variableName: t.string({ required: false, description: 'Unique in its agent.' }),
-    label: t.string({ required: false, description: '1 to 500 characters.' }),
-    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
-    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first.' }),
+    variableName: t.string({ required: false, description: describe(userInputChangesBody, 'variableName') }),
+    label: t.string({ required: false, description: describe(userInputChangesBody, 'label') }),
+    showOnChatCreate: t.boolean({ required: false, description: describe(userInputChangesBody, 'showOnChatCreate') }),
+    orderIndex: t.int({ required: false, description: describe(userInputChangesBody, 'orderIndex') }),
   };
 }
 

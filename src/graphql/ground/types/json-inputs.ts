@@ -30,9 +30,6 @@ export function strictInput(...taken: readonly string[]) {
 /** Functions of callers, as the formats of requests have them: members of other versions of a format are ignored. */
 export const openInput = { ignoresUnknown: true } as const;
 
-/** Members of every part of an agent in replies. */
-export const partMembers = ['id', 'createdAt', 'updatedAt', 'agentId', 'aiId', 'warnings'] as const;
-
 const FlowChoiceInput = flatInput<object>(
   builder.inputType('FlowChoiceInput', {
     description: "Another flow than the agent's own, or another version of it.",

@@ -1,4 +1,5 @@
 import type { ImportInput } from '../../../domain/operations/bundles/read-bundle.ts';
+import { partMembers } from '../../../wire/agent-parts.ts';
 import { agentImportBody } from '../../../wire/bundles.ts';
 import { AgentVisibilityType } from '../../agents/enums.ts';
 import { RestFlowVersionInput } from '../../agents/flows.ts';
@@ -9,7 +10,7 @@ import { AgentToolTypeType } from '../../agents/tools.ts';
 import { UserInputConfigurationInput, UserInputTypeType } from '../../agents/user-inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
-import { partMembers, strictInput } from '../../ground/types/json-inputs.ts';
+import { strictInput } from '../../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
 import { DataSourceKind, RefreshPeriodType } from '../../knowledge/sources.ts';
 
