@@ -1,4 +1,8 @@
+import type { CreateAgentInput as CreateShape } from '../../domain/agents/agents.ts';
+import type { AgentInput as UpdateShape } from '../../domain/agents/input.ts';
 import type { AgentCatalog } from '../../entities/agents/agent.ts';
+import { agentChangesBody, newAgentBody } from '../../wire/agents.ts';
+import { describe } from '../../wire/ground/body.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput, listOfOne } from '../ground/builder/flat-inputs.ts';
 import { AgentCatalogType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
@@ -113,40 +117,40 @@ const AgentEditorInput = builder.inputType('AgentEditorInput', {
 /** The members that create and update share, all optional. */
 function optionalFields(t: InputBuilder) {
   return {
-    introduction: t.string({ required: false, description: 'How it greets at the start of a chat.' }),
-    seed: t.string({ required: false, description: 'Text that new chats begin from.' }),
-    modelId: t.string({ required: false, description: '`provider/name`, or a unique bare name. Null: the default model.' }),
-    visibility: t.field({ type: AgentVisibilityType, required: false, description: 'Who may use it. Default PRIVATE.' }),
+    introduction: t.string({ required: false, description: describe(agentChangesBody, 'introduction') }),
+    seed: t.string({ required: false, description: describe(agentChangesBody, 'seed') }),
+    modelId: t.string({ required: false, description: describe(agentChangesBody, 'modelId') }),
+    visibility: t.field({ type: AgentVisibilityType, required: false, description: describe(agentChangesBody, 'visibility') }),
     generateCitations: t.boolean({
       required: false,
-      description: 'Whether answers cite passages. Default true.',
+      description: describe(agentChangesBody, 'generateCitations'),
     }),
     chatLogsVisible: t.boolean({
       required: false,
-      description: 'Whether its editors may read chats of its organization: those that begin while this is on.',
+      description: describe(agentChangesBody, 'chatLogsVisible'),
     }),
     intermediateStepsVisible: t.boolean({
       required: false,
-      description: 'Whether users see the steps between question and answer.',
+      description: describe(agentChangesBody, 'intermediateStepsVisible'),
     }),
     enabledTools: t.field({
       type: [EnabledToolInput],
       required: false,
-      description: 'Tools of the service that all its runs may use; at most 20. Replaced whole.',
+      description: describe(agentChangesBody, 'enabledTools'),
     }),
-    groups: t.field({ type: ['ID'], required: false, description: 'Ids of the groups it is shared with; at most 100.' }),
-    profile: t.field({ type: AgentProfileInput, required: false, description: 'How it is presented. Replaced whole.' }),
+    groups: t.field({ type: ['ID'], required: false, description: describe(agentChangesBody, 'groups') }),
+    profile: t.field({ type: AgentProfileInput, required: false, description: describe(agentChangesBody, 'profile') }),
     editors: t.field({
       type: [AgentEditorInput],
       required: false,
-      description: 'Users who may edit it besides the owner; at most 100.',
+      description: describe(agentChangesBody, 'editors'),
     }),
     publicCategories: t.field({
       type: [PublicCategoryType],
       required: false,
-      description: 'Where the public catalog lists it.',
+      description: describe(agentChangesBody, 'publicCategories'),
     }),
-    orgCategoryIds: t.stringList({ required: false, description: "Where the organization's catalog lists it; at most 100." }),
+    orgCategoryIds: t.stringList({ required: false, description: describe(agentChangesBody, 'orgCategoryIds') }),
   };
 }
 
@@ -163,29 +167,19 @@ function graphFields(t: InputBuilder) {
   };
 }
 
-/** Those of REST alone. */
-function restFields(t: InputBuilder) {
-  return {
-    listInOrgCatalog: t.boolean({ required: false, description: "Whether the organization's catalog lists it." }),
-    listInPublicCatalog: t.boolean({ required: false, description: 'Whether the public catalog lists it.' }),
-    listInTenantCatalog: t.boolean({ required: false, description: "Whether the tenant's catalog lists it." }),
-    options: t.field({ type: RestAgentOptionsInput, required: false, description: 'How the model samples. Replaced whole.' }),
-  };
-}
-
 function requiredTexts(t: InputBuilder) {
   return {
-    name: t.string({ description: 'Shown to users; 1 to 200 characters.' }),
-    description: t.string({ description: 'What it is for; at most 10,000 characters.' }),
-    instructions: t.string({ description: 'The instructions for the model; at most 400,000 characters.' }),
+    name: t.string({ description: describe(newAgentBody, 'name') }),
+    description: t.string({ description: describe(newAgentBody, 'description') }),
+    instructions: t.string({ description: describe(newAgentBody, 'instructions') }),
   };
 }
 
 function changedTexts(t: InputBuilder) {
   return {
-    name: t.string({ required: false, description: 'Shown to users; 1 to 200 characters.' }),
-    description: t.string({ required: false, description: 'What it is for; at most 10,000 characters.' }),
-    instructions: t.string({ required: false, description: 'The instructions for the model; at most 400,000 characters.' }),
+    name: t.string({ required: false, description: describe(agentChangesBody, 'name') }),
+    description: t.string({ required: false, description: describe(agentChangesBody, 'description') }),
+    instructions: t.string({ required: false, description: describe(agentChangesBody, 'instructions') }),
   };
 }
 
@@ -208,42 +202,24 @@ function flagsOf(catalogs: readonly AgentCatalog[]) {
   };
 }
 
-export const CreateAgentInput = flatInput(
+export const CreateAgentInput = flatInput<CreateShape>(
   builder.inputType('CreateAgentInput', {
     description: 'A new agent.',
     fields: (t) => ({ ...requiredTexts(t), ...graphFields(t), ...optionalFields(t) }),
   }),
   {
-    rest: builder.inputType('RestCreateAgentInput', {
-      description: 'A new agent.',
-      fields: (t) => ({
-        src: t.string({ description: 'Its picture: an address, or a data URL.' }),
-        ...requiredTexts(t),
-        ...restFields(t),
-        ...optionalFields(t),
-      }),
-    }),
+    body: newAgentBody,
     members,
   },
 );
 
-const changesOfAgent = 'Changes of an agent: absent members are kept, null clears what can be empty.';
-
-export const UpdateAgentInput = flatInput(
+export const UpdateAgentInput = flatInput<UpdateShape>(
   builder.inputType('UpdateAgentInput', {
-    description: changesOfAgent,
+    description: 'Changes of an agent: absent members are kept, null clears what can be empty.',
     fields: (t) => ({ ...changedTexts(t), ...graphFields(t), ...optionalFields(t) }),
   }),
   {
-    rest: builder.inputType('RestUpdateAgentInput', {
-      description: changesOfAgent,
-      fields: (t) => ({
-        src: t.string({ required: false, description: 'Its picture: an address, or a data URL.' }),
-        ...changedTexts(t),
-        ...restFields(t),
-        ...optionalFields(t),
-      }),
-    }),
+    body: agentChangesBody,
     members,
   },
 );
