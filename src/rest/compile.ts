@@ -17,7 +17,7 @@ import { compileReader, type Reader } from '../http/input/reader.ts';
 import { withReadVariables } from '../lib/flat-inputs.ts';
 import { integerBounds } from '../wire/ground/schema.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
-import { compileMembers, type ShowMembers } from './call/reply.ts';
+import { compileMembers, type ShowMembers } from './call/shown-members.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
