@@ -122,7 +122,7 @@ async function callRest(who: TestClient, route: Route, given: Arguments): Promis
   const { rootField } = route.main;
   const values = Object.fromEntries(rootField.args.map(({ name, type }) => [name, inFormat(type, given[name])]));
   // REST has the flat form of inputs.
-  const variables = variablesOf(route, flattener(rootField)?.(values) ?? values, given.inputOfRest);
+  const variables = variablesOf(route, { ...given, ...(flattener(rootField)?.(values) ?? values) }, given.inputOfRest);
   const path = row.path.replace(/\{([^}]*)\}/g, (_all, name: string) => encodeURIComponent(String(variables.get(name))));
   const search = new URLSearchParams();
   for (const name of Object.keys(row.query ?? {})) {
@@ -150,8 +150,10 @@ function inFormat(type: GraphQLInputType, value: unknown): unknown {
 }
 
 /** A route's variables: the flat arguments of its root field, by the names that the route's document gives them. */
-function variablesOf({ main }: Route, given: Arguments, inputOfRest: unknown): ReadonlyMap<string, unknown> {
+function variablesOf({ main, row }: Route, given: Arguments, inputOfRest: unknown): ReadonlyMap<string, unknown> {
   const variables = new Map((main.rootNode.arguments ?? []).flatMap(({ name, value }) => variablesIn(value, given[name.value])));
+  // A term is no argument: the path names the chat that a message must be in.
+  for (const name of Object.keys(row.terms ?? {})) variables.set(name, given[name]);
   if (inputOfRest !== undefined) variables.set('input', inputOfRest);
   return variables;
 }

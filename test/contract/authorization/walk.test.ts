@@ -99,10 +99,10 @@ const shown: Readonly<Record<string, readonly Canary[]>> = {
   'key without a scope': [],
   // Keys of the owner with one scope.
   'AGENTS:READ': [...ofAgent, ...ofShared, 'category'],
-  // An export of a chat names the agent, and citations name documents with the cited passage.
+  // A chat names who answers in it, on REST too, and citations name documents with the cited passage.
   'CHATS:READ': [
     ...ofChats.filter((name) => name !== 'confidentialOutput'),
-    ...(['agentName', 'conversation', 'memory', 'schedule', 'source', 'passage', 'storedFile'] as const),
+    ...(['agentName', 'sharedName', 'conversation', 'memory', 'schedule', 'source', 'passage', 'storedFile'] as const),
   ],
   'DATA_SOURCES:READ': [...ofSources, ...ofStores],
   'GROUPS:READ': ofGroup,
