@@ -2,6 +2,7 @@ import {
   cancelFileBatch,
   createFileBatch,
   type FileBatchInput,
+  type FileBatchPlace,
   getFileBatch,
   getFileBatches,
   listBatchFiles,
@@ -12,6 +13,7 @@ import { idAs } from '../../entities/ground/ids.ts';
 import { statusOfBatch } from '../../entities/knowledge/vector-store.ts';
 import { batchFileBody, fileBatchBody } from '../../wire/vector-store-bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
+import { type GraphContext, idTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
@@ -103,7 +105,10 @@ const CreateInput = flatInput<FileBatchInput>(
 
 const storeId = { description: 'The id of the vector store.' };
 const id = { description: 'The id of the batch.' };
-const ofStore = { extensions: restOnly, required: false, description: 'The vector store that it must be of.' } as const;
+/** REST names the store too that the batch must be of. */
+function placeIn(context: GraphContext, id: string): FileBatchPlace {
+  return { id, vectorStoreId: idTerm(context, 'vectorStoreId') };
+}
 
 builder.queryFields((t) => ({
   vectorStoreFileBatch: t.field({
@@ -111,8 +116,8 @@ builder.queryFields((t) => ({
     type: BatchType,
     nullable: true,
     description: 'A batch of files of a vector store; null when there is none or the caller may not read the store.',
-    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
-    resolve: (_root, args, { deps, caller }) => getFileBatch(deps, caller, args),
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, context) => getFileBatch(context.deps, context.caller, placeIn(context, args.id)),
   }),
   vectorStoreBatchFiles: t.field({
     extensions: restOnly,
@@ -121,15 +126,14 @@ builder.queryFields((t) => ({
     description: 'The files of a batch that are still in the vector store.',
     args: {
       id: t.arg.id(id),
-      vectorStoreId: t.arg.id(ofStore),
       filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
       first: t.arg.int({ required: false, description: 'How many files to return.' }),
       after: t.arg.string({ required: false, description: 'The id of the file before the page.' }),
       before: t.arg.string({ required: false, description: 'The id of the file behind the page.' }),
       order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
     },
-    resolve: (_root, { id: batchId, vectorStoreId, ...page }, { deps, caller }) =>
-      listBatchFiles(deps, caller, { id: batchId, vectorStoreId }, page) as never,
+    resolve: (_root, { id: batchId, ...page }, context) =>
+      listBatchFiles(context.deps, context.caller, placeIn(context, batchId), page) as never,
   }),
 }));
 
@@ -145,7 +149,7 @@ builder.mutationFields((t) => ({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: BatchType,
     description: 'Stops the indexing of a batch. Files that are indexed stay; a batch that is over is returned as it is.',
-    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
-    resolve: (_root, args, { deps, caller }) => cancelFileBatch(deps, caller, args),
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, context) => cancelFileBatch(context.deps, context.caller, placeIn(context, args.id)),
   }),
 }));

@@ -9,6 +9,7 @@ import {
   listStoreFiles,
   pageFilesOfStores,
   pageStoreFiles,
+  type StoreFilePlace,
   updateStoreFile,
 } from '../../domain/knowledge/vector-stores/files.ts';
 import { idAs } from '../../entities/ground/ids.ts';
@@ -16,7 +17,7 @@ import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import { type FileContent, type FileText, storeFileStatuses } from '../../entities/knowledge/vector-store.ts';
 import { newStoreFileBody, storeFileChangesBody } from '../../wire/vector-store-bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
-import type { GraphContext } from '../ground/builder/context.ts';
+import { type GraphContext, idTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { nodeLoaderOf, nodeOf, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
@@ -26,7 +27,6 @@ import { AttributeInput, AttributeType, asObject, attributeEntries } from '../gr
 import { enumOf, ofFormat } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
-import { byIds } from './vector-stores.ts';
 
 export const StatusType = enumOf(
   'VectorStoreFileStatus',
@@ -173,11 +173,10 @@ const UpdateInput = flatInput<z.output<typeof storeFileChangesBody>>(
 
 const storeId = { description: 'The id of the vector store.' };
 const id = { description: 'The id of the file of the vector store.' };
-export const ofStore = {
-  extensions: restOnly,
-  required: false,
-  description: 'The vector store; the id is then that of the file it was made of.',
-} as const;
+/** REST names a file of a store by its store and the file it was made of. */
+function placeIn(context: GraphContext, id: string): StoreFilePlace {
+  return { id, vectorStoreId: idTerm(context, 'vectorStoreId') };
+}
 
 builder.queryFields((t) => ({
   vectorStoreFile: t.field({
@@ -185,8 +184,8 @@ builder.queryFields((t) => ({
     type: VectorStoreFileType,
     nullable: true,
     description: 'One file of a vector store; null when there is none or the caller may not read the store.',
-    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
-    resolve: (_root, args, { deps, caller }) => getStoreFile(deps, caller, args),
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, context) => getStoreFile(context.deps, context.caller, placeIn(context, args.id)),
   }),
   vectorStoreFiles: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
@@ -197,11 +196,11 @@ builder.queryFields((t) => ({
       status: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
       order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
       ...pageArgs(t.arg),
-      byIds: t.arg.boolean(byIds),
     },
-    resolve: (_root, { vectorStoreId, status, order, byIds: isByIds, ...args }, context) => {
+    resolve: (_root, { vectorStoreId, status, order, ...args }, context) => {
       const { deps, caller } = context;
-      if (isByIds === true) return listStoreFiles(deps, caller, vectorStoreId, { ...args, order, filter: status }) as never;
+      if (context.terms?.byIds === true)
+        return listStoreFiles(deps, caller, vectorStoreId, { ...args, order, filter: status }) as never;
       return pageStoreFiles(deps, caller, vectorStoreId, { status, order }, pageRequest(context, args, ['text']));
     },
   }),
@@ -233,16 +232,15 @@ builder.mutationFields((t) => ({
     description: 'Replaces the attributes of a file of a vector store.',
     args: {
       id: t.arg.id(id),
-      vectorStoreId: t.arg.id(ofStore),
       input: t.arg({ type: UpdateInput, description: 'What to change.' }),
     },
-    resolve: (_root, { input, ...place }, { deps, caller }) => updateStoreFile(deps, caller, place, input),
+    resolve: (_root, args, context) => updateStoreFile(context.deps, context.caller, placeIn(context, args.id), args.input),
   }),
   detachVectorStoreFile: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
     type: 'ID',
     description: 'Takes a file out of a vector store. The file itself stays. Returns its id.',
-    args: { id: t.arg.id(id), vectorStoreId: t.arg.id(ofStore) },
-    resolve: (_root, args, { deps, caller }) => detachFile(deps, caller, args),
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, context) => detachFile(context.deps, context.caller, placeIn(context, args.id)),
   }),
 }));

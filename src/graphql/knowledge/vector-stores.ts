@@ -26,7 +26,6 @@ import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { reading } from '../ground/builder/members.ts';
 import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, UserRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
 import { asObject, MetadataEntryInput, MetadataEntryType, metadataEntries } from '../ground/types/entries.ts';
@@ -217,12 +216,6 @@ const SearchInputType = flatInput<SearchInput>(
 );
 
 const id = { description: 'The id of the vector store.' };
-export const byIds = {
-  extensions: restOnly,
-  required: false,
-  description: 'Whether `after` and `before` are ids of items, and `before` alone asks for the page that ends there.',
-} as const;
-
 builder.queryFields((t) => ({
   vectorStore: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
@@ -239,11 +232,10 @@ builder.queryFields((t) => ({
     args: {
       order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
       ...pageArgs(t.arg),
-      byIds: t.arg.boolean(byIds),
     },
-    resolve: (_root, { order, byIds: isByIds, ...args }, context) => {
+    resolve: (_root, { order, ...args }, context) => {
       const { deps, caller } = context;
-      if (isByIds === true) return listVectorStores(deps, caller, { ...args, order }) as never;
+      if (context.terms?.byIds === true) return listVectorStores(deps, caller, { ...args, order }) as never;
       return pageVectorStores(deps, caller, { ...pageRequest(context, args, ['text']), order: order ?? 'desc' });
     },
   }),

@@ -26,6 +26,8 @@ const page = {
   limit: 'From 1 to 100; default 20.',
   order: 'By time: asc or desc (default).',
 };
+/** The store that a file or a batch must be of. */
+const inStore = { vectorStoreId: 'ID' } as const;
 const body = { body: 'input', bodyCase: 'snake' } as const;
 
 const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
@@ -48,9 +50,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List vector stores',
     description: 'Those that the caller sees, newest first unless `order` says otherwise.',
     document: `query ($after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStores(byIds: true, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
+      vectorStores(after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: storeListReply,
+    terms: { byIds: true },
     query: page,
   },
   {
@@ -122,9 +125,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'List the files of a vector store',
     description: 'Its files with their state, newest first unless `order` says otherwise.',
     document: `query ($vectorStoreId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreFiles(byIds: true, vectorStoreId: $vectorStoreId, status: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
+      vectorStoreFiles(vectorStoreId: $vectorStoreId, status: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: storeFileListReply,
+    terms: { byIds: true },
     query: { filter: 'Only files of this status.', ...page },
   },
   {
@@ -133,7 +137,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: file,
     summary: 'Retrieve a file of a vector store',
     description: 'How far one file is indexed, and why it failed where it did.',
-    document: 'query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(vectorStoreId: $vectorStoreId, id: $fileId) { id } }',
+    document: 'query ($fileId: ID!) { vectorStoreFile(id: $fileId) { id } }',
+    terms: inStore,
     reply: storeFileReply,
     headers: pollAgain,
   },
@@ -143,9 +148,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: file,
     summary: 'Update the attributes of a file of a vector store',
     description: 'Replaces the attributes that searches filter by.',
-    document: `mutation ($vectorStoreId: ID!, $fileId: ID!, $input: UpdateVectorStoreFileInput!) {
-      updateVectorStoreFile(vectorStoreId: $vectorStoreId, id: $fileId, input: $input) { id }
+    document: `mutation ($fileId: ID!, $input: UpdateVectorStoreFileInput!) {
+      updateVectorStoreFile(id: $fileId, input: $input) { id }
     }`,
+    terms: inStore,
     reply: storeFileReply,
     ...body,
     example: { attributes: { year: 2026 } },
@@ -184,8 +190,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: batch,
     summary: 'Retrieve a batch of files of a vector store',
     description: 'How many files of the batch are indexed, failed, cancelled or waiting.',
-    document:
-      'query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(vectorStoreId: $vectorStoreId, id: $batchId) { id } }',
+    document: 'query ($batchId: ID!) { vectorStoreFileBatch(id: $batchId) { id } }',
+    terms: inStore,
     reply: fileBatchReply,
     headers: pollAgain,
   },
@@ -195,8 +201,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${batch}/cancel`,
     summary: 'Cancel a batch of files of a vector store',
     description: 'Its files that are not indexed yet stay unread. A batch that is over comes back unchanged.',
-    document:
-      'mutation ($vectorStoreId: ID!, $batchId: ID!) { cancelVectorStoreFileBatch(vectorStoreId: $vectorStoreId, id: $batchId) { id } }',
+    document: 'mutation ($batchId: ID!) { cancelVectorStoreFileBatch(id: $batchId) { id } }',
+    terms: inStore,
     reply: fileBatchReply,
   },
   {
@@ -205,10 +211,11 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${batch}/files`,
     summary: 'List the files of a batch',
     description: 'The files of one batch with their state.',
-    document: `query ($vectorStoreId: ID!, $batchId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreBatchFiles(vectorStoreId: $vectorStoreId, id: $batchId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
+    document: `query ($batchId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
+      vectorStoreBatchFiles(id: $batchId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
     }`,
     reply: storeFileListReply,
+    terms: inStore,
     query: { filter: 'Only files of this status.', ...page },
   },
   {
@@ -217,8 +224,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: file,
     summary: 'Take a file out of a vector store',
     description: 'The file itself stays.',
-    document:
-      'mutation ($vectorStoreId: ID!, $fileId: ID!) { detachVectorStoreFile(vectorStoreId: $vectorStoreId, id: $fileId) }',
+    document: 'mutation ($fileId: ID!) { detachVectorStoreFile(id: $fileId) }',
+    terms: inStore,
     reply: detachedFileReply,
   },
 ];
