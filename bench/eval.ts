@@ -5,7 +5,7 @@ import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts'
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
 import type { Meaning } from '../src/engine/knowledge/meaning/meaning.ts';
-import { contextOf } from '../src/engine/knowledge/search/follow-up.ts';
+import { collectContext } from '../src/engine/knowledge/search/follow-up.ts';
 import { choosePassages } from '../src/engine/knowledge/search/passages.ts';
 import type { ContextText } from '../src/engine/knowledge/search/question-terms.ts';
 import { rankAll } from '../src/engine/knowledge/search/search.ts';
@@ -74,7 +74,7 @@ export async function evaluate(
       let hits = 0;
       for (const { _id, text, earlier = [] } of judged) {
         const relevant = judgements.get(_id) ?? new Map<string, number>();
-        const found = await rankDocuments(base, text, usesEarlierTurns ? contextOf(text, earlier) : [], meaning);
+        const found = await rankDocuments(base, text, usesEarlierTurns ? collectContext(text, earlier) : [], meaning);
         if (found.slice(0, 5).some((id) => (relevant.get(id) ?? 0) > 0)) hits += 1;
         ndcg += normalisedGain(found.slice(0, 10), relevant);
         recall +=

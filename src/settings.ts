@@ -7,11 +7,11 @@ import { withSecretFiles } from './lib/files/secret-files.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/settings/cors-origins.ts';
 import { type OidcProviderSettings, oidcSecretNames, readOidcProviders } from './lib/settings/oidc-settings.ts';
 import {
-  allowedOf,
+  describeAllowed,
   count,
   days,
   match,
-  oneOf,
+  chooseOne,
   optionalDatabaseUrl,
   optionalMatch,
   optionalPort,
@@ -50,7 +50,7 @@ export const settingsSchema = z.object({
   DATABASE_DIRECT_URL: optionalDatabaseUrl().describe(
     'The database of DATABASE_URL without the pooler in between: for notifications, and for migrations.',
   ),
-  DATABASE_PREPARED_STATEMENTS: oneOf(['on', 'off'], 'on').describe(
+  DATABASE_PREPARED_STATEMENTS: chooseOne(['on', 'off'], 'on').describe(
     'off: behind a pooler in transaction mode that loses prepared statements, such as PgBouncer before 1.21.',
   ),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
@@ -72,7 +72,7 @@ export const settingsSchema = z.object({
   PARLEY_ADMIN_KEY: optionalMatch(/^[\x21-\x7e]{32,200}$/, '32 to 200 printable characters without blanks').describe(
     'The first key. Default: made at the first start and printed once.',
   ),
-  DEMO: oneOf(['on', 'off'], 'on').describe('off: the first start makes no demo agent.'),
+  DEMO: chooseOne(['on', 'off'], 'on').describe('off: the first start makes no demo agent.'),
   PARLEY_MASTER_KEY: optionalMatch(
     /^[^,]{16,}(?:,[^,]{16,})*$/,
     'a secret text of 16 characters or more, or several with commas',
@@ -180,30 +180,30 @@ export const settingsSchema = z.object({
   NO_PROXY: readBy(parseNoProxy, noProxyGrammar).describe(
     'What is called without the proxy; no_proxy is read too. This machine never goes through it.',
   ),
-  PROXY_LOOKUP: oneOf(['service', 'proxy'], 'service').describe(
+  PROXY_LOOKUP: chooseOne(['service', 'proxy'], 'service').describe(
     'Who looks up the hosts of URLs from users that go through a proxy. service: Parley checks their addresses and gives the proxy an address. proxy: the proxy gets the name, and must refuse private addresses.',
   ),
   METRICS_PORT: optionalPort().describe(
     'A port of HOST that serves /metrics, and nothing else; PORT does not serve it then. Default: PORT serves it.',
   ),
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe('Least severe log shown.'),
-  LOG_FORMAT: oneOf(['auto', 'pretty', 'json'], 'auto').describe('auto: pretty on a terminal, else json.'),
+  LOG_LEVEL: chooseOne(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe('Least severe log shown.'),
+  LOG_FORMAT: chooseOne(['auto', 'pretty', 'json'], 'auto').describe('auto: pretty on a terminal, else json.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(web, 'http://localhost:4318').describe(
     'An OpenTelemetry collector (OTLP over HTTP), which gets traces at /v1/traces below this address. Default: no traces.',
   ),
   OTEL_EXPORTER_OTLP_HEADERS: readBy(parseHeaderList, headerListGrammar).describe('Headers of requests to the collector.'),
   OTEL_SERVICE_NAME: text('parley', 'a name').describe('What traces call this service.'),
-  OTEL_TRACES_SAMPLER: oneOf(
+  OTEL_TRACES_SAMPLER: chooseOne(
     ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
     'parentbased_always_on',
   ).describe('Which traces are recorded. parentbased: as the traceparent of the request says, else by the rest of the name.'),
   OTEL_TRACES_SAMPLER_ARG: part(1).describe('Only with traceidratio: the part of the traces that is recorded.'),
-  OTEL_SDK_DISABLED: oneOf(['true', 'false'], 'false').describe('true: no traces, whatever the other settings say.'),
-  ROLE: oneOf(['all', 'web', 'worker'], 'all').describe('What this process does: serve, work through jobs, or both.'),
+  OTEL_SDK_DISABLED: chooseOne(['true', 'false'], 'false').describe('true: no traces, whatever the other settings say.'),
+  ROLE: chooseOne(['all', 'web', 'worker'], 'all').describe('What this process does: serve, work through jobs, or both.'),
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
-  SIGN_IN: oneOf(['all', 'oidc'], 'all').describe(
+  SIGN_IN: chooseOne(['all', 'oidc'], 'all').describe(
     'oidc: people sign in by the providers of OIDC_… only; passwords, passkeys and invitations are off. Links of administrators work always.',
   ),
   SMTP_URL: optionalUrl(['smtp:', 'smtps:'], 'smtp://user:password@mail.example.com:587').describe(
@@ -254,7 +254,7 @@ export const settingsSchema = z.object({
     'Base address of the search service of web_search. Default: web_search is off.',
   ),
   SEARCH_API_KEY: optionalText('a key of the search service').describe('Key for SEARCH_URL, where it wants one.'),
-  SEARCH_PROVIDER: oneOf(['searxng', 'brave', 'tavily'], 'searxng').describe('How SEARCH_URL and X_SEARCH_URL are asked.'),
+  SEARCH_PROVIDER: chooseOne(['searxng', 'brave', 'tavily'], 'searxng').describe('How SEARCH_URL and X_SEARCH_URL are asked.'),
   X_SEARCH_URL: optionalUrl(web, 'https://x-search.example.com').describe(
     'The same for posts of a social network. Default: includeXSearch is refused.',
   ),
@@ -270,7 +270,7 @@ export const settingsSchema = z.object({
   MCP_SERVERS_FILE: optionalText('the path of a JSON file').describe(
     'JSON file with MCP servers: programs of this machine, or addresses (docs/tools.md).',
   ),
-  MCP_PUBLIC_AGENTS: oneOf(['on', 'off'], 'off').describe(
+  MCP_PUBLIC_AGENTS: chooseOne(['on', 'off'], 'off').describe(
     "on: /mcp also lists agents of other organizations that a key may use; off: those of the key's organization.",
   ),
   RUNS_ACTIVE_MAX: count(10_000).describe('Runs at one time in this process; more answer 503.'),
@@ -327,23 +327,23 @@ export class SettingsError extends Error {
  */
 export function loadSettings(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {}): Settings {
   const { env: all, problems } = given(env);
-  const parsed = settingsSchema.safeParse(all);
+  const result = settingsSchema.safeParse(all);
   const isRefused = problems.length > 0 || problemsOfSignIn(all).length > 0 || problemsOfAuditSink(all).length > 0;
-  if (!parsed.success || isRefused) throw new SettingsError(settingsProblems(env));
+  if (!result.success || isRefused) throw new SettingsError(settingsProblems(env));
   const oidcProviders = readOidcProviders(all).providers;
-  return Object.freeze({ ...defaultLimits, ...limits, ...parsed.data, oidcProviders });
+  return Object.freeze({ ...defaultLimits, ...limits, ...result.data, oidcProviders });
 }
 
 /** What is wrong with the settings, a sentence each; empty when all can be used, also together. */
 export function settingsProblems(env: NodeJS.ProcessEnv): readonly string[] {
   const { env: all, problems } = given(env);
   const { error } = settingsSchema.safeParse(all);
-  const named = new Map<string, string>();
+  const namedProblems = new Map<string, string>();
   for (const issue of error?.issues ?? []) {
     const name = String(issue.path[0]);
-    if (!named.has(name)) named.set(name, problemOf(name, issue, all[name] ?? ''));
+    if (!namedProblems.has(name)) namedProblems.set(name, describeProblem(name, issue, all[name] ?? ''));
   }
-  return [...problems, ...named.values(), ...problemsOfSignIn(all), ...problemsOfAuditSink(all), ...problemsTogether(all)];
+  return [...problems, ...namedProblems.values(), ...problemsOfSignIn(all), ...problemsOfAuditSink(all), ...problemsTogether(all)];
 }
 
 /** The settings that can be used, and defaults in place of the others: for what is checked beside them. */
@@ -372,12 +372,12 @@ function withProxies(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, ...Object.fromEntries(names.map((name) => [name, env[name.toLowerCase()]])) };
 }
 
-function problemOf(name: string, issue: z.core.$ZodIssue, value: string): string {
+function describeProblem(name: string, issue: z.core.$ZodIssue, value: string): string {
   const says: unknown = issue.code === 'custom' ? issue.params?.says : undefined;
   if (typeof says === 'string') return `${says}.`;
   const schema = (settingsSchema.shape as Readonly<Record<string, z.ZodType>>)[name];
-  const allowed = schema === undefined ? 'something else' : allowedOf(schema);
-  return `${name} must be ${allowed}, not ${displayValue(name, value)}.`;
+  const description = schema === undefined ? 'something else' : describeAllowed(schema);
+  return `${name} must be ${description}, not ${displayValue(name, value)}.`;
 }
 
 /** What would let in the wrong people, or nobody: no start goes on with it. */

@@ -8,7 +8,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { enumTexts, restMembersOf } from '../../src/http/input/names.ts';
+import { enumTexts, listRestMembers } from '../../src/http/input/names.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { operations } from './commands/operations.ts';
@@ -78,7 +78,7 @@ function membersOf({ row, main, pathNames }: Route): Member[] {
   return [
     ...pathNames.map((name) => variable(name, 'path', 'Its id.')),
     ...Object.entries(row.query ?? {}).map(([name, description]) => variable(name, 'query', description)),
-    ...(isInputObjectType(body) ? restMembersOf(body) : []).map((field) => ({
+    ...(isInputObjectType(body) ? listRestMembers(body) : []).map((field) => ({
       name: field.name,
       place: 'body' as const,
       isRequired: isNonNullType(field.type),

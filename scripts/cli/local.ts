@@ -13,7 +13,7 @@ import { createAccessLog } from '../../src/http/log/access-log.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { Metrics } from '../../src/http/log/metrics.ts';
 import { SseStreams } from '../../src/http/reply/sse.ts';
-import { secretOf } from '../../src/lib/files/secret-files.ts';
+import { readSecret } from '../../src/lib/files/secret-files.ts';
 import { compileRoutes } from '../../src/rest/compile.ts';
 import { createRestRouter } from '../../src/rest/router.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
@@ -87,7 +87,7 @@ function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {
       settings,
       logger,
       publicUrl: () => settings.PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${settings.PORT}`,
-      environment: (name) => secretOf(env, name),
+      environment: (name) => readSecret(env, name),
       onFatal: fail,
     }),
   );

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { itemsOf, type JsonObject, membersOf } from '../../src/lib/json/json.ts';
+import { readElements, type JsonObject, membersOf } from '../../src/lib/json/json.ts';
 import type { Service } from './service.ts';
 
 export interface Source extends JsonObject {
@@ -54,7 +54,7 @@ export function percentOf(sources: readonly Source[]): number {
 /** Why a source failed: in its own words, else in those of its items. Null for one that did not fail. */
 export async function failureOf(service: Service, source: Source): Promise<string | null> {
   if (source.indexStatus !== 'FAILED' || source.errorMessage !== null) return source.errorMessage;
-  const items = itemsOf(membersOf(await service.send('GET', `/api/v1/data-sources/${source.id}/knowledge`)).data);
+  const items = readElements(membersOf(await service.send('GET', `/api/v1/data-sources/${source.id}/knowledge`)).data);
   const messages = items.map((item) => membersOf(item).errorMessage).filter((message) => typeof message === 'string');
   return messages.length === 0 ? null : [...new Set(messages)].join(' ');
 }

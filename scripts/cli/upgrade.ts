@@ -7,7 +7,7 @@ import { startEmbedded } from '../../src/storage/ground/embedded/embedded.ts';
 import { FolderInUseError } from '../../src/storage/ground/embedded/lock.ts';
 import { neededCopy, upgradeCopyPath } from '../../src/storage/ground/embedded/upgrade-copy.ts';
 import { type PlannedMigration, planUpgrade } from '../../src/storage/ground/migrations/upgrade-plan.ts';
-import { freeBytesOf } from '../../src/storage/ground/opening/folders.ts';
+import { measureFreeBytes } from '../../src/storage/ground/opening/folders.ts';
 import { openPool } from '../../src/storage/ground/opening/pool.ts';
 import { serverProblem } from '../../src/storage/ground/opening/server-check.ts';
 import { StartRefusal } from '../../src/storage/ground/opening/start-refusal.ts';
@@ -67,7 +67,7 @@ async function checkEmbedded(settings: Settings): Promise<string> {
 }
 
 function copyLine(dataDir: string, sizeBytes: number, freeMinBytes: number): string {
-  const free = freeBytesOf(dataDir);
+  const free = measureFreeBytes(dataDir);
   const needed = `${size(sizeBytes)} and ${size(freeMinBytes)} that stay free`;
   if (free >= sizeBytes + freeMinBytes)
     return `Before that it copies the files of the database to ${upgradeCopyPath(dataDir)}: ${size(sizeBytes)}, of ${size(free)} that are free.`;

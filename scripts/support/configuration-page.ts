@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { oidcSettings } from '../../src/lib/settings/oidc-settings.ts';
-import { allowedOf } from '../../src/lib/settings/setting-kinds.ts';
+import { describeAllowed } from '../../src/lib/settings/setting-kinds.ts';
 import { secretSettings, settingsSchema } from '../../src/settings.ts';
 
 /** docs/configuration.md, from the one list of settings. */
@@ -42,7 +42,7 @@ export function configurationPage(): string {
 /** The default, if there is one, and what is allowed. Most settings are whole numbers, and the end of a name says so. */
 function valuesOf(schema: z.ZodType): string {
   const { data } = schema.safeParse(undefined);
-  const allowed = allowedOf(schema)
+  const allowed = describeAllowed(schema)
     .replace(/^a whole number from (\d+)$/, 'at least $1')
     .replace(/^a whole number from /, '');
   return data === undefined ? allowed : `\`${String(data)}\`; ${allowed}`;

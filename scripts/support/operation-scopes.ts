@@ -1,10 +1,10 @@
 import type { GraphQLSchema } from 'graphql';
-import { rootFields, scopeOf } from '../../src/graphql/ground/builder/scopes.ts';
+import { rootFields, findScope } from '../../src/graphql/ground/builder/scopes.ts';
 
 /** The text of src/domain/ground/access/operation-scopes.ts, from the `authScopes` of the root fields. */
 export function printedScopes(schema: GraphQLSchema): string {
   const lines = rootFields(schema)
-    .map(([operation, field]) => `  '${operation}': ${scopeText(scopeOf(field) ?? null)},`)
+    .map(([operation, field]) => `  '${operation}': ${scopeText(findScope(field) ?? null)},`)
     .sort();
   return `// Printed from the schema by \`npm run schema\`; a test compares them.
 import type { Scope } from '../../../entities/people/caller.ts';

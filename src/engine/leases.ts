@@ -25,29 +25,29 @@ export function holdLease(
   kind: LeaseKind,
   lease: Lease,
   leaseMs: number,
-  asked?: Moment,
+  requestMoment?: Moment,
 ): LeaseHold {
-  const lost = new AbortController();
+  const lossController = new AbortController();
   const clock = new LeaseClock(leaseMs);
-  if (asked !== undefined) clock.renewed(asked);
+  if (requestMoment !== undefined) clock.renewed(requestMoment);
   const check = () => {
-    if (!clock.isFresh) lost.abort(new LeaseLostError(`the lease of ${lease.id} is over`));
+    if (!clock.isFresh) lossController.abort(new LeaseLostError(`the lease of ${lease.id} is over`));
   };
   const renewals = setInterval(() => {
     const renewing = LeaseClock.now();
     leases.renew(kind, lease, leaseMs).then(
       () => clock.renewed(renewing),
       (error: unknown) => {
-        if (error instanceof LeaseLostError) lost.abort(error);
+        if (error instanceof LeaseLostError) lossController.abort(error);
       },
     );
   }, leaseMs / 3);
-  const checks = asked === undefined ? undefined : setInterval(check, leaseMs / checksPerLease);
+  const checks = requestMoment === undefined ? undefined : setInterval(check, leaseMs / checksPerLease);
   const stop = () => {
     clearInterval(renewals);
     clearInterval(checks);
   };
-  return { lost: lost.signal, stop };
+  return { lost: lossController.signal, stop };
 }
 
 /** Whether an error only says that another process goes on with the work. */
@@ -68,8 +68,8 @@ export class LeaseClock {
   }
 
   /** @param asked  `LeaseClock.now()` before the statement was sent. */
-  renewed(asked: Moment): void {
-    if (this.#from === undefined || asked.steadyMs > this.#from.steadyMs) this.#from = asked;
+  renewed(requestMoment: Moment): void {
+    if (this.#from === undefined || requestMoment.steadyMs > this.#from.steadyMs) this.#from = requestMoment;
   }
 
   get isFresh(): boolean {

@@ -12,7 +12,7 @@ import { builder } from './ground/builder/builder.ts';
 import { withFlatForms } from './ground/builder/flat-inputs.ts';
 import { accessFaults, guardNested } from './ground/builder/nested-access.ts';
 import { placeScalarErrors } from './ground/builder/scalar-places.ts';
-import { rootFields, scopeOf } from './ground/builder/scopes.ts';
+import { rootFields, findScope } from './ground/builder/scopes.ts';
 import { readLargeNumbers } from './ground/builder/whole-numbers.ts';
 import { notePlaces } from './ground/errors/places.ts';
 import './ground/types/scalars.ts';
@@ -115,7 +115,7 @@ export function buildSchema(): GraphQLSchema {
 /** Root fields that do not say what a key needs. */
 function fieldsWithoutScope(schema: GraphQLSchema): string[] {
   return rootFields(schema).flatMap(([operation, field]) =>
-    scopeOf(field) === undefined ? [`${operation} has no authScopes`] : [],
+    findScope(field) === undefined ? [`${operation} has no authScopes`] : [],
   );
 }
 
@@ -123,12 +123,12 @@ function fieldsWithoutScope(schema: GraphQLSchema): string[] {
 export function undescribed(schema: GraphQLSchema): string[] {
   const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
   return types
-    .flatMap((type) => [{ place: type.name, description: type.description }, ...partsOf(type)])
+    .flatMap((type) => [{ place: type.name, description: type.description }, ...listParts(type)])
     .filter(({ description }) => description === undefined || description === null || description.trim() === '')
     .map(({ place }) => `${place} has no description`);
 }
 
-function partsOf(type: GraphQLNamedType): { place: string; description: string | null | undefined }[] {
+function listParts(type: GraphQLNamedType): { place: string; description: string | null | undefined }[] {
   if (isEnumType(type)) {
     return type.getValues().map(({ name, description }) => ({ place: `${type.name}.${name}`, description }));
   }

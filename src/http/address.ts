@@ -10,16 +10,16 @@ const saneAddress = /^[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?$/;
  * @param hops  proxies of the operator in front of the service that append to X-Forwarded-For: the address is the one that the outermost of
  *   them saw. What stands before it in the header was written by the client, so it is not read. 0: the header is ignored.
  */
-export function addressOf(req: IncomingMessage, hops: number): string | undefined {
-  const given = req.headers['x-forwarded-for'];
+export function findAddress(req: IncomingMessage, hops: number): string | undefined {
+  const forwardedFor = req.headers['x-forwarded-for'];
   // With fewer addresses than proxies the request did not come through them.
-  const named = hops === 0 || given === undefined ? '' : (String(given).split(',').at(-hops)?.trim() ?? '');
-  const address = saneAddress.test(named) ? named : req.socket.remoteAddress;
+  const forwardedAddress = hops === 0 || forwardedFor === undefined ? '' : (String(forwardedFor).split(',').at(-hops)?.trim() ?? '');
+  const address = saneAddress.test(forwardedAddress) ? forwardedAddress : req.socket.remoteAddress;
   return address?.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /** What one household, or one server, has of addresses: an IPv4 address, or the first half of an IPv6 one. */
-export function networkOf(address = ''): string {
+export function toNetwork(address = ''): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');

@@ -4,7 +4,7 @@ import type { Deps } from '../domain/deps.ts';
 import { type PublicError, publicError } from '../entities/ground/errors.ts';
 import { parseCorsOrigins } from '../lib/settings/cors-origins.ts';
 import { hasHost, refuseWithoutHost } from './connections/unreadable.ts';
-import { requestIdOf } from './context.ts';
+import { findRequestId } from './context.ts';
 import { createCors } from './cors.ts';
 import { createErrorHandler, type MadeError, refuseUnknownPath, sendError, unknownPath } from './errors.ts';
 import type { AccessLog } from './log/access-log.ts';
@@ -19,7 +19,7 @@ declare global {
       /** Counts the request, once its reply is closed. */
       meter?: RouteMeter;
       /** How the format of the route shows a failure; default: the common error object. */
-      errorForm?: (shown: PublicError) => PublicError;
+      errorForm?: (shownError: PublicError) => PublicError;
       /** How an API without that object answers what was thrown. */
       errorReply?: (error: unknown) => MadeError;
     }
@@ -46,16 +46,16 @@ export function createHttpApp({ deps, log, handlers }: HttpAppParts): RequestLis
   const origins = parseCorsOrigins(deps.settings.CORS_ORIGINS);
   const cors = origins === undefined ? undefined : createCors(origins);
   app.use(log.begin, requireHost, ...(cors === undefined ? [] : [cors.handle]), ...handlers, refuseUnknownPath, refuse);
-  const answer: (req: IncomingMessage, res: ServerResponse, done: (error?: unknown) => void) => void = app;
+  const answer: (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void = app;
   // Called for an address that Express cannot parse: such a request meets no middleware.
   return (req, res) =>
     answer(req, res, () => {
       cors?.mark(req, res);
-      sendError(res, publicError(unknownPath(req)), requestIdOf(req));
+      sendError(res, publicError(unknownPath(req)), findRequestId(req));
     });
 }
 
 const requireHost: RequestHandler = (req, res, next) => {
   if (hasHost(req)) next();
-  else refuseWithoutHost(res, requestIdOf(req));
+  else refuseWithoutHost(res, findRequestId(req));
 };

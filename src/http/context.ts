@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConnectionMemory } from '../domain/conversations/responses/memory.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { CallOrigin } from '../domain/ground/audit/origin.ts';
-import { readerOf } from '../domain/ground/audit/reads.ts';
+import { toReader } from '../domain/ground/audit/reads.ts';
 import { DomainError } from '../entities/ground/errors.ts';
 import { makeId } from '../entities/ground/ids.ts';
 import type { Caller } from '../entities/people/caller.ts';
-import { addressOf } from './address.ts';
+import { findAddress } from './address.ts';
 import { ReplyBudget } from './reply/budget.ts';
 
 /** The default reason of `abort`, made once: thousands of clients may leave at one time. */
@@ -17,18 +17,18 @@ const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
 const idOfRequest = Symbol('requestId');
 
 /** The id in logs and in the reply: the caller's own when it is short and plain, else a new one. Every call for a request returns the same. */
-export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): string {
-  const known = req[idOfRequest];
-  if (known !== undefined) return known;
-  const given = req.headers['x-request-id'];
-  const id = typeof given === 'string' && saneRequestId.test(given) ? given : makeId('request', Date.now());
+export function findRequestId(req: IncomingMessage & { [idOfRequest]?: string }): string {
+  const knownId = req[idOfRequest];
+  if (knownId !== undefined) return knownId;
+  const givenId = req.headers['x-request-id'];
+  const id = typeof givenId === 'string' && saneRequestId.test(givenId) ? givenId : makeId('request', Date.now());
   req[idOfRequest] = id;
   return id;
 }
 
 /** Where a request came from, for the audit log. */
-export function originOf({ settings }: Pick<Deps, 'settings'>, req: IncomingMessage): CallOrigin {
-  return { requestId: requestIdOf(req), address: addressOf(req, settings.TRUSTED_PROXY_HOPS) };
+export function toOrigin({ settings }: Pick<Deps, 'settings'>, req: IncomingMessage): CallOrigin {
+  return { requestId: findRequestId(req), address: findAddress(req, settings.TRUSTED_PROXY_HOPS) };
 }
 
 /** What only REST says of a call, by name: the chat that a message must be in, or that a list is read whole. */
@@ -71,7 +71,7 @@ export class CallContext {
     this.deps = deps;
     this.requestId = requestId;
     this.#res = res;
-    this.caller = readerOf(caller, actions, this);
+    this.caller = toReader(caller, actions, this);
   }
 
   get hasNotes(): boolean {
@@ -96,7 +96,7 @@ export class CallContext {
   }
 
   get address(): string | undefined {
-    return addressOf(this.#res.req, this.deps.settings.TRUSTED_PROXY_HOPS);
+    return findAddress(this.#res.req, this.deps.settings.TRUSTED_PROXY_HOPS);
   }
 
   /** Fires when the client is gone before its reply was complete, or when `abort` is called. */

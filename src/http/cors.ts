@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { CorsOrigins } from '../lib/settings/cors-origins.ts';
-import { requestIdOf } from './context.ts';
+import { findRequestId } from './context.ts';
 import { sendEmpty } from './reply/reply.ts';
 
 /** Tells browsers which other origins may call the service. A key is sent by the page itself: cookies and other credentials are never allowed. */
@@ -39,11 +39,11 @@ function isPreflight({ method, headers }: IncomingMessage): boolean {
 }
 
 function answerPreflight(req: IncomingMessage, res: ServerResponse, origins: CorsOrigins): void {
-  const varied = 'Access-Control-Request-Headers';
-  res.setHeader('vary', origins === '*' ? varied : `Origin, ${varied}`);
-  const asked = (req.headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const further = asked.filter((name) => isOfFamily(name) && !allowedHeaders.includes(name));
-  sendEmpty(res, 204, requestIdOf(req), [
+  const variedHeader = 'Access-Control-Request-Headers';
+  res.setHeader('vary', origins === '*' ? variedHeader : `Origin, ${variedHeader}`);
+  const askedHeaders = (req.headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const further = askedHeaders.filter((name) => isOfFamily(name) && !allowedHeaders.includes(name));
+  sendEmpty(res, 204, findRequestId(req), [
     'access-control-allow-methods',
     'GET, HEAD, POST, PUT, PATCH, DELETE',
     'access-control-allow-headers',

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Deps } from '../domain/deps.ts';
 import { DomainError, errorBody, isWithoutKey, type PublicError, publicError } from '../entities/ground/errors.ts';
 import { breakOff } from './connections/connection.ts';
-import { requestIdOf } from './context.ts';
+import { findRequestId } from './context.ts';
 import { discardBody, sendJson } from './reply/reply.ts';
 
 /** The error middleware of the application: answers every failure of a request, in the form of its route or of its API. */
@@ -16,7 +16,7 @@ export function createErrorHandler({
   // Express knows an error handler by its four parameters.
   return (error: unknown, req, res, _next) => {
     if (isWithoutKey(error)) audit.refusals.noteWithoutKey();
-    const requestId = requestIdOf(req);
+    const requestId = findRequestId(req);
     const { errorForm, errorReply } = res.locals;
     const { status, text, headers } = errorReply?.(error) ?? replyFor(showError(error, logger, requestId), errorForm);
     if (res.headersSent) {
@@ -36,8 +36,8 @@ export const refuseUnknownPath: RequestHandler = (req) => {
 /** Says which method and path nothing answers: often the base address of a client has one segment too many or too few. */
 export function unknownPath({ method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>): DomainError {
   const path = url.split('?')[0] ?? '';
-  const shown = path.length > pathCharactersMax ? `${path.slice(0, pathCharactersMax)}…` : path;
-  return new DomainError('NOT_FOUND', `There is nothing at ${method} ${shown}`);
+  const shownPath = path.length > pathCharactersMax ? `${path.slice(0, pathCharactersMax)}…` : path;
+  return new DomainError('NOT_FOUND', `There is nothing at ${method} ${shownPath}`);
 }
 
 const pathCharactersMax = 300;
@@ -73,11 +73,11 @@ export function showError(error: unknown, logger: Logger, requestId: string): Pu
 /** Sends the error object of the REST API. */
 export function sendError(
   res: ServerResponse,
-  shown: PublicError,
+  shownError: PublicError,
   requestId: string,
   extraHeaders: readonly string[] = [],
 ): void {
-  const { status, text, headers } = replyFor(shown);
+  const { status, text, headers } = replyFor(shownError);
   sendJson(res, status, text, requestId, [...headers, ...extraHeaders]);
 }
 
@@ -90,33 +90,33 @@ export interface MadeError {
 }
 
 /** An error of the REST API, made once: under overload thousands of requests are refused, and each must cost little. */
-export function makeError(error: DomainError, form?: (shown: PublicError) => PublicError): MadeError {
+export function makeError(error: DomainError, form?: (shownError: PublicError) => PublicError): MadeError {
   return replyFor(publicError(error), form);
 }
 
-function replyFor(error: PublicError, form = (shown: PublicError) => shown): MadeError {
-  const shown = form(error);
-  return { status: shown.status, text: JSON.stringify(errorText(shown)), headers: Object.entries(errorHeaders(shown)).flat() };
+function replyFor(error: PublicError, form = (shownError: PublicError) => shownError): MadeError {
+  const formedError = form(error);
+  return { status: formedError.status, text: JSON.stringify(errorText(formedError)), headers: Object.entries(errorHeaders(formedError)).flat() };
 }
 
 /** The common error object; several faults of one body stand under `errors` as well. */
-function errorText(shown: PublicError) {
-  const body = errorBody(shown);
-  const faults = shown.detail.faults;
+function errorText(shownError: PublicError) {
+  const body = errorBody(shownError);
+  const faults = shownError.detail.faults;
   if (faults === undefined || faults.length < 2) return body;
   const errors = faults.map(({ code, message, param }) => ({ message, param, code: code.toLowerCase() }));
   return { error: { ...body.error, errors } };
 }
 
 /** What an error reply says besides its body. */
-export function errorHeaders(shown: PublicError): Readonly<Record<string, string>> {
+export function errorHeaders(shownError: PublicError): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
-  const { retryAfterSeconds } = shown.detail;
+  const { retryAfterSeconds } = shownError.detail;
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
   // Clients of the common format retry a 409 by themselves. Most would fail again, but not one whose first request is still running.
-  if (shown.status === 409 && shown.code !== 'IDEMPOTENCY_IN_PROGRESS') headers['x-should-retry'] = 'false';
+  if (shownError.status === 409 && shownError.code !== 'IDEMPOTENCY_IN_PROGRESS') headers['x-should-retry'] = 'false';
   // A used-up quota does not come back within a client's retries.
-  if (shown.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers['x-should-retry'] = 'false';
-  if (shown.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (shownError.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers['x-should-retry'] = 'false';
+  if (shownError.status === 401) headers['www-authenticate'] = 'Bearer';
   return headers;
 }

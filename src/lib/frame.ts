@@ -19,7 +19,7 @@ export function decodeFrame(bytes: Buffer): Frame {
 }
 
 /** Cuts the body of a frame into its parts. @throws Error when the sizes do not add up to the body. */
-export function partsOf(body: Buffer, sizes: readonly number[]): readonly Buffer[] {
+export function splitParts(body: Buffer, sizes: readonly number[]): readonly Buffer[] {
   let at = 0;
   const parts = sizes.map((size) => {
     if (!Number.isSafeInteger(size) || size < 0) throw new Error('a size is a whole number');

@@ -2,7 +2,7 @@
 export const inlineImageTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /** The type of an image by its first bytes: names and declared types are not trusted. Undefined for anything else. */
-export function imageTypeOf(bytes: Buffer): string | undefined {
+export function detectImageType(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47]))) return 'image/png';
   if (bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'image/jpeg';
   const start = bytes.toString('latin1', 0, 12);

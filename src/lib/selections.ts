@@ -35,15 +35,15 @@ export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
  *
  * The only code that unfolds fragments of a caller's document (`test/unit/graphql/document-walks.test.ts`).
  */
-export function fieldsOf(schema: GraphQLSchema, fragments: Fragments, places: readonly Place[]): readonly SelectedField[] {
+export function collectFields(schema: GraphQLSchema, fragments: Fragments, places: readonly Place[]): readonly SelectedField[] {
   const fields: SelectedField[] = [];
-  const unfolded = new Set<string>();
+  const unfoldedNames = new Set<string>();
   const walk = ({ selections }: SelectionSetNode, type: GraphQLNamedType): void => {
     for (const node of selections) {
       if (node.kind === Kind.FIELD) fields.push({ node, parentType: type });
       else if (node.kind === Kind.INLINE_FRAGMENT) walk(node.selectionSet, typeNamed(node.typeCondition?.name.value) ?? type);
-      else if (!unfolded.has(node.name.value)) {
-        unfolded.add(node.name.value);
+      else if (!unfoldedNames.has(node.name.value)) {
+        unfoldedNames.add(node.name.value);
         const fragment = fragments[node.name.value];
         if (fragment !== undefined) walk(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value) ?? type);
       }
@@ -55,7 +55,7 @@ export function fieldsOf(schema: GraphQLSchema, fragments: Fragments, places: re
 }
 
 /** The fragments of a document by name. */
-export function fragmentsOf(document: DocumentNode): Fragments {
+export function collectFragments(document: DocumentNode): Fragments {
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const node of document.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
   return fragments;

@@ -44,31 +44,31 @@ export async function ask(
   context: CallContext,
   agent: ListedAgent,
   { question, chatId, inputs }: Question,
-  { cancelled, onProgress }: AskOptions,
+  { cancelled: cancelSignal, onProgress }: AskOptions,
 ): Promise<Answer> {
   const { deps, caller } = context;
   requireOperation(context, 'Mutation.sendMessage', [agent.id]);
   const chat = chatId === undefined ? await newChat(context, agent, inputs) : await chatWith(context, agent, chatId);
-  cancelled.throwIfAborted();
-  const begun = await performOperation(context, 'Mutation.sendMessage', [chat.id], () =>
+  cancelSignal.throwIfAborted();
+  const begunRun = await performOperation(context, 'Mutation.sendMessage', [chat.id], () =>
     sendMessage(deps, caller, chat.id, { prompt: question }),
   );
   const cancel = () =>
-    void cancelRun(deps, caller, begun.id).catch((error: unknown) => deps.logger.warn({ err: error }, 'a run was not cancelled'));
-  if (cancelled.aborted) cancel();
-  else cancelled.addEventListener('abort', cancel, { once: true });
+    void cancelRun(deps, caller, begunRun.id).catch((error: unknown) => deps.logger.warn({ err: error }, 'a run was not cancelled'));
+  if (cancelSignal.aborted) cancel();
+  else cancelSignal.addEventListener('abort', cancel, { once: true });
   try {
     const fold = new RunFold();
-    const stream = await followRun(deps, caller, { id: begun.id }, -1, context.signal);
+    const stream = await followRun(deps, caller, { id: begunRun.id }, -1, context.signal);
     for await (const batch of stream.batches()) {
       fold.add(batch);
       for (const event of batch) tell(event, onProgress);
     }
     context.signal.throwIfAborted();
     const run = fold.snapshot();
-    return answerOf(run, chat.id, [...(begun.warnings ?? []), ...(run.warnings ?? [])]);
+    return toAnswer(run, chat.id, [...(begunRun.warnings ?? []), ...(run.warnings ?? [])]);
   } finally {
-    cancelled.removeEventListener('abort', cancel);
+    cancelSignal.removeEventListener('abort', cancel);
   }
 }
 
@@ -98,7 +98,7 @@ function tell(event: RunEvent, onProgress: (message: string) => void): void {
 /** Warnings that a person can act on. */
 const toldCodes: readonly string[] = ['grant_required', 'mcp_unavailable'];
 
-function answerOf(run: RunSnapshot, chatId: string, warnings: readonly Warning[] = []): Answer {
+function toAnswer(run: RunSnapshot, chatId: string, warnings: readonly Warning[] = []): Answer {
   if (run.status === 'failed') throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
   if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
   const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));

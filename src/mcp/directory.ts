@@ -33,17 +33,17 @@ const members: ReadonlySet<'id' | 'createdAt' | 'orgId' | 'name' | 'description'
  * Cost: two statements; one more for agents of other organizations, four more when an agent is new or renamed.
  */
 export async function listedAgents(deps: Deps, caller: Caller, only?: string): Promise<readonly ListedAgent[]> {
-  const agents = only === undefined ? await agentsOf(deps, caller) : [await agentForRun(deps, caller, only)];
+  const agents = only === undefined ? await loadAgents(deps, caller) : [await agentForRun(deps, caller, only)];
   const isOwn = ({ orgId }: NamedAgent) => orgId === caller.orgId;
-  const wanted = ({ id, name }: NamedAgent) => ({ agentId: id, slug: `ask_${slugOf(name)}`.slice(0, slugMax) });
-  const names = await deps.storage.toolNames.assign(caller.orgId, agents.filter(isOwn).map(wanted));
+  const toWanted = ({ id, name }: NamedAgent) => ({ agentId: id, slug: `ask_${toSlug(name)}`.slice(0, slugMax) });
+  const names = await deps.storage.toolNames.assign(caller.orgId, agents.filter(isOwn).map(toWanted));
   return agents.map((agent) => {
     const { id, orgId, name, description } = agent;
-    return { id, orgId, name, description, toolName: names.get(id) ?? withPiece(wanted(agent)) };
+    return { id, orgId, name, description, toolName: names.get(id) ?? withPiece(toWanted(agent)) };
   });
 }
 
-async function agentsOf(deps: Deps, caller: Caller): Promise<readonly NamedAgent[]> {
+async function loadAgents(deps: Deps, caller: Caller): Promise<readonly NamedAgent[]> {
   const page = { limit: agentsMax, after: undefined };
   const own = await findAgents(deps, caller, { isOwnOrganization: true }, page, members);
   if (deps.settings.MCP_PUBLIC_AGENTS === 'off') return own.items.toReversed();
@@ -53,15 +53,15 @@ async function agentsOf(deps: Deps, caller: Caller): Promise<readonly NamedAgent
 }
 
 /** The agent that a client names by its id, its tool's name, or its own name. */
-export function agentNamed(agents: readonly ListedAgent[], given: string): ListedAgent | undefined {
-  const wanted = given.toLowerCase();
+export function agentNamed(agents: readonly ListedAgent[], givenName: string): ListedAgent | undefined {
+  const wantedName = givenName.toLowerCase();
   return (
-    agents.find(({ id, toolName }) => id === given || toolName === given) ??
-    agents.find(({ name }) => name.toLowerCase() === wanted)
+    agents.find(({ id, toolName }) => id === givenName || toolName === givenName) ??
+    agents.find(({ name }) => name.toLowerCase() === wantedName)
   );
 }
 
-function slugOf(name: string): string {
+function toSlug(name: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
   const slug = plain
     .toLowerCase()

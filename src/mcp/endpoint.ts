@@ -5,9 +5,9 @@ import { keyEnded, watchKey, watchRevocation } from '../domain/people/api-keys.t
 import { DomainError } from '../entities/ground/errors.ts';
 import type { Caller } from '../entities/people/caller.ts';
 import { authenticate } from '../http/authenticate/authenticate.ts';
-import { keyCheckOf } from '../http/authenticate/key-check.ts';
+import { createKeyCheck } from '../http/authenticate/key-check.ts';
 import { readJsonBody } from '../http/body/json.ts';
-import { CallContext, requestIdOf } from '../http/context.ts';
+import { CallContext, findRequestId } from '../http/context.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { countRequest, rateHeaders } from '../http/reply/rate-headers.ts';
@@ -63,10 +63,10 @@ class Endpoint {
     const { deps, admissions, metrics } = this.#parts;
     res.locals.meter = metrics.meter('mcp', path);
     requireOrigin(req.headers.origin, req.headers.host, deps);
-    if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestIdOf(req), ['allow', methods]);
-    const caller = await authenticate(req, keyCheckOf(deps, admissions.failedKeys));
+    if (req.method === 'OPTIONS') return sendEmpty(res, 204, findRequestId(req), ['allow', methods]);
+    const caller = await authenticate(req, createKeyCheck(deps, admissions.failedKeys));
     countRequest(deps.rates, caller, res, res.locals.startedMs);
-    const context = new CallContext(deps, caller, ['agents'], requestIdOf(req), res);
+    const context = new CallContext(deps, caller, ['agents'], findRequestId(req), res);
     const session = sessionIn(req.headers);
     if (session !== '') await this.#requireLive(caller, session);
     if (req.method === 'POST') return this.#post(context, req, res, session, (await this.#body(req)) ?? {});
@@ -219,8 +219,8 @@ function sessionIn(headers: Request['headers']): string {
  */
 function requireOrigin(origin: string | undefined, host: string | undefined, { settings, publicUrl }: Deps): void {
   if (origin === undefined) return;
-  const allowed = parseCorsOrigins(settings.CORS_ORIGINS);
-  if (allowed === '*' || allowed?.has(origin) === true) return;
+  const allowedOrigins = parseCorsOrigins(settings.CORS_ORIGINS);
+  if (allowedOrigins === '*' || allowedOrigins?.has(origin) === true) return;
   const originHost = URL.parse(origin)?.host ?? '';
   if (origin === URL.parse(publicUrl())?.origin || (originHost === host && isLocal(originHost))) return;
   throw new DomainError('FORBIDDEN', 'Pages of this origin may not call the service; CORS_ORIGINS allows others');

@@ -147,10 +147,10 @@ function withPlainAddress(req: IncomingMessage) {
 }
 
 /** The refusal of a version of the protocol that is not spoken here, with the number of the request, which that of the SDK lacks. */
-function unspokenVersion(requested: string | null, id: string | number | null): object | undefined {
-  if (requested === null || SUPPORTED_PROTOCOL_VERSIONS.includes(requested)) return undefined;
-  const supported = [sessionlessVersion, ...SUPPORTED_PROTOCOL_VERSIONS];
-  const message = `Unsupported protocol version; supported are ${supported.join(', ')}`;
-  const error = { code: ProtocolErrorCode.InvalidParams, message, data: { supported, requested: requested.slice(0, 100) } };
+function unspokenVersion(requestedVersion: string | null, id: string | number | null): object | undefined {
+  if (requestedVersion === null || SUPPORTED_PROTOCOL_VERSIONS.includes(requestedVersion)) return undefined;
+  const supportedVersions = [sessionlessVersion, ...SUPPORTED_PROTOCOL_VERSIONS];
+  const message = `Unsupported protocol version; supported are ${supportedVersions.join(', ')}`;
+  const error = { code: ProtocolErrorCode.InvalidParams, message, data: { supported: supportedVersions, requested: requestedVersion.slice(0, 100) } };
   return { jsonrpc: '2.0', id, error };
 }

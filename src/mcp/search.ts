@@ -30,8 +30,8 @@ export async function searchKnowledge(
   return performOperation(context, 'Query.searchKnowledge', agentIds, async (caller) => {
     const [first] = agents;
     if (first === undefined) return [];
-    const loaded = await Promise.all(agentIds.map(async (id) => agentForRun(deps, caller, id)));
-    const dataSourceIds = [...new Set(loaded.flatMap((agent) => agent.dataSourceIds))].slice(0, sourcesMax);
+    const loadedAgents = await Promise.all(agentIds.map(async (id) => agentForRun(deps, caller, id)));
+    const dataSourceIds = [...new Set(loadedAgents.flatMap((agent) => agent.dataSourceIds))].slice(0, sourcesMax);
     if (dataSourceIds.length === 0) return [];
     const readable = new Set(
       (await deps.storage.dataSources.findMany(dataSourceIds, visibleDataSources(caller))).map(({ id }) => id),
@@ -39,13 +39,13 @@ export async function searchKnowledge(
     const run = searchRun(caller, agents.length === 1 ? first.id : null);
     const { passages } = await deps.runs.recorded(run, async (charge, recorder) => {
       const startedMs = performance.now();
-      const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
-      const found = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
-      recorder.retrieval(query, startedMs, found, undefined);
-      return found;
+      const searchQuestion = { orgId: first.orgId, dataSourceIds, question: query, charge };
+      const passageMatches = await deps.knowledge.search(searchQuestion, { passagesMax: limit, tokensMax }, signal);
+      recorder.retrieval(query, startedMs, passageMatches, undefined);
+      return passageMatches;
     });
-    const shown = passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
-    for (const { dataSourceId } of shown) deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
-    return shown;
+    const shownPassages = passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
+    for (const { dataSourceId } of shownPassages) deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
+    return shownPassages;
   });
 }

@@ -68,33 +68,33 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
       instructions: instructionsFor(asks, searches),
     },
   );
-  const handled = <T>(work: () => Promise<T>): Promise<T> =>
+  const handleWork = <T>(work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(protocolError(error, context)));
   const page = { params: specTypeSchemas.PaginatedRequestParams };
 
   server.setRequestHandler('tools/list', page, ({ cursor }) =>
-    handled(async () => {
+    handleWork(async () => {
       const usable = asks ? await agents() : [];
       deps.audit.read(caller, 'agent', usable);
-      const listed = usable.map(toolOf);
-      const { items, nextCursor } = pageOf([...(searches ? [searchDefinition] : []), ...listed], cursor);
+      const listedTools = usable.map(toTool);
+      const { items, nextCursor } = slicePage([...(searches ? [searchDefinition] : []), ...listedTools], cursor);
       return { tools: [...items], ...nextCursor };
     }),
   );
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) =>
-    handled(async () => {
+    handleWork(async () => {
       requireOperation(context, 'Query.agents');
       requireOperation(context, name === searchTool ? 'Query.searchKnowledge' : 'Mutation.sendMessage');
-      const known = await agents();
+      const knownAgents = await agents();
       return asResult(context, async () => {
-        if (name === searchTool) return search(context, known, args);
-        const agent = known.find(({ toolName }) => toolName === name);
+        if (name === searchTool) return search(context, knownAgents, args);
+        const agent = knownAgents.find(({ toolName }) => toolName === name);
         if (agent === undefined) throw unknown(`tool ${name}`);
         const work = call.begin();
-        const cancelled = isSessionless ? mcpReq.signal : work.cancelled;
-        const options = { cancelled, onProgress: progressTo(mcpReq) };
+        const cancelSignal = isSessionless ? mcpReq.signal : work.cancelled;
+        const options = { cancelled: cancelSignal, onProgress: progressTo(mcpReq) };
         try {
-          return resultOf(await call.whileRunning(() => ask(context, agent, readQuestion(args), options)));
+          return toResult(await call.whileRunning(() => ask(context, agent, readQuestion(args), options)));
         } finally {
           work.end();
         }
@@ -102,8 +102,8 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
     }),
   );
   server.setRequestHandler('resources/list', page, ({ cursor }) =>
-    handled(async () => {
-      const { items, nextCursor } = pageOf(await agents(), cursor);
+    handleWork(async () => {
+      const { items, nextCursor } = slicePage(await agents(), cursor);
       deps.audit.read(caller, 'agent', items);
       const resources = items.map(({ id, name, description }) => ({
         uri: resourceUri(id),
@@ -118,27 +118,27 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
     resourceTemplates: [{ uriTemplate: resourceUri('{id}'), name: 'agent', title: 'An agent', mimeType: 'application/json' }],
   }));
   server.setRequestHandler('resources/read', { params: specTypeSchemas.ReadResourceRequestParams }, ({ uri }) =>
-    handled(async () => {
+    handleWork(async () => {
       const read = await readResource(context, uri);
       if (read === undefined) throw new ResourceNotFoundError(uri.slice(0, 1_000), 'There is no such resource for this key');
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(read, null, 2) }] };
     }),
   );
   server.setRequestHandler('completion/complete', { params: specTypeSchemas.CompleteRequestParams }, ({ ref, argument }) =>
-    handled(async () => {
+    handleWork(async () => {
       const isAgent = ref.type === 'ref/resource' && ref.uri === resourceUri('{id}');
       const begin = argument.value.toLowerCase();
       const begins = ({ id, name }: ListedAgent) => id.startsWith(begin) || name.toLowerCase().startsWith(begin);
       const matches = isAgent ? (await agents()).filter(begins) : [];
-      const shown = matches.slice(0, completionsMax);
-      deps.audit.read(caller, 'agent', shown);
-      const hasMore = shown.length < matches.length;
-      return { completion: { values: shown.map(({ id }) => id), total: matches.length, hasMore } };
+      const shownMatches = matches.slice(0, completionsMax);
+      deps.audit.read(caller, 'agent', shownMatches);
+      const hasMore = shownMatches.length < matches.length;
+      return { completion: { values: shownMatches.map(({ id }) => id), total: matches.length, hasMore } };
     }),
   );
   server.setRequestHandler('prompts/list', page, ({ cursor }) =>
-    handled(async () => {
-      const { items, nextCursor } = pageOf(asks ? await agents() : [], cursor);
+    handleWork(async () => {
+      const { items, nextCursor } = slicePage(asks ? await agents() : [], cursor);
       deps.audit.read(caller, 'agent', items);
       const prompts = items.map(({ toolName: name, name: title, description }) => ({
         name,
@@ -150,7 +150,7 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
     }),
   );
   server.setRequestHandler('prompts/get', { params: specTypeSchemas.GetPromptRequestParams }, ({ name, arguments: args = {} }) =>
-    handled(async () => {
+    handleWork(async () => {
       const agent = asks ? (await agents()).find(({ toolName }) => toolName === name) : undefined;
       if (agent === undefined) throw unknown(`prompt ${name}`);
       const text = `Ask ${agent.name} with the tool ${agent.toolName}, and answer from what it says:\n\n${args.question ?? ''}`;
@@ -164,7 +164,7 @@ export function createServer(call: McpCall, isSessionless: boolean): Server {
 function progressTo({ _meta, notify }: ServerContext['mcpReq']): (message: string) => void {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
-  return progressOf((progress, message) => {
+  return createProgress((progress, message) => {
     // A client that has left gets no progress.
     notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined);
   });
@@ -172,7 +172,7 @@ function progressTo({ _meta, notify }: ServerContext['mcpReq']): (message: strin
 
 const questionArgument = { name: 'question', description: 'What to ask.', required: true };
 
-function toolOf({ name, description, toolName }: ListedAgent): Tool {
+function toTool({ name, description, toolName }: ListedAgent): Tool {
   const what = description.trim() === '' ? '' : ` ${cutText(description.trim(), 1_000)}`;
   return {
     name: toolName,
@@ -225,11 +225,11 @@ async function search(
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > passagesMax) {
     throw new DomainError('INVALID_VALUE', `limit must be a whole number from 1 to ${passagesMax}`);
   }
-  const named = typeof args.agent === 'string' ? agentNamed(agents, args.agent) : undefined;
-  if (args.agent !== undefined && named === undefined)
+  const namedAgent = typeof args.agent === 'string' ? agentNamed(agents, args.agent) : undefined;
+  if (args.agent !== undefined && namedAgent === undefined)
     throw new DomainError('NOT_FOUND', 'agent names no agent that this key may use');
   const atHome = agents.length === 1 ? agents : agents.filter(({ orgId }) => orgId === context.caller.orgId);
-  const among = named === undefined ? atHome : [named];
+  const among = namedAgent === undefined ? atHome : [namedAgent];
   const passages = await searchKnowledge(context, among, query, limit);
   return structured({ passages: passages.map(({ title, url, page, text, score }) => ({ title, url, page, text, score })) });
 }
@@ -249,7 +249,7 @@ function textIn(args: Readonly<Record<string, unknown>>, member: string, lengthM
   return text;
 }
 
-function resultOf({ text, chatId, runId, citations }: Answer): CallToolResult {
+function toResult({ text, chatId, runId, citations }: Answer): CallToolResult {
   return structured({ answer: text, chat_id: chatId, run_id: runId, citations });
 }
 
@@ -283,7 +283,7 @@ function unknown(what: string): ProtocolError {
 }
 
 /** One page of a list; the cursor is the index of its first item. */
-function pageOf<T>(
+function slicePage<T>(
   all: readonly T[],
   cursor: string | undefined,
 ): { readonly items: readonly T[]; readonly nextCursor: { nextCursor?: string } } {
@@ -295,7 +295,7 @@ function pageOf<T>(
 }
 
 /** Joins texts that come soon after each other, so that a fast model does not send a message for each word. */
-function progressOf(send: (progress: number, message: string) => void): (message: string) => void {
+function createProgress(send: (progress: number, message: string) => void): (message: string) => void {
   let count = 0;
   let sentMs = Number.NEGATIVE_INFINITY;
   let waiting = '';

@@ -70,7 +70,7 @@ export function createConnectPages(steps: ConnectSteps, page: ConsolePage): Rout
   );
   router.post('/oauth/callback', (req, res) =>
     show(req, res, page, async () => {
-      const form = new URLSearchParams(await formOf(req));
+      const form = new URLSearchParams(await readForm(req));
       const { returnTo, connection } = await steps.confirm(form.get('word') ?? '', req);
       return { kind: 'CONNECTED', name: connection.name, returnTo };
     }),
@@ -119,7 +119,7 @@ function plainPage(outcome: Outcome): string {
   });
 }
 
-async function formOf(req: IncomingMessage): Promise<string> {
+async function readForm(req: IncomingMessage): Promise<string> {
   const blocks: Buffer[] = [];
   let bytes = 0;
   for await (const block of req) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import { DomainError } from '../entities/ground/errors.ts';
-import { requestIdOf } from '../http/context.ts';
+import { findRequestId } from '../http/context.ts';
 import { pageHeaders } from '../http/page/page.ts';
 import type { SearchEntry } from '../http/page/search-entry.ts';
 import { sendEmpty, sendJson } from '../http/reply/reply.ts';
@@ -74,18 +74,18 @@ function createIndex(version: string): Router {
     .route(['/', '/about'])
     .get((req, res, next) => {
       if (req.headers.accept?.includes('text/html') === true) return next('route');
-      sendJson(res, 200, index, requestIdOf(req), ['vary', 'accept']);
+      sendJson(res, 200, index, findRequestId(req), ['vary', 'accept']);
     })
-    .options((req, res) => sendEmpty(res, 204, requestIdOf(req), ['allow', allowed]))
+    .options((req, res) => sendEmpty(res, 204, findRequestId(req), ['allow', allowedMethods]))
     .all(refuseMethod);
   return router;
 }
 
 const description = 'AI agents, chats and knowledge for organizations: one GraphQL schema, a REST API, streaming completions.';
 
-const allowed = 'GET, HEAD, OPTIONS';
+const allowedMethods = 'GET, HEAD, OPTIONS';
 
 const refuseMethod: RequestHandler = (req, res) => {
-  res.setHeader('allow', allowed);
-  throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, not ${req.method}`);
+  res.setHeader('allow', allowedMethods);
+  throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowedMethods}, not ${req.method}`);
 };

@@ -13,11 +13,11 @@ export function searchIndex(
   operations: () => readonly SearchEntry[],
 ): StaticContent {
   return new StaticContent(['content-type', jsonType, ...pageHeaders], async () =>
-    JSON.stringify([...(await readPages()).flatMap(entriesOf), ...operations()]),
+    JSON.stringify([...(await readPages()).flatMap(listEntries), ...operations()]),
   );
 }
 
-function entriesOf({ address, group, label, title, sections }: ManualPage): readonly SearchEntry[] {
+function listEntries({ address, group, label, title, sections }: ManualPage): readonly SearchEntry[] {
   return sections.map(({ id, depth, heading, text }) => ({
     kind: 'manual',
     title: plain(depth === 1 ? title : heading),

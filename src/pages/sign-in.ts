@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { DomainError } from '../entities/ground/errors.ts';
 import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
-import { type Addressing, requireOwnPage, sessionCookies, sessionSecretOf } from '../http/authenticate/session-cookie.ts';
+import { type Addressing, requireOwnPage, sessionCookies, readSessionSecret } from '../http/authenticate/session-cookie.ts';
 import { readJsonBody } from '../http/body/json.ts';
-import { requestIdOf } from '../http/context.ts';
+import { findRequestId } from '../http/context.ts';
 import { sendJson } from '../http/reply/reply.ts';
 import { isObject } from '../lib/json/json.ts';
 
@@ -14,12 +14,12 @@ export interface SignInSteps {
   byLink(secret: string, req: IncomingMessage, sessionSecret: string | undefined): Promise<{ readonly secret: string }>;
   /** @throws DomainError for the visitor */
   byPassword(
-    given: { readonly email: string; readonly password: string },
+    credentials: { readonly email: string; readonly password: string },
     req: IncomingMessage,
     sessionSecret: string | undefined,
   ): Promise<{ readonly secret: string }>;
   byInvitation(
-    given: { readonly secret: string; readonly name: string | undefined; readonly password: string | undefined },
+    acceptance: { readonly secret: string; readonly name: string | undefined; readonly password: string | undefined },
     req: IncomingMessage,
     sessionSecret: string | undefined,
   ): Promise<{ readonly secret: string }>;
@@ -47,21 +47,21 @@ const bodyIdleMs = 10_000;
  * What the page `/sign-in` of the console calls. Each call has a JSON body and comes from a page of this service; its reply sets the
  * cookie of the session, and shows no secret. An address with too many refusals waits, as with keys.
  */
-export function createSignIn(steps: SignInSteps, addressing: Addressing, failed: FailedKeys): Router {
-  const secretIn = (req: Request) => sessionSecretOf(req, addressing);
+export function createSignIn(steps: SignInSteps, addressing: Addressing, failedKeys: FailedKeys): Router {
+  const secretIn = (req: Request) => readSessionSecret(req, addressing);
   /** Only from a page of this service; failures of an address are counted. */
   async function guarded<T>(req: Request, work: () => Promise<T>): Promise<T> {
     requireOwnPage(req, addressing);
-    if (failed.isExhausted(req)) throw failed.refusal();
+    if (failedKeys.isExhausted(req)) throw failedKeys.refusal();
     return work().catch((error: unknown) => {
-      failed.note(req);
+      failedKeys.note(req);
       throw error;
     });
   }
   const signingIn =
     (step: (body: Readonly<Record<string, unknown>>, req: Request) => Promise<{ readonly secret: string }>): RequestHandler =>
     async (req, res) => {
-      const { secret } = await guarded(req, async () => step(await bodyOf(req), req));
+      const { secret } = await guarded(req, async () => step(await readBody(req), req));
       reply(req, res, { isSignedIn: true }, sessionCookies(req, addressing, secret));
     };
   return Router({ strict: true, caseSensitive: true })
@@ -75,32 +75,32 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
     )
     .post(
       '/sign-in/link',
-      signingIn((body, req) => steps.byLink(textOf(body, 'link'), req, secretIn(req))),
+      signingIn((body, req) => steps.byLink(readText(body, 'link'), req, secretIn(req))),
     )
     .post(
       '/sign-in/password',
       signingIn((body, req) =>
-        steps.byPassword({ email: textOf(body, 'email'), password: textOf(body, 'password') }, req, secretIn(req)),
+        steps.byPassword({ email: readText(body, 'email'), password: readText(body, 'password') }, req, secretIn(req)),
       ),
     )
     .post(
       '/sign-in/invitation',
       signingIn((body, req) => {
-        const given = {
-          secret: textOf(body, 'invitation'),
-          name: optionalTextOf(body, 'name'),
-          password: optionalTextOf(body, 'password'),
+        const acceptance = {
+          secret: readText(body, 'invitation'),
+          name: readOptionalText(body, 'name'),
+          password: readOptionalText(body, 'password'),
         };
-        return steps.byInvitation(given, req, secretIn(req));
+        return steps.byInvitation(acceptance, req, secretIn(req));
       }),
     )
     .post('/sign-in/invitation/show', async (req, res) => {
-      const shown = await guarded(req, async () => steps.invitation(textOf(await bodyOf(req), 'invitation'), secretIn(req)));
-      reply(req, res, shown);
+      const invitationView = await guarded(req, async () => steps.invitation(readText(await readBody(req), 'invitation'), secretIn(req)));
+      reply(req, res, invitationView);
     })
     .post('/sign-in/passkey/options', async (req, res) => {
       const options = await guarded(req, async () => {
-        await bodyOf(req);
+        await readBody(req);
         return steps.passkeyOptions(req);
       });
       reply(req, res, options);
@@ -111,13 +111,13 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failed:
     )
     .post('/sign-out', async (req, res) => {
       requireOwnPage(req, addressing);
-      await bodyOf(req);
+      await readBody(req);
       const { logoutUrl } = await steps.signOut(req, secretIn(req));
       reply(req, res, { isSignedIn: false, logoutUrl }, sessionCookies(req, addressing, ''));
     });
 }
 
-async function bodyOf(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+async function readBody(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
   // A form of another site may send a body without a type.
   if (req.headers['content-type'] === undefined) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json');
@@ -127,16 +127,16 @@ async function bodyOf(req: IncomingMessage): Promise<Readonly<Record<string, unk
   return value;
 }
 
-function optionalTextOf(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  return body[name] === undefined ? undefined : textOf(body, name);
+function readOptionalText(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  return body[name] === undefined ? undefined : readText(body, name);
 }
 
-function textOf(body: Readonly<Record<string, unknown>>, name: string): string {
+function readText(body: Readonly<Record<string, unknown>>, name: string): string {
   const value = body[name];
   if (typeof value === 'string') return value;
   throw new DomainError('MISSING_REQUIRED_PARAMETER', `${name} must be a text`, { param: name });
 }
 
 function reply(req: Request, res: Response, body: object, headers: readonly string[] = []): void {
-  sendJson(res, 200, JSON.stringify(body), requestIdOf(req), headers);
+  sendJson(res, 200, JSON.stringify(body), findRequestId(req), headers);
 }

@@ -12,7 +12,7 @@ import {
 import { operationScopes } from '../domain/ground/access/operation-scopes.ts';
 import { Faults } from '../domain/ground/faults.ts';
 import type { Scope } from '../entities/people/caller.ts';
-import { restMembersOf } from '../http/input/names.ts';
+import { listRestMembers } from '../http/input/names.ts';
 import { compileReader, type Reader } from '../http/input/reader.ts';
 import { withReadVariables } from '../lib/flat-inputs.ts';
 import { integerBounds } from '../wire/ground/schema.ts';
@@ -24,9 +24,9 @@ import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
 import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
 import { memberNames } from './input/member-names.ts';
 import { compileParameter, freeParameterType, type ParameterReader } from './input/parameters.ts';
-import { replyMembersOf } from './input/reply-members.ts';
+import { findReplyMembers } from './input/reply-members.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
-import { pathsOf } from './paths.ts';
+import { listPaths } from './paths.ts';
 import type { DeclaredRoute } from './route.ts';
 
 export interface Parameter {
@@ -96,13 +96,13 @@ export function compileRoutes(
   if (declarations !== null) checkDeclarations(schema, declarations);
   const schemas: RowSchemas = { schema, executed: withReadVariables(schema) };
   const problems: string[] = [];
-  const seen = new Set<string>();
+  const seenRoutes = new Set<string>();
   const routes = rows.flatMap((row) => {
     try {
-      const places = pathsOf(row).map((path) => `${row.method} ${path.replace(/\{[^{}]*\}/g, '{}')}`);
+      const places = listPaths(row).map((path) => `${row.method} ${path.replace(/\{[^{}]*\}/g, '{}')}`);
       for (const key of [row.operationId, ...places]) {
-        if (seen.has(key)) throw new Error(`${key} is taken by another route`);
-        seen.add(key);
+        if (seenRoutes.has(key)) throw new Error(`${key} is taken by another route`);
+        seenRoutes.add(key);
       }
       if (declarations !== null) checkSchemas(row, declarations);
       checkDocuments(schema, row);
@@ -127,26 +127,26 @@ interface RowSchemas {
   readonly executed: GraphQLSchema;
 }
 
-function compileRoute({ schema, executed }: RowSchemas, row: DeclaredRoute, scopes: OperationScopes): Route {
+function compileRoute({ schema, executed: executedSchema }: RowSchemas, row: DeclaredRoute, scopes: OperationScopes): Route {
   const main = compileDocument(schema, row.document, scopes);
   const pathNames = [...row.path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
   checkShape(row, pathNames);
   checkVariables(row, main, pathNames);
   checkReply(row, main);
   const stream =
-    row.stream === undefined ? undefined : compileSubscription({ schema, executed }, row, main, row.stream.document, scopes);
+    row.stream === undefined ? undefined : compileSubscription({ schema, executed: executedSchema }, row, main, row.stream.document, scopes);
   const isFolded = main.operation.operation === 'subscription';
   const route: Route = {
     row,
     main,
     executed: readDocument(main.document),
-    schema: executed,
+    schema: executedSchema,
     scope: main.scope,
     readers: variableReaders(row, main, pathNames),
     stream,
-    source: isFolded ? compileSource(executed, main) : undefined,
-    resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executed, main),
-    showEnums: row.reply === undefined ? compileEnumTexts(executed, main) : undefined,
+    source: isFolded ? compileSource(executedSchema, main) : undefined,
+    resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executedSchema, main),
+    showEnums: row.reply === undefined ? compileEnumTexts(executedSchema, main) : undefined,
     showMembers: compileMembers(row),
     argumentNames: argumentNames(main.rootNode),
     bodyPlace: bodyPlace(main.rootNode, row.body),
@@ -159,7 +159,7 @@ function compileRoute({ schema, executed }: RowSchemas, row: DeclaredRoute, scop
 
 /** A stream's document: a subscription with the same variables and the same scope as the route's. */
 function compileSubscription(
-  { schema, executed }: RowSchemas,
+  { schema, executed: executedSchema }: RowSchemas,
   row: DeclaredRoute,
   main: RowDocument,
   source: string,
@@ -172,7 +172,7 @@ function compileSubscription(
     if (String(own.type) !== String(variable.type)) throw new Error(`$${variable.name} has two types in ${row.operationId}`);
   }
   if (document.scope !== main.scope) throw new Error('the subscription needs another scope than the document');
-  return compileSource(executed, document);
+  return compileSource(executedSchema, document);
 }
 
 function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): VariableReaders {
@@ -183,7 +183,7 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
     return { name, read: compileParameter(name, type), isRequired: variable?.isRequired === true };
   };
   const bodyType = row.body === undefined ? undefined : main.variables.get(row.body)?.type;
-  const extra = bodyType === undefined ? undefined : replyMembersOf(getNamedType(bodyType).name);
+  const extra = bodyType === undefined ? undefined : findReplyMembers(getNamedType(bodyType).name);
   const defaults = [...main.variables.values()].filter((variable) => variable.defaultValue !== undefined);
   return {
     path: pathNames.map(parameter),
@@ -202,7 +202,7 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
 function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): Generator<FormField> {
   const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
   if (isInputObjectType(bodyType) && row.upload?.orJson !== true) {
-    for (const field of restMembersOf(bodyType)) {
+    for (const field of listRestMembers(bodyType)) {
       const wire = memberNames(row).wire(field.name);
       const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
       yield { name: field.name, wire, read: compileParameter(wire, field.type), isRequired, isMember: true };

@@ -6,10 +6,10 @@ import { linkedChatFile, linkedRunFile } from '../domain/operations/linked-files
 import { fileLinkParameter } from '../engine/files/file-links.ts';
 import { contentLinkParameter } from '../engine/knowledge/content-links.ts';
 import { DomainError, publicError } from '../entities/ground/errors.ts';
-import { originOf, requestIdOf } from '../http/context.ts';
+import { toOrigin, findRequestId } from '../http/context.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { sendDownload } from '../http/reply/download.ts';
-import { queryOf } from './call/call.ts';
+import { readQuery } from './call/call.ts';
 import { passagePage, refusedLinkPage, sendContentPage } from './content-page.ts';
 import { passBadEscape } from './router.ts';
 
@@ -34,36 +34,36 @@ function contentLinksRouter(deps: Deps, metrics: Metrics): Router {
   const router = Router({ strict: true, caseSensitive: true });
   return router
     .get('/api/v1/data-sources/:dataSourceId/knowledge/:id/content', async (req, res, next) => {
-      const query = new URLSearchParams(queryOf(req));
-      const signed = query.get(contentLinkParameter);
-      if (signed === null) return next();
+      const query = new URLSearchParams(readQuery(req));
+      const signedText = query.get(contentLinkParameter);
+      if (signedText === null) return next();
       res.locals.meter = meter;
       await answer(req, res, next, async () => {
-        const item = await linkedItem(deps, req.params, signed);
+        const item = await linkedItem(deps, req.params, signedText);
         const isShown = query.get(originalParameter) === '1';
         const passage = isShown || query.get(downloadParameter) === '1' ? undefined : await item.passage();
         if (passage !== undefined) {
-          const addressOf = (parameter: string) => `?${contentLinkParameter}=${signed}&${parameter}=1`;
-          const addresses = { original: addressOf(originalParameter), download: addressOf(downloadParameter) };
-          return sendContentPage(res, 200, passagePage(passage, addresses), requestIdOf(req));
+          const makeAddress = (parameter: string) => `?${contentLinkParameter}=${signedText}&${parameter}=1`;
+          const addresses = { original: makeAddress(originalParameter), download: makeAddress(downloadParameter) };
+          return sendContentPage(res, 200, passagePage(passage, addresses), findRequestId(req));
         }
-        await sendDownload(res, item.content(isShown), requestIdOf(req), req.method === 'HEAD');
+        await sendDownload(res, item.content(isShown), findRequestId(req), req.method === 'HEAD');
       });
     })
     .get('/api/v1/chats/:chatId/files/:fileId/content', async (req, res, next) => {
-      const signed = new URLSearchParams(queryOf(req)).get(fileLinkParameter);
+      const signed = new URLSearchParams(readQuery(req)).get(fileLinkParameter);
       if (signed === null) return next();
       res.locals.meter = fileMeter;
       await answer(req, res, next, async () => {
         const download = await linkedChatFile(deps, req.params, signed);
-        await sendDownload(res, download, requestIdOf(req), req.method === 'HEAD');
+        await sendDownload(res, download, findRequestId(req), req.method === 'HEAD');
       });
     })
     .get('/api/v1/run-files', async (req, res) => {
       res.locals.meter = fileMeter;
-      const signed = new URLSearchParams(queryOf(req)).get(fileLinkParameter) ?? '';
+      const signed = new URLSearchParams(readQuery(req)).get(fileLinkParameter) ?? '';
       await answer(req, res, undefined, async () => {
-        await sendDownload(res, await linkedRunFile(deps, signed, originOf(deps, req)), requestIdOf(req), req.method === 'HEAD');
+        await sendDownload(res, await linkedRunFile(deps, signed, toOrigin(deps, req)), findRequestId(req), req.method === 'HEAD');
       });
     })
     .use(passBadEscape);
@@ -77,7 +77,7 @@ async function answer(req: Request, res: Response, next: (() => void) | undefine
     if (next !== undefined && req.headers.authorization !== undefined) return next();
     if (!(error instanceof DomainError) || res.headersSent || !wantsPage(req)) throw error;
     const { status } = publicError(error);
-    sendContentPage(res, status, refusedLinkPage(error.message, status), requestIdOf(req));
+    sendContentPage(res, status, refusedLinkPage(error.message, status), findRequestId(req));
   }
 }
 

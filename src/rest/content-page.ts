@@ -51,28 +51,28 @@ export function passagePage(passage: PassageView, addresses: { readonly original
     ...(isCurrent
       ? []
       : ['<p class="note">The document was read again after it was cited, so the passage may stand elsewhere in it.</p>']),
-    `<p class="links"><a href="#passage">Go to the passage</a> ${linksOf(passage, addresses)}</p>`,
+    `<p class="links"><a href="#passage">Go to the passage</a> ${writeLinks(passage, addresses)}</p>`,
     `<div class="text">${isCutBefore ? '… ' : ''}${escapeHtml(before)}<mark id="passage">${escapeHtml(text)}</mark>${escapeHtml(after)}${isCutAfter ? ' …' : ''}</div>`,
   ];
-  return pageOf(name, main.join('\n'));
+  return writePage(name, main.join('\n'));
 }
 
 /** Says why a link does not open. */
 export function refusedLinkPage(message: string, status: number): string {
   const title = status === 404 ? 'This document is gone' : 'This link does not open';
-  return pageOf(title, `<h1>${title}</h1>\n<p>${escapeHtml(message)}.</p>`);
+  return writePage(title, `<h1>${title}</h1>\n<p>${escapeHtml(message)}.</p>`);
 }
 
-function linksOf({ original, page }: PassageView, addresses: { readonly original: string; readonly download: string }): string {
+function writeLinks({ original, page }: PassageView, addresses: { readonly original: string; readonly download: string }): string {
   if (original === 'none') return 'The document itself is not kept here.';
   const download = `<a href="${escapeHtml(addresses.download)}">Download the document</a>`;
   if (original === 'download') return download;
   const isAtPage = original === 'pdf' && page !== null;
-  const shown = `<a href="${escapeHtml(addresses.original)}${isAtPage ? `#page=${page}` : ''}">Open the document${isAtPage ? ` at page ${page}` : ''}</a>`;
-  return `${shown} ${download}`;
+  const originalLink = `<a href="${escapeHtml(addresses.original)}${isAtPage ? `#page=${page}` : ''}">Open the document${isAtPage ? ` at page ${page}` : ''}</a>`;
+  return `${originalLink} ${download}`;
 }
 
-function pageOf(title: string, main: string): string {
+function writePage(title: string, main: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -7,7 +7,7 @@ export const clientBases = ['/v1', '/api/v1'] as const;
 const anyBase = /^\/api\/v\d+(?=\/)/;
 
 /** Every path of a route: its own first, then the same below each base of stock clients. */
-export function pathsOf({ path, forClients }: Pick<DeclaredRoute, 'path' | 'forClients'>): readonly string[] {
+export function listPaths({ path, forClients }: Pick<DeclaredRoute, 'path' | 'forClients'>): readonly string[] {
   if (forClients !== true) return [path];
   return [...new Set([path, ...clientBases.map((base) => path.replace(anyBase, base))])];
 }

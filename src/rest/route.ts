@@ -96,7 +96,7 @@ export interface DeclaredRoute {
   /** The reply is bytes, served inert: the document says who may have them and that they are there, then this opens them. */
   readonly download?: OpenDownload;
   /** How the format of this route shows a failure; default: the common error object. */
-  readonly errorForm?: (shown: PublicError) => PublicError;
+  readonly errorForm?: (shownError: PublicError) => PublicError;
   /**
    * Notes faults of the members of the body that could be read, when others could not: one reply then names the faults of both. Without
    * faults, the resolver finds them itself.

@@ -3,7 +3,7 @@ import { Handler } from './call/handler.ts';
 import type { RestOptions } from './call/options.ts';
 import { Steps } from './call/steps.ts';
 import type { Route } from './compile.ts';
-import { pathsOf } from './paths.ts';
+import { listPaths } from './paths.ts';
 
 /** Tags whose routers are asked first: the paths of models. */
 const hotTags = ['Completions', 'Responses'];
@@ -16,7 +16,7 @@ export function createRestRouter(options: RestOptions): Router {
   const steps = new Steps(options);
   const { handle } = new Handler(options);
   const routers = new Map<string, Router>();
-  const places = options.routes.flatMap((route) => pathsOf(route.row).map((path) => ({ path, route })));
+  const places = options.routes.flatMap((route) => listPaths(route.row).map((path) => ({ path, route })));
   places.sort((a, b) => compare(sortKey(a), sortKey(b)));
   for (const [path, atPlace] of Map.groupBy(places, (place) => place.path)) {
     const atPath = atPlace.map(({ route }) => route);

@@ -6,7 +6,7 @@ import type { ResponseInput } from '../domain/conversations/responses/input.ts';
 import { ConnectionMemory } from '../domain/conversations/responses/memory.ts';
 import type { Deps } from '../domain/deps.ts';
 import { requireOperation } from '../domain/ground/audit/operation.ts';
-import { readerOf } from '../domain/ground/audit/reads.ts';
+import { toReader } from '../domain/ground/audit/reads.ts';
 import { Faults } from '../domain/ground/faults.ts';
 import { keyEnded, watchKey } from '../domain/people/api-keys.ts';
 import { asSpan } from '../engine/tracing/tracing.ts';
@@ -14,8 +14,8 @@ import { isTerminal, type RunEvent, type RunSnapshot } from '../entities/convers
 import { DomainError, type ErrorCode, isWithoutKey } from '../entities/ground/errors.ts';
 import type { Caller } from '../entities/people/caller.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
-import { keyCheckOf } from '../http/authenticate/key-check.ts';
-import { originOf, requestIdOf, type SourceContext } from '../http/context.ts';
+import { createKeyCheck } from '../http/authenticate/key-check.ts';
+import { toOrigin, findRequestId, type SourceContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
@@ -27,7 +27,7 @@ import type { Route } from './compile.ts';
 import { renamedFault } from './input/error-params.ts';
 import { memberNames } from './input/member-names.ts';
 import { refusesExtensions } from './input/reply-members.ts';
-import { pathsOf } from './paths.ts';
+import { listPaths } from './paths.ts';
 
 /** Requests that may wait on one connection. */
 const waitingMax = 32;
@@ -47,9 +47,9 @@ export interface ResponseSocket {
  * continued.
  */
 export function createResponseSocket(deps: Deps, route: Route, admissions: Admissions): ResponseSocket {
-  const paths = pathsOf(route.row);
+  const paths = listPaths(route.row);
   const connections = new Set<Connection>();
-  const keyCheck = keyCheckOf(deps, admissions.failedKeys);
+  const keyCheck = createKeyCheck(deps, admissions.failedKeys);
   const openOfKey = new Map<string, number>();
   const countOpen = (keyId: string, by: 1 | -1) => {
     const count = (openOfKey.get(keyId) ?? 0) + by;
@@ -66,14 +66,14 @@ export function createResponseSocket(deps: Deps, route: Route, admissions: Admis
       const accept = (caller: Caller) => {
         requireFree(deps, openOfKey.get(caller.keyId) ?? 0);
         admissions.sockets.require(caller);
-        server.handleUpgrade(req, socket, head, (opened) => {
-          const requestId = requestIdOf(req);
-          const parts = { deps, admissions, route, caller, socket: opened, stream: socket, requestId, req };
+        server.handleUpgrade(req, socket, head, (webSocket) => {
+          const requestId = findRequestId(req);
+          const parts = { deps, admissions, route, caller, socket: webSocket, stream: socket, requestId, req };
           const connection = new Connection(parts);
           connections.add(connection);
           countOpen(caller.keyId, 1);
           admissions.sockets.share.take(caller);
-          opened.once('close', () => {
+          webSocket.once('close', () => {
             connections.delete(connection);
             countOpen(caller.keyId, -1);
             admissions.sockets.leave(caller);
@@ -85,7 +85,7 @@ export function createResponseSocket(deps: Deps, route: Route, admissions: Admis
         .then(accept)
         .catch((error: unknown) => {
           if (isWithoutKey(error)) deps.audit.refusals.noteWithoutKey();
-          const requestId = requestIdOf(req);
+          const requestId = findRequestId(req);
           refuseRaw(socket, responseError(showError(error, deps.logger, requestId)), requestId);
         });
     },
@@ -101,7 +101,7 @@ export function createResponseSocket(deps: Deps, route: Route, admissions: Admis
 async function open(deps: Deps, { main }: Route, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
   const caller = await authenticate(req, keyCheck);
   requireRate(deps, caller);
-  requireOperation({ deps, caller, ...originOf(deps, req) }, `${main.rootType.name}.${main.rootField.name}`);
+  requireOperation({ deps, caller, ...toOrigin(deps, req) }, `${main.rootType.name}.${main.rootField.name}`);
   return caller;
 }
 
@@ -272,7 +272,7 @@ class Connection {
       let status: RunSnapshot['status'] | undefined;
       for await (const batch of events) {
         projection.project(batch);
-        status = endOf(batch) ?? status;
+        status = findEndStatus(batch) ?? status;
         if (this.#parts.stream.writableNeedDrain) await this.#drained();
       }
       if (status === undefined || status === 'failed') this.#memory.forget(input.previousResponseId);
@@ -287,8 +287,8 @@ class Connection {
   #contextOf(signal: AbortSignal): SourceContext {
     const { deps, req, route } = this.#parts;
     const header = (name: string) => [req.headers[name]].flat()[0];
-    const origin = originOf(deps, req);
-    const caller = readerOf(this.#parts.caller, [route.main.rootField.name], origin);
+    const origin = toOrigin(deps, req);
+    const caller = toReader(this.#parts.caller, [route.main.rootField.name], origin);
     return { deps, caller, ...origin, signal, notes: new Map(), memory: this.#memory, header };
   }
 
@@ -324,9 +324,9 @@ class Connection {
 
   #error(error: unknown): void {
     const { deps, requestId, route } = this.#parts;
-    const shown = responseError(showError(error, deps.logger, requestId));
-    const members = errorMembers(renamedFault(shown, wireParam(shown.param, route)));
-    this.#send(JSON.stringify({ type: 'error', status: shown.status, ...members }));
+    const shownError = responseError(showError(error, deps.logger, requestId));
+    const members = errorMembers(renamedFault(shownError, wireParam(shownError.param, route)));
+    this.#send(JSON.stringify({ type: 'error', status: shownError.status, ...members }));
   }
 
   #send(json: string): void {
@@ -339,7 +339,7 @@ class Connection {
 }
 
 /** How a run ended with these events; undefined when it did not. */
-function endOf(batch: readonly RunEvent[]): RunSnapshot['status'] | undefined {
+function findEndStatus(batch: readonly RunEvent[]): RunSnapshot['status'] | undefined {
   const last = batch.at(-1);
   return last !== undefined && isTerminal(last) && 'run' in last ? last.run.status : undefined;
 }

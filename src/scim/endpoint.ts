@@ -3,9 +3,9 @@ import type { Deps } from '../domain/deps.ts';
 import { DomainError, isWithoutKey, type PublicError } from '../entities/ground/errors.ts';
 import type { Caller } from '../entities/people/caller.ts';
 import { authenticate } from '../http/authenticate/authenticate.ts';
-import { keyCheckOf } from '../http/authenticate/key-check.ts';
+import { createKeyCheck } from '../http/authenticate/key-check.ts';
 import { readJsonBody } from '../http/body/json.ts';
-import { originOf, requestIdOf } from '../http/context.ts';
+import { toOrigin, findRequestId } from '../http/context.ts';
 import { errorHeaders, showError } from '../http/errors.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';
@@ -44,7 +44,7 @@ declare global {
  * see a request.
  */
 export function createScimEndpoint({ deps, metrics, admissions }: ScimEndpointParts): RequestHandler {
-  const keys = keyCheckOf(deps, admissions.failedKeys);
+  const keys = createKeyCheck(deps, admissions.failedKeys);
   let routers: Promise<RequestHandler> | undefined;
   const handle: RequestHandler = async (req, res, next) => {
     res.locals.meter = metrics.meter('scim', path);
@@ -57,7 +57,7 @@ export function createScimEndpoint({ deps, metrics, admissions }: ScimEndpointPa
   async function answer(req: Request, res: Response, next: NextFunction): Promise<void> {
     const caller = await authenticate(req, keys);
     countRequest(deps.rates, caller, res, res.locals.startedMs);
-    requireScim(deps, caller, originOf(deps, req));
+    requireScim(deps, caller, toOrigin(deps, req));
     if (req.url.length > queryMaxLength)
       throw new DomainError('INVALID_VALUE', `An address has at most ${queryMaxLength} characters`);
     const hasBody = req.method === 'POST' || req.method === 'PUT' || req.method === 'PATCH';
@@ -67,9 +67,9 @@ export function createScimEndpoint({ deps, metrics, admissions }: ScimEndpointPa
     const query = Object.fromEntries(new URL(req.url, 'http://localhost').searchParams);
     routers ??= loadRouters(deps);
     const serve = await routers;
-    const headers = ['x-request-id', requestIdOf(req), ...securityHeaders, ...rateHeaders(res)];
+    const headers = ['x-request-id', findRequestId(req), ...securityHeaders, ...rateHeaders(res)];
     for (let at = 0; at < headers.length; at += 2) res.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
-    res.locals.scim = { deps, caller, ...originOf(deps, req) };
+    res.locals.scim = { deps, caller, ...toOrigin(deps, req) };
     // Express reads both anew at each look otherwise; the routers write numbers into the query.
     Object.defineProperty(req, 'query', { value: query, configurable: true });
     // The body has been read: without a length the reader of the routers waits for none.
@@ -126,7 +126,7 @@ async function loadRouters(deps: Deps): Promise<RequestHandler> {
 }
 
 /** @throws DomainError INSUFFICIENT_SCOPE, FORBIDDEN: the person whom the key acts as must be an ADMIN at each request. Both are entries of the audit log. */
-function requireScim(deps: Deps, caller: Caller, origin: ReturnType<typeof originOf>): void {
+function requireScim(deps: Deps, caller: Caller, origin: ReturnType<typeof toOrigin>): void {
   const refuse = (error: DomainError): never => {
     deps.audit.refusals.note(caller, 'Scim', error, [], origin);
     throw error;
@@ -162,23 +162,23 @@ function requireFewOperations(body: unknown): void {
 /** Answers with the error object of RFC 7644, section 3.12. */
 function sendFailure(deps: Deps, req: Request, res: Response, error: unknown): void {
   if (isWithoutKey(error)) deps.audit.refusals.noteWithoutKey();
-  const requestId = requestIdOf(req);
-  const shown = isScimError(error) ? undefined : showError(error, deps.logger, requestId);
-  const { status, message } = shown ?? (error as ScimFailure);
-  const scimType = shown === undefined ? (error as ScimFailure).scimType : typeOf(shown);
+  const requestId = findRequestId(req);
+  const shownError = isScimError(error) ? undefined : showError(error, deps.logger, requestId);
+  const { status, message } = shownError ?? (error as ScimFailure);
+  const scimType = shownError === undefined ? (error as ScimFailure).scimType : toScimType(shownError);
   const body = {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
     status: String(status),
     ...(scimType === undefined || scimType === '' ? {} : { scimType }),
     detail: message,
   };
-  const headers = Object.entries(shown === undefined ? {} : errorHeaders(shown)).flat();
-  const fixed = ['content-type', scimJson, 'x-request-id', requestId, ...securityHeaders];
-  sendBody(res, status, [...fixed, ...headers], JSON.stringify(body), false);
+  const headers = Object.entries(shownError === undefined ? {} : errorHeaders(shownError)).flat();
+  const fixedHeaders = ['content-type', scimJson, 'x-request-id', requestId, ...securityHeaders];
+  sendBody(res, status, [...fixedHeaders, ...headers], JSON.stringify(body), false);
   discardBody(req, deps.settings.UPLOAD_MAX_BYTES);
 }
 
-function typeOf({ status, code }: PublicError): string | undefined {
+function toScimType({ status, code }: PublicError): string | undefined {
   if (code === 'INVALID_JSON') return 'invalidSyntax';
   return status === 400 ? 'invalidValue' : undefined;
 }

@@ -44,10 +44,10 @@ interface NormalBody {
  */
 export function normalizeBody(method: string, kind: ResourceKind, body: unknown): NormalBody {
   if (!hasMembers(body) || Array.isArray(body)) return { body, isWithoutEffect: false };
-  if (method !== 'PATCH') return { body: keptOf(kind, body), isWithoutEffect: false };
+  if (method !== 'PATCH') return { body: pickKept(kind, body), isWithoutEffect: false };
   const { Operations: operations } = body;
   if (!Array.isArray(operations) || operations.length === 0) return { body, isWithoutEffect: false };
-  const read = operations.map((one: unknown) => (hasMembers(one) ? operationsOf(kind, one) : [one]));
+  const read = operations.map((one: unknown) => (hasMembers(one) ? listOperations(kind, one) : [one]));
   const normal = read.flat().filter((one) => one !== unknownAttribute && one !== droppedAttribute);
   // The library says which attribute there is not.
   if (read.flat().every((one) => one === unknownAttribute)) return { body, isWithoutEffect: false };
@@ -57,19 +57,19 @@ export function normalizeBody(method: string, kind: ResourceKind, body: unknown)
 const unknownAttribute = Symbol('unknown attribute');
 const droppedAttribute = Symbol('dropped attribute');
 
-function operationsOf(kind: ResourceKind, operation: Members): readonly unknown[] {
+function listOperations(kind: ResourceKind, operation: Members): readonly unknown[] {
   const { op, path, value } = operation;
   if (path === undefined || path === null || path === '') {
     if (!hasMembers(value) || Array.isArray(value)) return [operation];
-    return Object.entries(value).flatMap(([name, inner]) => operationsOf(kind, { op, path: name, value: inner }));
+    return Object.entries(value).flatMap(([name, inner]) => listOperations(kind, { op, path: name, value: inner }));
   }
   if (typeof path !== 'string') return [operation];
   const place = path.replace(coreSchema, '');
-  const [given = ''] = /^[^.[]*/.exec(place) ?? [];
-  const root = keptAttributes[kind].get(given.toLowerCase());
+  const [attributeName = ''] = /^[^.[]*/.exec(place) ?? [];
+  const root = keptAttributes[kind].get(attributeName.toLowerCase());
   if (root === undefined)
-    return extension.test(place) || droppedAttributes.has(given.toLowerCase()) ? [droppedAttribute] : [unknownAttribute];
-  const rest = place.slice(given.length);
+    return extension.test(place) || droppedAttributes.has(attributeName.toLowerCase()) ? [droppedAttribute] : [unknownAttribute];
+  const rest = place.slice(attributeName.length);
   const isRemoval = String(op).toLowerCase() === 'remove';
   if (root === 'members' && rest === '' && isRemoval && value !== undefined && value !== null) {
     return [{ op, path: root, value: namedMembers(value) }];
@@ -79,7 +79,7 @@ function operationsOf(kind: ResourceKind, operation: Members): readonly unknown[
     return part === undefined ? [droppedAttribute] : [change(op, `name.${part}`, value)];
   }
   if (root === 'name' && hasMembers(value)) {
-    return Object.entries(value).flatMap(([name, inner]) => operationsOf(kind, { op, path: `name.${name}`, value: inner }));
+    return Object.entries(value).flatMap(([name, inner]) => listOperations(kind, { op, path: `name.${name}`, value: inner }));
   }
   // Without a value there is nothing to set: the membership stays as it is.
   if (root === 'active' && value === null) return [droppedAttribute];
@@ -95,9 +95,9 @@ function change(op: unknown, path: string, value: unknown): Members {
   return value === null ? { op: 'remove', path } : { op, path, value };
 }
 
-function keptOf(kind: ResourceKind, body: Members): Members {
+function pickKept(kind: ResourceKind, body: Members): Members {
   const entries = Object.entries(body).flatMap(([name, value]) => {
-    if (name.toLowerCase() === 'schemas') return [['schemas', coreOf(value)] as const];
+    if (name.toLowerCase() === 'schemas') return [['schemas', pickCore(value)] as const];
     const root = keptAttributes[kind].get(name.replace(coreSchema, '').toLowerCase());
     return root === undefined || value === null ? [] : [[root, plainValue(root, value)] as const];
   });
@@ -105,7 +105,7 @@ function keptOf(kind: ResourceKind, body: Members): Members {
 }
 
 /** The schema of the resource, where others stand beside it. */
-function coreOf(schemas: unknown): unknown {
+function pickCore(schemas: unknown): unknown {
   if (!Array.isArray(schemas)) return schemas;
   const core = schemas.filter((one) => typeof one === 'string' && coreSchema.test(one));
   return core.length > 0 ? core : schemas;
@@ -118,9 +118,9 @@ function plainValue(root: string, value: unknown): unknown {
     const parts = Object.entries(value).map(([name, inner]) => [keptOfName.get(name.toLowerCase()), inner] as const);
     return Object.fromEntries(parts.filter(([name, inner]) => name !== undefined && inner !== null));
   }
-  if (root === 'members') return listOf(value).map(withValue);
+  if (root === 'members') return toList(value).map(withValue);
   if (root === 'roles') {
-    return listOf(value).map((one) => {
+    return toList(value).map((one) => {
       if (!hasMembers(one)) return withValue(one);
       const { primary } = one;
       if (primary === undefined || primary === null) return withValue(one);
@@ -130,7 +130,7 @@ function plainValue(root: string, value: unknown): unknown {
   return value;
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
@@ -139,8 +139,8 @@ function withValue(one: unknown): Members {
   return { value: hasMembers(one) ? one.value : one };
 }
 
-function namedMembers(given: unknown): readonly Members[] {
-  const members = listOf(given).map(withValue);
+function namedMembers(membersValue: unknown): readonly Members[] {
+  const members = toList(membersValue).map(withValue);
   if (members.every(({ value }) => typeof value === 'string' && value !== '')) return members;
   throw new DomainError('INVALID_VALUE', 'The members to remove are named by value, the id of a user');
 }

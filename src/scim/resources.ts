@@ -38,27 +38,27 @@ export function declareResources(): void {
   SCIMMY.Resources.declare(SCIMMY.Resources.User)
     .egress((resource, ctx: ScimContext) =>
       answered(ctx, async () => {
-        ctx.user = await getScimUser(ctx.deps, ctx.caller, idOf(resource));
+        ctx.user = await getScimUser(ctx.deps, ctx.caller, requireId(resource));
         return shownUser(ctx.user);
       }),
     )
     .ingress((resource, data, ctx: ScimContext) => answered(ctx, () => writeUser(resource.id, data as unknown as Values, ctx)))
     .degress((resource, ctx: ScimContext) =>
       answered(ctx, async () => {
-        await audited(ctx, 'deleteUser', idOf(resource), (caller) => deleteScimUser(ctx.deps, caller, idOf(resource)));
+        await audited(ctx, 'deleteUser', requireId(resource), (caller) => deleteScimUser(ctx.deps, caller, requireId(resource)));
       }),
     );
   SCIMMY.Resources.declare(SCIMMY.Resources.Group)
     .egress((resource, ctx: ScimContext) =>
       answered(ctx, async () => {
-        ctx.group = await getScimGroup(ctx.deps, ctx.caller, idOf(resource));
+        ctx.group = await getScimGroup(ctx.deps, ctx.caller, requireId(resource));
         return shownGroup(ctx.group);
       }),
     )
     .ingress((resource, data, ctx: ScimContext) => answered(ctx, () => writeGroup(resource.id, data as unknown as Values, ctx)))
     .degress((resource, ctx: ScimContext) =>
       answered(ctx, async () => {
-        await audited(ctx, 'deleteGroup', idOf(resource), (caller) => deleteScimGroup(ctx.deps, caller, idOf(resource)));
+        await audited(ctx, 'deleteGroup', requireId(resource), (caller) => deleteScimGroup(ctx.deps, caller, requireId(resource)));
       }),
     );
 }
@@ -75,8 +75,8 @@ export function configure(documentationUri: string): void {
 /** A page of users or groups. The library would ask for all of them. */
 export function listResources(kind: 'Users' | 'Groups', query: Values, ctx: ScimContext): Promise<unknown> {
   return answered(ctx, async () => {
-    const startIndex = numberOf(query, 'startIndex', 1, 1);
-    const count = Math.min(numberOf(query, 'count', pageDefault, 0), pageMax);
+    const startIndex = readNumber(query, 'startIndex', 1, 1);
+    const count = Math.min(readNumber(query, 'count', pageDefault, 0), pageMax);
     const page = { skip: startIndex - 1, take: count };
     const { items, total } = kind === 'Users' ? await listUsers(query, ctx, page) : await listGroups(query, ctx, page);
     return {
@@ -87,28 +87,28 @@ export function listResources(kind: 'Users' | 'Groups', query: Values, ctx: Scim
 }
 
 async function listUsers(query: Values, { deps, caller }: ScimContext, page: ScimPage) {
-  const { attributes } = new SCIMMY.Resources.User(undefined, selectionOf(query));
-  const wanted = filterOf(query.filter, {
+  const { attributes } = new SCIMMY.Resources.User(undefined, toSelection(query));
+  const wantedFilter = parseFilter(query.filter, {
     username: 'email',
     'emails.value': 'email',
     externalid: 'externalId',
     id: 'id',
   });
-  const { items, total } = await deps.storage.scim.listUsers(caller.orgId, wanted, page);
+  const { items, total } = await deps.storage.scim.listUsers(caller.orgId, wantedFilter, page);
   const base = String(SCIMMY.Resources.User.basepath());
   return { total, items: items.map((user) => new SCIMMY.Schemas.User(shownUser(user), 'out', base, attributes)) };
 }
 
 async function listGroups(query: Values, { deps, caller }: ScimContext, page: ScimPage) {
-  const { attributes } = new SCIMMY.Resources.Group(undefined, selectionOf(query));
-  const wanted = filterOf(query.filter, { displayname: 'name', externalid: 'externalId', id: 'id' });
-  const { items, total } = await deps.storage.scim.listGroups(caller.orgId, wanted, page);
+  const { attributes } = new SCIMMY.Resources.Group(undefined, toSelection(query));
+  const wantedFilter = parseFilter(query.filter, { displayname: 'name', externalid: 'externalId', id: 'id' });
+  const { items, total } = await deps.storage.scim.listGroups(caller.orgId, wantedFilter, page);
   const base = String(SCIMMY.Resources.Group.basepath());
   return { total, items: items.map((group) => new SCIMMY.Schemas.Group(shownGroup(group), 'out', base, attributes)) };
 }
 
 /** The attributes that are asked for: the library reads them. */
-function selectionOf(query: Values): Values {
+function toSelection(query: Values): Values {
   const { attributes, excludedAttributes } = query;
   return {
     ...(attributes === undefined ? {} : { attributes }),
@@ -117,14 +117,14 @@ function selectionOf(query: Values): Values {
 }
 
 /** The one comparison of a filter: `userName eq "ann@example.com"`, `emails[type eq "work"].value eq "…"`. @throws ScimError invalidFilter. */
-function filterOf(text: unknown, names: Readonly<Record<string, ScimFilter['attribute']>>): ScimFilter | undefined {
+function parseFilter(text: unknown, names: Readonly<Record<string, ScimFilter['attribute']>>): ScimFilter | undefined {
   if (text === undefined) return undefined;
-  const found = /^\s*([\w:.]+?)(?:\[type eq "work"\])?(\.value)?\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i.exec(String(text));
-  const path = `${found?.[1] ?? ''}${found?.[2] ?? ''}`
+  const filterMatch = /^\s*([\w:.]+?)(?:\[type eq "work"\])?(\.value)?\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i.exec(String(text));
+  const path = `${filterMatch?.[1] ?? ''}${filterMatch?.[2] ?? ''}`
     .toLowerCase()
     .replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, '');
   const attribute = names[path === 'emails' ? 'emails.value' : path];
-  const value = found?.[3] === undefined ? undefined : textIn(found[3]);
+  const value = filterMatch?.[3] === undefined ? undefined : textIn(filterMatch[3]);
   if (attribute !== undefined && value !== undefined) return { attribute, value };
   throw new ScimError(
     400,
@@ -141,10 +141,10 @@ function textIn(json: string): string | undefined {
   }
 }
 
-function numberOf(query: Values, name: string, missing: number, least: number): number {
-  const given = query[name];
-  if (given === undefined) return missing;
-  const number = Number(given);
+function readNumber(query: Values, name: string, missing: number, least: number): number {
+  const givenValue = query[name];
+  if (givenValue === undefined) return missing;
+  const number = Number(givenValue);
   if (!Number.isInteger(number) || Math.abs(number) > 1_000_000_000)
     throw new ScimError(400, 'invalidValue', `${name} must be a whole number`);
   return Math.max(number, least);
@@ -163,8 +163,8 @@ async function writeUser(id: string | undefined, data: Values, ctx: ScimContext)
 async function writeGroup(id: string | undefined, data: Values, ctx: ScimContext) {
   const members = Array.isArray(data.members) ? data.members : [];
   const input: ScimGroupInput = {
-    name: textOf(data.displayName) ?? '',
-    externalId: textOf(data.externalId) ?? null,
+    name: toText(data.displayName) ?? '',
+    externalId: toText(data.externalId) ?? null,
     memberIds: members.map((member: unknown) => (hasMembers(member) && typeof member.value === 'string' ? member.value : '')),
   };
   const write = async (caller: Caller) => {
@@ -189,16 +189,16 @@ function audited<T>(
 /** @param before  the user as a PATCH found it: what it shows is in `data` too, where the PATCH did not change it. */
 function userInput(data: Values, before: ScimUser | undefined): ScimUserInput {
   const name: Values = hasMembers(data.name) ? data.name : {};
-  const [givenName, familyName] = [textOf(name.givenName) ?? null, textOf(name.familyName) ?? null];
-  const joined = joinedName({ givenName, familyName });
+  const [givenName, familyName] = [toText(name.givenName) ?? null, toText(name.familyName) ?? null];
+  const joinedText = joinedName({ givenName, familyName });
   // A name that nobody gave as such is made anew of its parts.
   const isMade = before !== undefined && [joinedName(before), before.email.split('@', 1)[0]].includes(before.name);
-  const given = [data.displayName, name.formatted].filter((text) => !isMade || text !== before.name).map(textOf);
-  const shown = given.find((text) => text !== undefined) ?? (joined === '' ? undefined : joined);
+  const givenNames = [data.displayName, name.formatted].filter((text) => !isMade || text !== before.name).map(toText);
+  const shownName = givenNames.find((text) => text !== undefined) ?? (joinedText === '' ? undefined : joinedText);
   return {
-    ...{ email: textOf(data.userName) ?? '', name: shown, givenName, familyName, externalId: textOf(data.externalId) ?? null },
+    ...{ email: toText(data.userName) ?? '', name: shownName, givenName, familyName, externalId: toText(data.externalId) ?? null },
     isActive: typeof data.active === 'boolean' ? data.active : undefined,
-    role: roleOf(data.roles),
+    role: findRole(data.roles),
   };
 }
 
@@ -207,11 +207,11 @@ function joinedName({ givenName, familyName }: Pick<ScimUser, 'givenName' | 'fam
 }
 
 /** The primary role, else the first. @throws ScimError invalidValue for one that does not exist. */
-function roleOf(roles: unknown): MemberRole | undefined {
+function findRole(roles: unknown): MemberRole | undefined {
   const values = Array.isArray(roles) ? roles.filter(hasMembers) : [];
-  const given = (values.find(({ primary }) => primary === true) ?? values[0])?.value;
-  if (given === undefined) return undefined;
-  const role = memberRoles.find((one) => one === String(given).toUpperCase());
+  const roleValue = (values.find(({ primary }) => primary === true) ?? values[0])?.value;
+  if (roleValue === undefined) return undefined;
+  const role = memberRoles.find((one) => one === String(roleValue).toUpperCase());
   if (role === undefined) throw new ScimError(400, 'invalidValue', `roles must name one of ${memberRoles.join(', ')}`);
   return role;
 }
@@ -241,11 +241,11 @@ function shownGroup({ id, name, externalId, members, createdAt, updatedAt }: Sci
   };
 }
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-function idOf({ id }: { readonly id?: string | undefined }): string {
+function requireId({ id }: { readonly id?: string | undefined }): string {
   return id ?? '';
 }
 
@@ -259,11 +259,11 @@ async function answered<T>({ deps, requestId }: ScimContext, work: () => Promise
     if (error instanceof TypeError && error.message.includes('Filter')) throw new ScimError(400, 'invalidFilter', error.message);
     if (!(error instanceof DomainError)) deps.logger.error({ err: error, requestId }, 'unexpected failure');
     const { status, message } = publicError(error);
-    throw new ScimError(status, scimTypeOf(status), message);
+    throw new ScimError(status, toScimType(status), message);
   }
 }
 
 /** The keyword of RFC 7644, section 3.12. */
-export function scimTypeOf(status: number): string {
+export function toScimType(status: number): string {
   return status === 409 ? 'uniqueness' : status === 400 ? 'invalidValue' : '';
 }

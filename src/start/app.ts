@@ -16,20 +16,20 @@ import {
   listProviders,
   providerLogoutUrl,
 } from '../domain/people/sign-in/oidc.ts';
-import { beginPasskeySignIn, relyingPartyOf, signInByPasskey } from '../domain/people/sign-in/passkeys.ts';
+import { beginPasskeySignIn, toRelyingParty, signInByPasskey } from '../domain/people/sign-in/passkeys.ts';
 import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/people/sign-in/sign-in.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { graphqlSearchEntries } from '../graphql/graphiql/search-entries.ts';
 import { servedSchema } from '../graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
-import { networkOf } from '../http/address.ts';
+import { toNetwork } from '../http/address.ts';
 import { createHttpApp } from '../http/app.ts';
-import { addressingOf } from '../http/authenticate/key-check.ts';
+import { toAddressing } from '../http/authenticate/key-check.ts';
 import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
 import { refuseUnreadable } from '../http/connections/unreadable.ts';
-import { originOf } from '../http/context.ts';
+import { toOrigin } from '../http/context.ts';
 import { healthHandler, readyHandler } from '../http/health.ts';
 import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
@@ -122,8 +122,8 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
     createPages(packageJson.version, () => [...restSearchEntries(routes), ...graphqlSearchEntries(graphqlSchema)]),
     createConsole(consolePage),
     createConnectPages(connectSteps(deps), consolePage),
-    createSignIn(signInSteps(deps), addressingOf(deps), admissions.failedKeys),
-    createOidcPages(oidcSteps(deps), addressingOf(deps), admissions.failedKeys),
+    createSignIn(signInSteps(deps), toAddressing(deps), admissions.failedKeys),
+    createOidcPages(oidcSteps(deps), toAddressing(deps), admissions.failedKeys),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));
   measure(metrics, deps, streams, admissions);
@@ -152,23 +152,23 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
 
 function connectSteps(deps: Deps): ConnectSteps {
   return {
-    receive: (callback, req, signal) => receiveCallback(deps, callback, originOf(deps, req), signal),
-    confirm: (word, req) => confirmConnection(deps, word, originOf(deps, req)),
+    receive: (callback, req, signal) => receiveCallback(deps, callback, toOrigin(deps, req), signal),
+    confirm: (word, req) => confirmConnection(deps, word, toOrigin(deps, req)),
   };
 }
 
 function signInSteps(deps: Deps): SignInSteps {
-  const browserOf = browsersOf(deps);
+  const browserOf = createBrowserReader(deps);
   return {
     providers: listProviders(deps),
     hasOwnWays: deps.settings.SIGN_IN !== 'oidc',
     byLink: (secret, req, sessionSecret) => signInByLink(deps, secret, browserOf(req, sessionSecret)),
-    byPassword: (given, req, sessionSecret) => signInByPassword(deps, given, browserOf(req, sessionSecret)),
-    byInvitation: (given, req, sessionSecret) => acceptInvitation(deps, given, browserOf(req, sessionSecret)),
+    byPassword: (credentials, req, sessionSecret) => signInByPassword(deps, credentials, browserOf(req, sessionSecret)),
+    byInvitation: (acceptance, req, sessionSecret) => acceptInvitation(deps, acceptance, browserOf(req, sessionSecret)),
     invitation: (secret, sessionSecret) => showInvitation(deps, secret, { sessionSecret }),
-    passkeyOptions: (req) => beginPasskeySignIn(deps, networkOf(originOf(deps, req).address)),
+    passkeyOptions: (req) => beginPasskeySignIn(deps, toNetwork(toOrigin(deps, req).address)),
     byPasskey: (credential, req, sessionSecret) => signInByPasskey(deps, credential, browserOf(req, sessionSecret)),
-    passkeyHost: () => relyingPartyOf(deps)?.id,
+    passkeyHost: () => toRelyingParty(deps)?.id,
     async signOut(req, sessionSecret) {
       const logoutUrl = await providerLogoutUrl(deps, sessionSecret);
       await signOut(deps, browserOf(req, sessionSecret));
@@ -179,20 +179,20 @@ function signInSteps(deps: Deps): SignInSteps {
 }
 
 function oidcSteps(deps: Deps): OidcSteps {
-  const browserOf = browsersOf(deps);
+  const browserOf = createBrowserReader(deps);
   return {
     attemptMs,
     begin: (provider, next, secret) => beginOidc(deps, provider, next, secret),
     complete: (provider, query, secret, req, sessionSecret) =>
       completeOidc(deps, provider, query, secret, browserOf(req, sessionSecret)),
-    endSessions: (provider, token, req) => backchannelLogout(deps, provider, token, originOf(deps, req)),
+    endSessions: (provider, token, req) => backchannelLogout(deps, provider, token, toOrigin(deps, req)),
   };
 }
 
-function browsersOf(deps: Deps): (req: IncomingMessage, sessionSecret: string | undefined) => Browser {
+function createBrowserReader(deps: Deps): (req: IncomingMessage, sessionSecret: string | undefined) => Browser {
   return (req, sessionSecret) => {
-    const origin = originOf(deps, req);
-    return { ...origin, network: networkOf(origin.address), userAgent: req.headers['user-agent'], sessionSecret };
+    const origin = toOrigin(deps, req);
+    return { ...origin, network: toNetwork(origin.address), userAgent: req.headers['user-agent'], sessionSecret };
   };
 }
 

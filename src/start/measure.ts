@@ -62,7 +62,7 @@ export function measure(
   if (auditSink !== undefined) measureAuditSink(metrics, auditSink.counts, storage.auditSink);
   if (knowledge.copy !== undefined) measureSearchIndex(metrics, knowledge.copy.index, storage.searchIndex);
   measureModels(metrics, runs.counts.timings);
-  const { modes, lexical, unreranked } = knowledge.counts;
+  const { modes, lexical, unreranked: unrerankedTally } = knowledge.counts;
   metrics.counter('retrievals_total', 'Searches for passages, by mode.', ['mode'], () => labelled('mode', modes));
   metrics.counter(
     'retrievals_lexical_total',
@@ -74,7 +74,7 @@ export function measure(
     'retrievals_unreranked_total',
     'Searches that RERANK_URL did not sort although it is set, by reason.',
     ['reason'],
-    () => labelled('reason', unreranked),
+    () => labelled('reason', unrerankedTally),
   );
   metrics.gauges('passages_without_vectors', 'Passages of documents whose vectors are not complete.', [], async () => {
     const count = await knowledge.withoutVectors();

@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import { watchForStalls } from '../engine/processes/stall-watch.ts';
 import { createLogger } from '../http/log/logging.ts';
 import { noteRequests } from '../http/log/requests-under-way.ts';
-import { secretOf } from '../lib/files/secret-files.ts';
+import { readSecret } from '../lib/files/secret-files.ts';
 import type { Limits } from '../limits.ts';
 import { loadSettings, type Settings } from '../settings.ts';
-import { startEmbeddedOf } from '../storage/ground/embedded/embedded.ts';
+import { startConfiguredEmbedded } from '../storage/ground/embedded/embedded.ts';
 import { unreadSettings } from './checks/mistyped.ts';
 import type { Service } from './service.ts';
 import { demoWelcome, welcome } from './welcome.ts';
@@ -78,9 +78,9 @@ async function start(settings: Settings, logger: Logger): Promise<Service> {
     process.exit(1);
   };
   // The database starts in its own thread while this one loads everything else.
-  const embedded = startEmbeddedOf(settings, onFatal);
+  const embeddedServer = startConfiguredEmbedded(settings, onFatal);
   const { startService } = await import('./service.ts');
-  return startService(settings, logger, onFatal, { environment: (name) => secretOf(process.env, name), embedded });
+  return startService(settings, logger, onFatal, { environment: (name) => readSecret(process.env, name), embedded: embeddedServer });
 }
 
 async function readSettings(limits: Partial<Limits>): Promise<Settings> {

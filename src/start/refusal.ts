@@ -4,7 +4,7 @@ import { type Settings, SettingsError, usableSettings } from '../settings.ts';
 import { StartRefusal } from '../storage/ground/opening/start-refusal.ts';
 import { checkQuickly } from './checks/checks.ts';
 import { databaseProblem } from './checks/database.ts';
-import { codeOf, type Finding, sentences } from './checks/finding.ts';
+import { findCode, type Finding, sentences } from './checks/finding.ts';
 import { mistypedSentence, mistypedSettings } from './checks/mistyped.ts';
 import { listenProblem } from './checks/port.ts';
 
@@ -14,12 +14,12 @@ import { listenProblem } from './checks/port.ts';
  *
  * @returns undefined for an error that is a bug: nobody could mend it by the settings.
  */
-export async function refusalOf(error: unknown, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const reasons = reasonsOf(error, env);
+export async function findRefusal(error: unknown, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const reasons = findReasons(error, env);
   if (reasons === undefined) return undefined;
   const others = await checkQuickly(env).catch(() => []);
-  const said = reasons.join('\n');
-  const more = others.map(sentences).filter((text) => !isSaid(text, said));
+  const refusalText = reasons.join('\n');
+  const more = others.map(sentences).filter((text) => !isSaid(text, refusalText));
   // Not the reason by itself, but often behind it: a setting that is missing has another name.
   const all = [...reasons, ...more, ...mistypedSettings(env).map(mistypedSentence)];
   const hint = error instanceof SettingsError ? '\nWhat is allowed stands in docs/configuration.md.' : '';
@@ -28,7 +28,7 @@ export async function refusalOf(error: unknown, env: NodeJS.ProcessEnv): Promise
     : `Parley cannot start:\n${all.map((text) => `  ${text}`).join('\n')}${hint}`;
 }
 
-function reasonsOf(error: unknown, env: NodeJS.ProcessEnv): readonly string[] | undefined {
+function findReasons(error: unknown, env: NodeJS.ProcessEnv): readonly string[] | undefined {
   if (error instanceof SettingsError) return error.problems;
   if (!(error instanceof Error)) return undefined;
   if (error instanceof StartRefusal) return [error.message];
@@ -42,7 +42,7 @@ function reasonsOf(error: unknown, env: NodeJS.ProcessEnv): readonly string[] | 
     : databaseProblem(error, settings);
   if (finding !== undefined) return [sentences(finding)];
   // Of the operating system: a right, a file, a limit. Its message names the path.
-  return /^E[A-Z]+$/.test(codeOf(error) ?? '') ? [`${displayValue('DATA_DIR', error.message)}.`] : undefined;
+  return /^E[A-Z]+$/.test(findCode(error) ?? '') ? [`${displayValue('DATA_DIR', error.message)}.`] : undefined;
 }
 
 /** Node says of an error which call it was, and of a look-up which host. */
@@ -51,7 +51,7 @@ function isOfListening(error: Error, { HOST }: Pick<Settings, 'HOST'>): boolean 
 }
 
 /** By the settings that it names: a second sentence about them would only repeat the first. */
-function isSaid(text: string, said: string): boolean {
+function isSaid(text: string, refusalText: string): boolean {
   const names = text.match(/\b[A-Z]+(?:_[A-Z0-9]+)+\b|\bPORT\b|\bHOST\b|\bROLE\b/g) ?? [];
-  return names.length > 0 && names.some((name) => new RegExp(`\\b${name}\\b`).test(said));
+  return names.length > 0 && names.some((name) => new RegExp(`\\b${name}\\b`).test(refusalText));
 }

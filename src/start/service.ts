@@ -96,16 +96,16 @@ export async function startService(
         await demo;
         const leftMs = () => Math.max(0, deadlineMs - performance.now());
         app.stop();
-        const closed = closing(server);
-        if (!(await isWithin(closed, graceMs - endingMs(graceMs)))) {
+        const serverClose = closing(server);
+        if (!(await isWithin(serverClose, graceMs - endingMs(graceMs)))) {
           deps.runs.endAll();
           // What came in meanwhile on connections that were open.
           app.stop();
         }
-        if (!(await isWithin(closed, leftMs()))) {
+        if (!(await isWithin(serverClose, leftMs()))) {
           app.cutOff();
           server.closeAllConnections();
-          await closed;
+          await serverClose;
         }
         // Until the end, so that the last figures can be read.
         metrics?.close();
@@ -124,8 +124,8 @@ async function warmModels({ models, settings }: Deps): Promise<void> {
   await models.warm(modelsWarmMs);
   const { DEFAULT_MODEL } = settings;
   if (DEFAULT_MODEL === undefined) return;
-  const found = models.find(DEFAULT_MODEL);
-  if (found !== undefined && !(found instanceof Promise)) return;
+  const modelInfo = models.find(DEFAULT_MODEL);
+  if (modelInfo !== undefined && !(modelInfo instanceof Promise)) return;
   const { refuseUnknownModel } = await import('./checks/models.ts');
   await refuseUnknownModel(DEFAULT_MODEL, models, modelsWarmMs);
 }

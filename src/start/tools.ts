@@ -68,7 +68,7 @@ export function createTools(deps: ToolParts): ToolRegistry {
     createDeepResearchKind(settings),
     createMcpServerKind(servers),
     createMcpKind(servers),
-    createSubagentKind({ askableAgents: (asked, ids, ofAgent) => askableAgents(deps, asked, ids, ofAgent) }),
+    createSubagentKind({ askableAgents: (askingRun, ids, ofAgent) => askableAgents(deps, askingRun, ids, ofAgent) }),
   ]);
 }
 

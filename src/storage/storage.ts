@@ -220,20 +220,20 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
   const { onError } = options;
   const onStoreFailure = options.onStoreFailure ?? (() => undefined);
   // Checked before the database is opened, which takes longer. Opening the database checks DATA_DIR.
-  const opened = settings.BLOB_URL === undefined ? undefined : await openBlobs(settings, onStoreFailure);
+  const openBlobStore = settings.BLOB_URL === undefined ? undefined : await openBlobs(settings, onStoreFailure);
   const masterKeys = loadMasterKeys(settings);
   const db = await openDatabase(settings, options).catch(async (error: unknown) => {
-    await opened?.close();
+    await openBlobStore?.close();
     throw error;
   });
   let blobs: Blobs;
   let redis: RedisSignals | undefined;
   try {
-    blobs = opened ?? (await openBlobs(settings, onStoreFailure));
+    blobs = openBlobStore ?? (await openBlobs(settings, onStoreFailure));
     await check(settings, blobs, db, masterKeys);
     redis = await openRedis(settings, db, options);
   } catch (error) {
-    await opened?.close();
+    await openBlobStore?.close();
     await db.close();
     throw error;
   }
@@ -384,8 +384,8 @@ function openSignals(db: Database, onError: OpenStorageOptions['onError']): Prom
 /** Buckets in Redis while it answers, else in the database; none for the only process on its database. */
 function openRateBuckets(db: Database, redis: RedisSignals | undefined): RateBucketStore | undefined {
   if (db.kind === 'embedded') return undefined;
-  const stored = createRateBucketStore(db);
-  return redis === undefined ? stored : createRedisRateBuckets(redis, stored);
+  const databaseBuckets = createRateBucketStore(db);
+  return redis === undefined ? databaseBuckets : createRedisRateBuckets(redis, databaseBuckets);
 }
 
 /** Signals that are published once the current transaction has committed: who looks again finds the change. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { awaitedCalls, messagesOf, outputFilesOf, toolMessageId, visibleParts } from '../engine/runs/events/transcript.ts';
+import { awaitedCalls, toTranscriptMessages, listOutputFiles, toolMessageId, visibleParts } from '../engine/runs/events/transcript.ts';
 import { flowStepStatuses } from '../entities/agents/flow.ts';
 import { flowStepTypes } from '../entities/agents/part.ts';
 import type { ThreadMode, ToolCall } from '../entities/conversations/chats/chat.ts';
@@ -81,7 +81,7 @@ const failure = object('Why it failed, in the shape of every error.', {
   code: text('For programs.'),
 });
 /** The error of a run in the shape of every v1 error. */
-function failureOf({ code, message }: RunError): Sent<typeof failure> {
+function toWireFailure({ code, message }: RunError): Sent<typeof failure> {
   return errorBody(publicError(new DomainError(code, message))).error;
 }
 
@@ -172,7 +172,7 @@ export const pinPosition = memberShape(
 
 const messageId = text('The id of the message.');
 const role = constant('assistant');
-const ended = (status: string) => ({
+const createEndFields = (status: string) => ({
   status: constant(status),
   incompleteReason: incompleteReason.optional(),
   error: failure.optional(),
@@ -233,10 +233,10 @@ const events: Readonly<Record<string, readonly [name: string, description: strin
     },
   ],
   'tool.call': ['ChatToolCallEvent', 'Outputs are asked for: the run ends here.', { systemMessageId, toolCalls }],
-  'run.completed': ['ChatRunCompletedEvent', 'The run is over.', ended('completed')],
-  'run.failed': ['ChatRunFailedEvent', 'The run broke off.', ended('failed')],
-  'run.incomplete': ['ChatRunIncompleteEvent', 'The run was cut.', ended('incomplete')],
-  'run.cancelled': ['ChatRunCancelledEvent', 'The run was cancelled; what it said stays.', ended('cancelled')],
+  'run.completed': ['ChatRunCompletedEvent', 'The run is over.', createEndFields('completed')],
+  'run.failed': ['ChatRunFailedEvent', 'The run broke off.', createEndFields('failed')],
+  'run.incomplete': ['ChatRunIncompleteEvent', 'The run was cut.', createEndFields('incomplete')],
+  'run.cancelled': ['ChatRunCancelledEvent', 'The run was cancelled; what it said stays.', createEndFields('cancelled')],
   done: ['ChatDoneEvent', 'The last event.', {}],
 };
 
@@ -381,7 +381,7 @@ class ChatEventEncoder implements StreamEncoder {
     const end = this.#write(`run.${status}`, {
       status,
       incompleteReason: incompleteReason ?? undefined,
-      error: error === null ? undefined : failureOf(error),
+      error: error === null ? undefined : toWireFailure(error),
       usage,
       selection,
       warnings: unlessEmpty(run.warnings ?? []),
@@ -424,23 +424,23 @@ const chatReply = component('ChatReply', 'How a run answered a message.', {
 /** `status` and `error` report a failed run: the message itself was accepted. */
 export const chatMessageReply: WireReply = {
   schema: 'ChatReply',
-  fold: () => foldOfEnd(replyOf),
+  fold: () => foldOfEnd(toReply),
 };
 
-function replyOf(run: RunSnapshot): Sent<typeof chatReply> {
-  const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
+function toReply(run: RunSnapshot): Sent<typeof chatReply> {
+  const message = toTranscriptMessages(run).findLast(({ isHidden }) => !isHidden);
   const calls = unlessEmpty(message?.toolCalls?.map(publicCall) ?? []);
   return {
     runId: run.runId,
     status: run.status,
-    message: message === undefined ? null : messageOf(message),
+    message: message === undefined ? null : toWireMessage(message),
     systemMessageId: calls === undefined ? undefined : message?.id,
     toolCalls: calls,
     citations: message?.citations ?? undefined,
-    files: unlessEmpty(outputFilesOf(run.output)),
+    files: unlessEmpty(listOutputFiles(run.output)),
     steps: run.flowSteps,
     incompleteReason: run.incompleteReason ?? undefined,
-    error: run.error === null ? undefined : failureOf(run.error),
+    error: run.error === null ? undefined : toWireFailure(run.error),
     usage: run.usage === null ? null : { ...run.usage, totalTokens: run.usage.inputTokens + run.usage.outputTokens },
     selection: run.selection,
     warnings: unlessEmpty(run.warnings ?? []),
@@ -452,7 +452,7 @@ function publicCall({ origin: _origin, ...call }: ToolCall): Omit<ToolCall, 'ori
   return call;
 }
 
-function messageOf({ id, createdAt, role, content, parts: shown }: ReturnType<typeof messagesOf>[number]) {
+function toWireMessage({ id, createdAt, role, content, parts: visibleParts }: ReturnType<typeof toTranscriptMessages>[number]) {
   const began = createdAt.toISOString();
-  return { id, createdAt: began, updatedAt: began, role, content, parts: shown ?? undefined };
+  return { id, createdAt: began, updatedAt: began, role, content, parts: visibleParts ?? undefined };
 }

@@ -3,7 +3,7 @@ import type { Conversation } from '../entities/conversations/chats/chat.ts';
 import type { WireObject } from '../entities/conversations/runs/response.ts';
 import { body, maybe } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
-import { deletionReply, inSeconds, listOf, listOfItems, type StoredItems } from './ground/envelopes.ts';
+import { deletionReply, inSeconds, createListSchema, listOfItems, type StoredItems } from './ground/envelopes.ts';
 import { always, component, described, integer, type Sent, text } from './ground/schema.ts';
 import { inputItem, storedItem } from './responses/items.ts';
 
@@ -59,7 +59,7 @@ interface Stored {
 /** An item of a conversation, as it is stored. */
 export const conversationItemReply: WireReply = { schema: 'InputItem', encode: ({ wire }: Stored) => wire };
 
-const itemList = listOf('ConversationItemList', 'Items of a conversation in the form of the format.', inputItem);
+const itemList = createListSchema('ConversationItemList', 'Items of a conversation in the form of the format.', inputItem);
 type ItemList = Sent<typeof itemList>;
 
 /** A page of stored items. */
@@ -71,8 +71,8 @@ export const conversationItemsReply: WireReply = {
 /** Items that were added. */
 export const addedItemsReply: WireReply = {
   schema: 'ConversationItemList',
-  encode: (added: readonly Stored[]): ItemList =>
-    listOfItems({ items: added.map(({ wire }) => wire), hasMore: false }, storedItem),
+  encode: (addedItems: readonly Stored[]): ItemList =>
+    listOfItems({ items: addedItems.map(({ wire }) => wire), hasMore: false }, storedItem),
 };
 
 export const deletedConversationReply = deletionReply(

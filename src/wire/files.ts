@@ -3,7 +3,7 @@ import type { StoredFile } from '../entities/conversations/files/file.ts';
 import { type FileUploadPart, type UploadState, uploadStatuses } from '../entities/conversations/files/upload.ts';
 import { body, readAs } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
-import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './ground/envelopes.ts';
+import { deletionReply, inSeconds, createListSchema, listOfItems, type PageOf } from './ground/envelopes.ts';
 import {
   always,
   component,
@@ -58,7 +58,7 @@ const file = component(
   },
 );
 
-function fileOf({ id, sizeBytes, createdAt, expiresAt, filename, purpose }: StoredFile): Sent<typeof file> {
+function toWireFile({ id, sizeBytes, createdAt, expiresAt, filename, purpose }: StoredFile): Sent<typeof file> {
   return {
     ...{ id, object: 'file', bytes: sizeBytes, created_at: inSeconds(createdAt) },
     expires_at: expiresAt === null ? undefined : inSeconds(expiresAt),
@@ -66,12 +66,12 @@ function fileOf({ id, sizeBytes, createdAt, expiresAt, filename, purpose }: Stor
   };
 }
 
-export const fileReply: WireReply = { schema: 'FileObject', encode: fileOf };
+export const fileReply: WireReply = { schema: 'FileObject', encode: toWireFile };
 
-const fileList = listOf('FileObjectList', 'A page of files.', file);
+const fileList = createListSchema('FileObjectList', 'A page of files.', file);
 export const fileListReply: WireReply = {
   schema: 'FileObjectList',
-  encode: (page: PageOf<StoredFile>): Sent<typeof fileList> => listOfItems(page, fileOf),
+  encode: (page: PageOf<StoredFile>): Sent<typeof fileList> => listOfItems(page, toWireFile),
 };
 
 export const deletedFileReply = deletionReply('DeletedFile', 'file', 'A file that was deleted.');
@@ -92,11 +92,11 @@ const upload = component('FileUpload', 'A file of the caller that comes in parts
 
 export const uploadReply: WireReply = {
   schema: 'FileUpload',
-  encode: ({ upload: begun, status, file: made }: UploadState): Sent<typeof upload> => ({
-    ...{ id: begun.id, object: 'upload', bytes: begun.sizeBytes },
-    ...{ created_at: inSeconds(begun.createdAt), expires_at: inSeconds(begun.expiresAt) },
-    ...{ filename: begun.filename, purpose: begun.purpose, status },
-    file: made === null ? null : fileOf(made),
+  encode: ({ upload: begunUpload, status, file: madeFile }: UploadState): Sent<typeof upload> => ({
+    ...{ id: begunUpload.id, object: 'upload', bytes: begunUpload.sizeBytes },
+    ...{ created_at: inSeconds(begunUpload.createdAt), expires_at: inSeconds(begunUpload.expiresAt) },
+    ...{ filename: begunUpload.filename, purpose: begunUpload.purpose, status },
+    file: madeFile === null ? null : toWireFile(madeFile),
   }),
 };
 

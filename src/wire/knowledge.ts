@@ -3,11 +3,11 @@ import { describeMembers, integerRange } from './ground/schema.ts';
 
 /** Data sources: the bounds of a crawl. */
 
-const bounded = ({ min, max, default: fallback }: (typeof crawlBounds)[keyof typeof crawlBounds]) =>
+const boundedInteger = ({ min, max, default: fallback }: (typeof crawlBounds)[keyof typeof crawlBounds]) =>
   integerRange(min, max, { default: fallback });
 
 describeMembers('AddWebUrlDataSourceInput', {
-  maxPages: bounded(crawlBounds.maxPages),
-  maxMemory: bounded(crawlBounds.maxMemory),
-  timeout: bounded(crawlBounds.timeout),
+  maxPages: boundedInteger(crawlBounds.maxPages),
+  maxMemory: boundedInteger(crawlBounds.maxMemory),
+  timeout: boundedInteger(crawlBounds.timeout),
 });

@@ -15,11 +15,11 @@ const entry = component('ModelCatalogEntry', 'Something that `model` of a comple
   name: text('For people.'),
 });
 
-function entryOf({ id, createdAtMs, owner, name }: CatalogEntry): Sent<typeof entry> {
+function toEntry({ id, createdAtMs, owner, name }: CatalogEntry): Sent<typeof entry> {
   return { id, object: 'model', created: inSeconds(createdAtMs), owned_by: owner, name };
 }
 
-export const modelReply: WireReply = { schema: 'ModelCatalogEntry', encode: entryOf };
+export const modelReply: WireReply = { schema: 'ModelCatalogEntry', encode: toEntry };
 
 const catalog = component('ModelCatalog', 'Models and agents in the form of the common format.', {
   object: always('list'),
@@ -28,5 +28,5 @@ const catalog = component('ModelCatalog', 'Models and agents in the form of the 
 
 export const modelListReply: WireReply = {
   schema: 'ModelCatalog',
-  encode: (entries: readonly CatalogEntry[]): Sent<typeof catalog> => ({ object: 'list', data: entries.map(entryOf) }),
+  encode: (entries: readonly CatalogEntry[]): Sent<typeof catalog> => ({ object: 'list', data: entries.map(toEntry) }),
 };

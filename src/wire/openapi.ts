@@ -27,11 +27,11 @@ export function wireDeclarations() {
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema instanceof z.ZodDiscriminatedUnion && jsonSchema.$ref === undefined)
-        jsonSchema.discriminator = discriminatorOf(zodSchema);
+        jsonSchema.discriminator = findDiscriminator(zodSchema);
     },
   });
   const kindOf = (name: string) => (name.startsWith(shapePrefix) ? 'shapes' : name.includes('.') ? 'members' : 'schemas');
-  const { schemas = [], members = [], shapes = [] } = Object.groupBy(Object.entries(membersOf(all)), ([name]) => kindOf(name));
+  const { schemas = [], members = [], shapes = [] } = Object.groupBy(Object.entries(toMembers(all)), ([name]) => kindOf(name));
   return {
     schemas: Object.fromEntries(schemas),
     members: Object.fromEntries(members),
@@ -40,7 +40,7 @@ export function wireDeclarations() {
 }
 
 /** Which component has which `type`. */
-function discriminatorOf({ def: { discriminator }, options }: z.ZodDiscriminatedUnion): JsonSchema {
+function findDiscriminator({ def: { discriminator }, options }: z.ZodDiscriminatedUnion): JsonSchema {
   const mapping = options.flatMap((option) => {
     const kind = option instanceof z.ZodObject ? option.shape[discriminator] : undefined;
     const values = kind instanceof z.ZodLiteral ? [...kind.values] : kind instanceof z.ZodEnum ? kind.options : [];
@@ -50,7 +50,7 @@ function discriminatorOf({ def: { discriminator }, options }: z.ZodDiscriminated
   return { propertyName: discriminator, mapping: Object.fromEntries(mapping) };
 }
 
-function membersOf(members: object): Readonly<Record<string, JsonSchema>> {
+function toMembers(members: object): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, tidy(schema) as JsonSchema]));
 }
 
@@ -64,12 +64,12 @@ function tidy(node: unknown): unknown {
   const own: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(node)) {
     const isNames = key === 'properties' || key === 'mapping';
-    const shown = isNames ? membersOf(value) : tidy(value);
+    const tidyValue = isNames ? toMembers(value) : tidy(value);
     const saysNothing =
       ['$schema', '$id'].includes(key) ||
       (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
       (key === 'propertyNames' && JSON.stringify(value) === '{"type":"string"}');
-    if (!saysNothing) own[key] = key === 'additionalProperties' && JSON.stringify(value) === '{}' ? true : shown;
+    if (!saysNothing) own[key] = key === 'additionalProperties' && JSON.stringify(value) === '{}' ? true : tidyValue;
   }
   const rank = (key: string) => (firstKeys.includes(key) ? firstKeys.indexOf(key) : firstKeys.length);
   return Object.fromEntries(Object.entries(withNull(own)).sort(([a], [b]) => rank(a) - rank(b)));

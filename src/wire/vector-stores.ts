@@ -13,7 +13,7 @@ import {
 } from '../entities/knowledge/vector-store.ts';
 import { storedMetadata } from './conversations.ts';
 import type { EncoderContext, WireReply } from './ground/encoder.ts';
-import { deletionReply, inSeconds, listOf, listOfItems, type PageOf } from './ground/envelopes.ts';
+import { deletionReply, inSeconds, createListSchema, listOfItems, type PageOf } from './ground/envelopes.ts';
 import {
   always,
   component,
@@ -44,8 +44,8 @@ const counts = component('VectorStoreFileCounts', 'Files of a vector store or of
   total: integer('All together.'),
 });
 
-function countsOf({ inProgress: waiting, completed, failed, cancelled }: StoreFileCounts): Sent<typeof counts> {
-  return { in_progress: waiting, completed, failed, cancelled, total: waiting + completed + failed + cancelled };
+function toWireCounts({ inProgress: waiting, completed: completedCount, failed: failedCount, cancelled: cancelledCount }: StoreFileCounts): Sent<typeof counts> {
+  return { in_progress: waiting, completed: completedCount, failed: failedCount, cancelled: cancelledCount, total: waiting + completedCount + failedCount + cancelledCount };
 }
 
 const store = component(
@@ -69,7 +69,7 @@ const store = component(
   },
 );
 
-function storeOf(given: VectorStore, { nowMs }: EncoderContext): Sent<typeof store> {
+function toWireStore(vectorStore: VectorStore, { nowMs }: EncoderContext): Sent<typeof store> {
   const {
     id,
     createdAt,
@@ -80,11 +80,11 @@ function storeOf(given: VectorStore, { nowMs }: EncoderContext): Sent<typeof sto
     expiresAfterDays: days,
     expiresAt,
     metadata: texts,
-  } = given;
+  } = vectorStore;
   return {
     ...{ id, object: 'vector_store', created_at: inSeconds(createdAt), name, description, usage_bytes: usageBytes },
-    file_counts: countsOf(given),
-    status: statusOfStore(given, new Date(nowMs)),
+    file_counts: toWireCounts(vectorStore),
+    status: statusOfStore(vectorStore, new Date(nowMs)),
     last_active_at: inSeconds(lastActiveAt),
     expires_after: days === null ? undefined : { anchor: 'last_active_at', days },
     expires_at: expiresAt === null ? null : inSeconds(expiresAt),
@@ -92,12 +92,12 @@ function storeOf(given: VectorStore, { nowMs }: EncoderContext): Sent<typeof sto
   };
 }
 
-export const storeReply: WireReply = { schema: 'VectorStore', encode: storeOf };
+export const storeReply: WireReply = { schema: 'VectorStore', encode: toWireStore };
 
-const storeList = listOf('VectorStoreList', 'A page of vector stores.', store);
+const storeList = createListSchema('VectorStoreList', 'A page of vector stores.', store);
 export const storeListReply: WireReply = {
   schema: 'VectorStoreList',
-  encode: (page: PageOf<VectorStore>, context): Sent<typeof storeList> => listOfItems(page, (item) => storeOf(item, context)),
+  encode: (page: PageOf<VectorStore>, context): Sent<typeof storeList> => listOfItems(page, (item) => toWireStore(item, context)),
 };
 
 export const deletedStoreReply = deletionReply('DeletedVectorStore', 'vector_store.deleted', 'A vector store that was deleted.');
@@ -146,7 +146,7 @@ const fileError = component('VectorStoreFileError', 'Why a file could not be rea
 /** Failures that are not the fault of the file. */
 const ownFailures = /INTERRUPTED|TIMEOUT|STORAGE|SERVER/;
 
-function errorOf({ errorCode, errorMessage }: VectorStoreFile): Sent<typeof fileError> {
+function toWireError({ errorCode, errorMessage }: VectorStoreFile): Sent<typeof fileError> {
   const code = errorCode ?? '';
   const ofFile = /UNSUPPORTED|TYPE/.test(code) ? 'unsupported_file' : 'invalid_file';
   return { code: ownFailures.test(code) ? 'server_error' : ofFile, message: errorMessage ?? '' };
@@ -166,22 +166,22 @@ const file = component('VectorStoreFile', 'A file of a vector store: a copy that
   }).meta({ description: '`{type: "other"}`: the service cuts passages itself.' }),
 });
 
-function fileOf(given: VectorStoreFile): Sent<typeof file> {
+function toWireFile(storeFile: VectorStoreFile): Sent<typeof file> {
   return {
-    ...{ id: given.fileId, object: 'vector_store.file', created_at: inSeconds(given.createdAt) },
-    ...{ vector_store_id: given.dataSourceId, usage_bytes: given.sizeBytes, status: given.status },
-    last_error: given.status === 'failed' ? errorOf(given) : null,
-    attributes: given.attributes,
+    ...{ id: storeFile.fileId, object: 'vector_store.file', created_at: inSeconds(storeFile.createdAt) },
+    ...{ vector_store_id: storeFile.dataSourceId, usage_bytes: storeFile.sizeBytes, status: storeFile.status },
+    last_error: storeFile.status === 'failed' ? toWireError(storeFile) : null,
+    attributes: storeFile.attributes,
     chunking_strategy: { type: 'other' },
   };
 }
 
-export const storeFileReply: WireReply = { schema: 'VectorStoreFile', encode: fileOf };
+export const storeFileReply: WireReply = { schema: 'VectorStoreFile', encode: toWireFile };
 
-const fileList = listOf('VectorStoreFileList', 'A page of files of a vector store.', file);
+const fileList = createListSchema('VectorStoreFileList', 'A page of files of a vector store.', file);
 export const storeFileListReply: WireReply = {
   schema: 'VectorStoreFileList',
-  encode: (page: PageOf<VectorStoreFile>): Sent<typeof fileList> => listOfItems(page, fileOf),
+  encode: (page: PageOf<VectorStoreFile>): Sent<typeof fileList> => listOfItems(page, toWireFile),
 };
 
 export const detachedFileReply = deletionReply(
@@ -226,8 +226,8 @@ const batch = component('VectorStoreFileBatch', 'Files that were attached to a v
 
 export const fileBatchReply: WireReply = {
   schema: 'VectorStoreFileBatch',
-  encode: (given: StoreFileBatch): Sent<typeof batch> => ({
-    ...{ id: given.id, object: 'vector_store.files_batch', created_at: inSeconds(given.createdAt) },
-    ...{ vector_store_id: given.dataSourceId, status: statusOfBatch(given), file_counts: countsOf(given) },
+  encode: (fileBatch: StoreFileBatch): Sent<typeof batch> => ({
+    ...{ id: fileBatch.id, object: 'vector_store.files_batch', created_at: inSeconds(fileBatch.createdAt) },
+    ...{ vector_store_id: fileBatch.dataSourceId, status: statusOfBatch(fileBatch), file_counts: toWireCounts(fileBatch) },
   }),
 };

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { isObject, itemsOf, type JsonObject, membersOf } from '../../../src/lib/json/json.ts';
+import { isObject, readElements, type JsonObject, membersOf } from '../../../src/lib/json/json.ts';
 import { findAgent, listAgents } from '../agents.ts';
 import { failed, misused } from '../failure.ts';
 import { harmless } from '../output/screen.ts';
@@ -160,7 +160,7 @@ const importAgent: WrittenCommand = {
     if (switches.has('json')) screen.out(`${JSON.stringify(reply, null, 2)}\n`);
     else {
       screen.out(switches.has('dryRun') ? 'The bundle can be imported.\n' : `Made ${String(reply.aiId)}.\n`);
-      for (const warning of itemsOf(reply.warnings)) screen.err(`Warning: ${harmless(String(warning))}\n`);
+      for (const warning of readElements(reply.warnings)) screen.err(`Warning: ${harmless(String(warning))}\n`);
     }
     return true;
   },

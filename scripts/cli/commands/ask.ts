@@ -1,5 +1,5 @@
 import { text as readAll } from 'node:stream/consumers';
-import { isObject, itemsOf, membersOf } from '../../../src/lib/json/json.ts';
+import { isObject, readElements, membersOf } from '../../../src/lib/json/json.ts';
 import { findAgent } from '../agents.ts';
 import { failed, misused } from '../failure.ts';
 import { bar, dim, harmless, type Screen } from '../output/screen.ts';
@@ -34,14 +34,14 @@ export const ask: WrittenCommand = {
       if (data === '[DONE]') break;
       const chunk = membersOf(JSON.parse(data));
       if (isObject(chunk.error)) throw failed(`${String(chunk.error.message)}.`);
-      const choice = membersOf(itemsOf(chunk.choices)[0]);
+      const choice = membersOf(readElements(chunk.choices)[0]);
       const delta = membersOf(choice.delta);
       if (typeof delta.content === 'string') {
         answer += delta.content;
         screen.out(harmless(delta.content));
       }
       citations.push(
-        ...itemsOf(delta.annotations).map((annotation) => membersOf(membersOf(annotation).url_citation) as Citation),
+        ...readElements(delta.annotations).map((annotation) => membersOf(membersOf(annotation).url_citation) as Citation),
       );
       isCut ||= choice.finish_reason === 'length';
     }

@@ -1,4 +1,4 @@
-import { isObject, itemsOf, type JsonObject } from '../../../src/lib/json/json.ts';
+import { isObject, readElements, type JsonObject } from '../../../src/lib/json/json.ts';
 import { shortened } from './table.ts';
 
 /** What a table shows of a row of a list, by the operation; other lists show their members as they come. `--json` shows everything. */
@@ -12,7 +12,7 @@ const whatMax = 24;
 function auditRow({ createdAt, actorEmail, action, outcome, count, targetId, changes }: JsonObject): JsonObject {
   const ended = outcome === 'SUCCEEDED' ? '' : `${String(outcome).toLowerCase()}: `;
   const times = typeof count === 'number' && count > 1 ? `${count} × ` : '';
-  const members = itemsOf(changes).flatMap((change) => (isObject(change) ? [String(change.member)] : []));
+  const members = readElements(changes).flatMap((change) => (isObject(change) ? [String(change.member)] : []));
   return {
     createdAt,
     who: shortened(String(actorEmail), whoMax),

@@ -2,7 +2,7 @@ import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } fro
 import { DomainError, tooLong } from '../../entities/ground/errors.ts';
 import { isId } from '../../entities/ground/ids.ts';
 import type { Members } from '../../entities/ground/members.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { AgentFilter } from '../../entities/people/access.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
@@ -15,7 +15,7 @@ import {
   listedAgents,
   organizationCatalog,
   usableAgents,
-  viewerOf,
+  toViewer,
   visibleGroups,
 } from '../ground/access/access.ts';
 import { type AgentInput, readAgentInput } from './input.ts';
@@ -55,7 +55,7 @@ export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<
 /** Undefined also for an agent that the caller may not see. Cost: one statement. */
 export async function findAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView | undefined> {
   if (!isId('agent', id)) return undefined;
-  const agent = await deps.storage.agents.find(id, usableAgents(caller), viewerOf(caller));
+  const agent = await deps.storage.agents.find(id, usableAgents(caller), toViewer(caller));
   if (agent !== undefined) deps.audit.read(caller, 'agent', [agent]);
   return agent;
 }
@@ -67,7 +67,7 @@ export async function getAgents(
   ids: readonly string[],
   members?: Members<AgentView>,
 ): Promise<readonly AgentView[]> {
-  const agents = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller), members);
+  const agents = await deps.storage.agents.findMany(ids, usableAgents(caller), toViewer(caller), members);
   deps.audit.read(caller, 'agent', agents);
   return agents;
 }
@@ -90,8 +90,8 @@ export function agentForRun(
   id: string,
 ): RunnableAgent | Promise<RunnableAgent> {
   if (!isId('agent', id)) throw missingAgent();
-  const found = deps.storage.agents.findRunnable(id, deps.now().getTime());
-  return found instanceof Promise ? found.then((agent) => admitted(caller, agent)) : admitted(caller, found);
+  const runnableAgent = deps.storage.agents.findRunnable(id, deps.now().getTime());
+  return runnableAgent instanceof Promise ? runnableAgent.then((agent) => admitted(caller, agent)) : admitted(caller, runnableAgent);
 }
 
 function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAgent {
@@ -112,9 +112,9 @@ export async function listAgents(
   page: PageRequest,
   members?: Members<AgentView>,
 ): Promise<Page<AgentView>> {
-  const found = await findAgents(deps, caller, query, page, members);
-  deps.audit.read(caller, 'agent', found.items);
-  return found;
+  const agentPage = await findAgents(deps, caller, query, page, members);
+  deps.audit.read(caller, 'agent', agentPage.items);
+  return agentPage;
 }
 
 /** The same for code that looks agents up and shows only some of them: it notes those itself. */
@@ -127,13 +127,13 @@ export async function findAgents(
 ): Promise<Page<AgentView>> {
   const { groupId } = query;
   if (typeof groupId === 'string' && !(await seesGroup(deps, caller, groupId))) {
-    return pageOf<AgentView>([], page, timeKey, async () => 0);
+    return toPage<AgentView>([], page, timeKey, async () => 0);
   }
-  const listed = listFilter(caller, query);
+  const baseFilter = listFilter(caller, query);
   const atHome: AgentFilter = { agent: 'in-organization', orgId: caller.orgId };
-  const filter = query.isOwnOrganization === true ? { all: [listed, atHome] } : listed;
+  const filter = query.isOwnOrganization === true ? { all: [baseFilter, atHome] } : baseFilter;
   const order = { ...page, isOldestFirst: query.isOldestFirst === true };
-  return deps.storage.agents.list(filter, narrowing(query), viewerOf(caller), order, members);
+  return deps.storage.agents.list(filter, narrowing(query), toViewer(caller), order, members);
 }
 
 function listFilter(caller: Caller, { scope, catalog }: AgentListQuery): AgentFilter {
@@ -169,12 +169,12 @@ function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuer
  */
 export async function createAgent(deps: Deps, caller: Caller, input: CreateAgentInput): Promise<AgentView> {
   const place = { orgId: caller.orgId, userId: caller.userId };
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
+  const agentInput = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
   const { name, description, instructions } = input;
   const src = input.src ?? '';
-  const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, given)) };
+  const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, agentInput)) };
   const agent = { ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() };
-  return deps.audit.change(caller, () => deps.storage.agents.create(agent, viewerOf(caller)));
+  return deps.audit.change(caller, () => deps.storage.agents.create(agent, toViewer(caller)));
 }
 
 /**
@@ -188,14 +188,14 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
   if (!canEditAgent(caller, agent))
     throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change an agent');
   const changes = keepingUnseenGroups(caller, agent, input, await readAgentInput(deps, caller, agent, input));
-  const [managed] = managedChanges(agent, changes);
-  if (managed !== undefined && !canManageAgent(caller, agent)) {
-    throw new DomainError('FORBIDDEN', `Only the owner of an agent and administrators may change its ${managed}`, {
-      param: managed,
+  const [managedMember] = managedChanges(agent, changes);
+  if (managedMember !== undefined && !canManageAgent(caller, agent)) {
+    throw new DomainError('FORBIDDEN', `Only the owner of an agent and administrators may change its ${managedMember}`, {
+      param: managedMember,
     });
   }
-  const changed = await deps.audit.change(caller, () => deps.storage.agents.update(id, changes, viewerOf(caller)));
-  return agent.isApprovedByOrg && !changed.isApprovedByOrg ? { ...changed, endedApproval: true } : changed;
+  const updatedAgent = await deps.audit.change(caller, () => deps.storage.agents.update(id, changes, toViewer(caller)));
+  return agent.isApprovedByOrg && !updatedAgent.isApprovedByOrg ? { ...updatedAgent, endedApproval: true } : updatedAgent;
 }
 
 /**
@@ -205,10 +205,10 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
 function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: AgentInput, changes: AgentChanges): AgentChanges {
   const { groupIds, ...others } = changes;
   if (groupIds === undefined || groups === null) return changes;
-  const seen = caller.scopes.has('GROUPS:READ') ? agent.visibleGroupIds : [];
-  if (isSameSet(groupIds, seen)) return others;
+  const visibleIds = caller.scopes.has('GROUPS:READ') ? agent.visibleGroupIds : [];
+  if (isSameSet(groupIds, visibleIds)) return others;
   if (groupIds.length === 0) return changes;
-  const unseen = agent.groupIds.filter((id) => !seen.includes(id));
+  const unseen = agent.groupIds.filter((id) => !visibleIds.includes(id));
   return { ...others, groupIds: [...new Set([...groupIds, ...unseen])] };
 }
 
@@ -237,7 +237,7 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
 export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
   if (!isAdministrator(caller, agent.orgId)) throw new DomainError('FORBIDDEN', 'Only administrators may approve agents');
-  return deps.audit.change(caller, () => deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, viewerOf(caller)));
+  return deps.audit.change(caller, () => deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, toViewer(caller)));
 }
 
 /** The editors as the caller sees them: with e-mails for callers who may edit the agent, none for callers of other organizations. */
@@ -247,7 +247,7 @@ export function visibleEditors(caller: Caller, agent: AgentView): readonly Agent
 }
 
 /** The agent's model, or the current default for an agent without one. */
-export function modelIdOf(deps: Pick<Deps, 'models'>, agent: Pick<Agent, 'modelId'>): string {
+export function findModelId(deps: Pick<Deps, 'models'>, agent: Pick<Agent, 'modelId'>): string {
   return agent.modelId ?? deps.models.defaultModelId();
 }
 

@@ -65,10 +65,10 @@ export async function deleteAgentCategory(deps: Deps, caller: Caller, id: string
 async function managedCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {
   // INSTANCE keys administer every organization.
   const orgId = caller.level === 'INSTANCE' ? undefined : caller.orgId;
-  const found = isId('agentCategory', id) ? await deps.storage.agentCategories.find(id, orgId) : undefined;
-  if (found === undefined) throw missingCategory();
+  const category = isId('agentCategory', id) ? await deps.storage.agentCategories.find(id, orgId) : undefined;
+  if (category === undefined) throw missingCategory();
   requireAdministrator(caller);
-  return found;
+  return category;
 }
 
 function requireAdministrator(caller: Caller): void {

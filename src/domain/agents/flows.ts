@@ -13,7 +13,7 @@ import {
   listParts,
   missingPart,
   type PartPlace,
-  viewOf,
+  toView,
 } from './parts/access.ts';
 import { noteApprovals } from './parts/flow-approvals.ts';
 import { type FlowVersionInput, readFlowVersions } from './parts/flow-data.ts';
@@ -38,7 +38,7 @@ export function listFlows(deps: Deps, caller: Caller, agentId: string): Promise<
 /** @throws DomainError NOT_FOUND. */
 export async function getFlow(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentFlow>> {
   const { agent, part } = await getPart(deps, caller, 'flows', place);
-  return viewOf(caller, agent, part, hiddenFlow);
+  return toView(caller, agent, part, hiddenFlow);
 }
 
 /** The flows with these ids, as far as the caller may see their agents. */
@@ -61,8 +61,8 @@ export async function createFlow(
   await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentFlow'), createdAt: deps.now(), agentId: agent.id };
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.flows.create(part));
-  return changedPart(deps, agent, written);
+  const storedFlow = await deps.audit.change(caller, () => deps.storage.agentParts.flows.create(part));
+  return changedPart(deps, agent, storedFlow);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -75,18 +75,18 @@ export async function updateFlow(
   const { agent, part: before } = await editablePart(deps, caller, 'flows', place);
   const faults = new Faults();
   for (const name of ['name', 'enabled'] as const) if (input[name] === null) faults.add(name, `${name} cannot be null`);
-  const given = {
+  const flowInput = {
     name: input.name ?? before.name,
     enabled: input.enabled ?? before.enabled,
     versions: input.versions === undefined ? before.versions : input.versions,
   };
   const names = input.versions === undefined ? undefined : await userInputNames(deps, agent.id);
-  const { enabled, ...values } = readFlow('', given, faults, names);
+  const { enabled, ...values } = readFlow('', flowInput, faults, names);
   if (input.versions !== undefined) await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const changes = { ...values, ...(enabled === before.enabled ? {} : { enabled }) };
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.flows.update(agent.id, before.id, changes));
-  return changedPart(deps, agent, written);
+  const storedFlow = await deps.audit.change(caller, () => deps.storage.agentParts.flows.update(agent.id, before.id, changes));
+  return changedPart(deps, agent, storedFlow);
 }
 
 /** @returns the former flow. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -124,8 +124,8 @@ async function refuseApprovals(
 }
 
 async function userInputNames({ storage }: Deps, agentId: string): Promise<ReadonlySet<string>> {
-  const asked = await storage.agentParts.userInputs.ofAgents([agentId]);
-  return new Set(asked.map(({ variableName }) => variableName));
+  const userInputs = await storage.agentParts.userInputs.ofAgents([agentId]);
+  return new Set(userInputs.map(({ variableName }) => variableName));
 }
 
 /** What callers see who may not edit the agent. */

@@ -22,15 +22,15 @@ export const grantedAgentsMax = 500;
 
 /** What the caller grants to an agent. @throws DomainError NOT_FOUND for an agent that the caller may not use and grants nothing. */
 export async function getAgentGrants(deps: Deps, caller: Caller, agentId: string): Promise<AgentGrants> {
-  const [found] = await deps.storage.agentGrants.find(ownerOf(caller), [agentId]);
-  if (found !== undefined) return found;
+  const [agentGrants] = await deps.storage.agentGrants.find(toOwner(caller), [agentId]);
+  if (agentGrants !== undefined) return agentGrants;
   await getAgent(deps, caller, agentId);
   return nothing(agentId);
 }
 
 /** The agents to which the caller grants something, with what it grants, by the ids of the agents. */
 export async function listAgentGrants(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<AgentGrants>> {
-  const grants = await deps.storage.agentGrants.list(ownerOf(caller));
+  const grants = await deps.storage.agentGrants.list(toOwner(caller));
   return pageOfItems(
     grants.toSorted((a, b) => byId([a.agentId], [b.agentId])),
     page,
@@ -68,7 +68,7 @@ export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string
   faults.throwIfAny();
   await requireRoom(deps, caller, agentId);
   const grants = { agentId, connectionIds, memories: input.memories ?? 'none', agentIds } as const;
-  await deps.audit.change(caller, () => deps.storage.agentGrants.put(ownerOf(caller), grants));
+  await deps.audit.change(caller, () => deps.storage.agentGrants.put(toOwner(caller), grants));
   return getAgentGrants(deps, caller, agentId);
 }
 
@@ -79,7 +79,7 @@ export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string
  */
 export async function deleteAgentGrants(deps: Deps, caller: Caller, agentId: string): Promise<AgentGrants> {
   const before = await getAgentGrants(deps, caller, agentId);
-  await deps.audit.change(caller, () => deps.storage.agentGrants.delete(ownerOf(caller), agentId));
+  await deps.audit.change(caller, () => deps.storage.agentGrants.delete(toOwner(caller), agentId));
   return before;
 }
 
@@ -91,18 +91,18 @@ export function checkAgentGrants({ connections, agents }: AgentGrantsInput, faul
 
 /** A key grants only what it may read. */
 function requireScopes({ scopes }: Caller, { connections, agents }: AgentGrantsInput): void {
-  const named = [
+  const grantRules = [
     ['connections', connections, 'CONNECTIONS:READ'],
     ['agents', agents, 'AGENTS:READ'],
   ] as const;
-  for (const [param, ids, scope] of named) {
+  for (const [param, ids, scope] of grantRules) {
     if ((ids ?? []).length === 0 || scopes.has(scope)) continue;
     throw new DomainError('INSUFFICIENT_SCOPE', `${param} needs a key with the scope ${scope}`, { param });
   }
 }
 
 async function requireRoom(deps: Deps, caller: Caller, agentId: string): Promise<void> {
-  const others = (await deps.storage.agentGrants.list(ownerOf(caller))).filter((one) => one.agentId !== agentId);
+  const others = (await deps.storage.agentGrants.list(toOwner(caller))).filter((one) => one.agentId !== agentId);
   if (others.length >= grantedAgentsMax) {
     throw new DomainError(
       'CONFLICT',
@@ -129,6 +129,6 @@ function nothing(agentId: string): AgentGrants {
   return { agentId, connectionIds: [], memories: 'none', agentIds: [] };
 }
 
-function ownerOf({ orgId, userId }: Caller) {
+function toOwner({ orgId, userId }: Caller) {
   return { orgId, userId };
 }

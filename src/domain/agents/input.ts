@@ -241,10 +241,10 @@ async function readCategories(deps: Deps, place: Place, input: AgentInput, fault
   faults.requireCount('orgCategoryIds', orgCategoryIds ?? [], categoriesMax);
   const ids = [...new Set(orgCategoryIds ?? [])].slice(0, categoriesMax);
   if (ids.length > 0) {
-    const found = await deps.storage.agentCategories.findMany(ids, place.orgId);
-    const known = new Set([...found.map(({ id }) => id), ...(place.orgCategoryIds ?? [])]);
+    const storedCategories = await deps.storage.agentCategories.findMany(ids, place.orgId);
+    const allowedIds = new Set([...storedCategories.map(({ id }) => id), ...(place.orgCategoryIds ?? [])]);
     for (const [index, id] of (orgCategoryIds ?? []).slice(0, categoriesMax).entries()) {
-      if (known.has(id)) continue;
+      if (allowedIds.has(id)) continue;
       const name = `orgCategoryIds[${index}]`;
       faults.add(name, `${name} is not a category of the organization; GET /api/v1/ai-categories lists them`);
     }
@@ -269,12 +269,12 @@ async function readGroups(deps: Deps, caller: Caller, place: Place, input: Agent
   const ids = [...new Set(input.groups ?? [])];
   faults.requireCount('groups', ids, groupsMax);
   if (ids.length === 0 || ids.length > groupsMax) return { groupIds: [] };
-  const found = await deps.storage.groups.findMany(ids, {
+  const storedGroups = await deps.storage.groups.findMany(ids, {
     all: [{ group: 'in-organization', orgId: place.orgId }, visibleGroups(caller)],
   });
-  const known = new Set([...found.map(({ id }) => id), ...(place.groupIds ?? [])]);
+  const allowedIds = new Set([...storedGroups.map(({ id }) => id), ...(place.groupIds ?? [])]);
   for (const [index, id] of (input.groups ?? []).entries()) {
-    if (!known.has(id)) faults.add(`groups[${index}]`, `groups[${index}] is not a group that you can see`);
+    if (!allowedIds.has(id)) faults.add(`groups[${index}]`, `groups[${index}] is not a group that you can see`);
   }
   return { groupIds: ids };
 }
@@ -288,14 +288,14 @@ async function readEditors(deps: Deps, place: Place, input: AgentInput, faults: 
   const ids = editors.flatMap(({ id }) => (isGiven(id) ? [id] : []));
   const emails = editors.flatMap(({ email }) => (isGiven(email) ? [email] : []));
   const members = [...(await deps.storage.accounts.findMembers(place.orgId, { ids, emails })), ...(place.editors ?? [])];
-  const found = editors.map(({ id, email }, index) => {
+  const memberIds = editors.map(({ id, email }, index) => {
     const member = members.find((user) => (isGiven(id) ? user.id === id : user.email === email?.trim().toLowerCase()));
     if (member === undefined) {
       faults.add(`editors[${index}]`, `editors[${index}] names no member of the organization by id or e-mail`);
     }
     return member?.id;
   });
-  return { editorIds: [...new Set(found)].filter((id) => id !== undefined && id !== place.userId) as string[] };
+  return { editorIds: [...new Set(memberIds)].filter((id) => id !== undefined && id !== place.userId) as string[] };
 }
 
 function isGiven(text: Optional<string>): text is string {

@@ -20,7 +20,7 @@ export async function findCatalogEntry(deps: Deps, caller: Caller, id: string): 
   if (!isId('agent', id)) {
     const model = await deps.models.find(id);
     if (model === undefined) throw missingModel(id);
-    return entryOf(model);
+    return toCatalogEntry(model);
   }
   if (!mayNameAgents(caller)) throw missingModel(id);
   const { name, createdAt, orgName } = await getAgent(deps, caller, id).catch((error: unknown) => {
@@ -31,7 +31,7 @@ export async function findCatalogEntry(deps: Deps, caller: Caller, id: string): 
 
 /** All models, then the newest agents that the caller may list; no agents for a key that may neither read nor run them. */
 export async function listCatalog(deps: Deps, caller: Caller): Promise<readonly CatalogEntry[]> {
-  const models = (await listModels(deps)).map(entryOf);
+  const models = (await listModels(deps)).map(toCatalogEntry);
   if (!mayNameAgents(caller)) return models;
   const { items } = await listAgents(deps, caller, { scope: 'ALL' }, { limit: agentsMax, after: undefined });
   return [
@@ -40,7 +40,7 @@ export async function listCatalog(deps: Deps, caller: Caller): Promise<readonly 
   ];
 }
 
-function entryOf({ id, provider, createdAtMs }: ModelInfo): CatalogEntry {
+function toCatalogEntry({ id, provider, createdAtMs }: ModelInfo): CatalogEntry {
   return { id, name: id, createdAtMs, owner: provider };
 }
 

@@ -2,11 +2,11 @@ import type { ModelParameters } from '../../engine/models/port.ts';
 import type { AgentOptions } from '../../entities/agents/agent.ts';
 
 /** The first value of each option is the one used. */
-export function parametersOf(options: AgentOptions): ModelParameters {
-  const given: Record<string, number> = {};
+export function toModelParameters(options: AgentOptions): ModelParameters {
+  const numericOptions: Record<string, number> = {};
   for (const name of ['temperature', 'topP', 'topK', 'maxTokens', 'frequencyPenalty', 'presencePenalty'] as const) {
     const value = options[name]?.[0];
-    if (value !== undefined) given[name] = value;
+    if (value !== undefined) numericOptions[name] = value;
   }
-  return given;
+  return numericOptions;
 }

@@ -30,7 +30,7 @@ export async function rateAgent(
 
 /** The caller's own ratings, in the order of `agentIds`; null for none. One statement. */
 export async function ownRatings(deps: Deps, caller: Caller, agentIds: readonly string[]): Promise<readonly (number | null)[]> {
-  const given = await deps.storage.agentRatings.ofUser(caller.userId, agentIds);
-  const byAgent = new Map(given.map(({ agentId, rating }) => [agentId, rating]));
+  const ratingRows = await deps.storage.agentRatings.ofUser(caller.userId, agentIds);
+  const byAgent = new Map(ratingRows.map(({ agentId, rating }) => [agentId, rating]));
   return agentIds.map((id) => byAgent.get(id) ?? null);
 }

@@ -7,9 +7,9 @@ import type { Deps } from '../deps.ts';
  */
 export async function rotateSecrets({ storage, logger }: Pick<Deps, 'storage' | 'logger'>, waitMs: number): Promise<void> {
   const rotation = storage.vault.rotate().then(
-    ({ changed, total }) => {
-      if (changed > 0)
-        logger.info({ changed, total }, 'all data keys are wrapped with the newest master key; older master keys are not needed');
+    ({ changed: changedCount, total }) => {
+      if (changedCount > 0)
+        logger.info({ changed: changedCount, total }, 'all data keys are wrapped with the newest master key; older master keys are not needed');
     },
     (error: unknown) => logger.error({ err: error }, 'data keys could not be wrapped with the newest master key'),
   );

@@ -66,7 +66,7 @@ export async function createAgentSecret(
   const faults = new Faults();
   readSecretKey('key', input.key, faults);
   readRest(input, faults);
-  const binding = await bindingOf(deps, caller, { key: input.key, agentId: agent.id, origins: [] }, input, faults);
+  const binding = await readBinding(deps, caller, { key: input.key, agentId: agent.id, origins: [] }, input, faults);
   faults.throwIfAny();
   const id = deps.newId('agentSecret');
   const secret = {
@@ -99,7 +99,7 @@ export async function updateAgentSecret(
   const faults = new Faults();
   readRest(input, faults);
   if (input.secretType === null) faults.add('secretType', 'secretType cannot be null');
-  const binding = await bindingOf(deps, caller, secret, input, faults);
+  const binding = await readBinding(deps, caller, secret, input, faults);
   faults.throwIfAny();
   const { description, secretType, value } = input;
   const changes = {
@@ -122,20 +122,20 @@ export async function deleteAgentSecret(deps: Deps, caller: Caller, place: PartP
 }
 
 /** The user who gave a new value and its origins; empty without a value. A secret whose value is removed keeps its origins. */
-async function bindingOf(
+async function readBinding(
   deps: Deps,
   caller: Caller,
   secret: Pick<AgentSecret, 'key' | 'agentId' | 'origins'>,
   { value, origins }: UpdateAgentSecretInput,
   faults: Faults,
 ): Promise<Partial<Pick<AgentSecret, 'origins' | 'givenByUserId'>>> {
-  const named = origins ?? undefined;
+  const originInput = origins ?? undefined;
   if (value === undefined || value === null) {
-    if (named !== undefined) faults.add('origins', 'origins must come with value: another origin asks for the secret anew');
+    if (originInput !== undefined) faults.add('origins', 'origins must come with value: another origin asks for the secret anew');
     return value === null ? { givenByUserId: null } : {};
   }
   const tools = await deps.storage.agentParts.tools.ofAgents([secret.agentId]);
-  return { origins: requestOrigins(secret, named, tools, faults), givenByUserId: caller.userId };
+  return { origins: requestOrigins(secret, originInput, tools, faults), givenByUserId: caller.userId };
 }
 
 export function readSecretKey(param: string, key: string, faults: Faults): void {

@@ -12,7 +12,7 @@ import {
   listParts,
   missingPart,
   type PartPlace,
-  viewOf,
+  toView,
 } from './parts/access.ts';
 
 type Optional<T> = T | null | undefined;
@@ -36,7 +36,7 @@ export function listSkills(deps: Deps, caller: Caller, agentId: string): Promise
 /** @throws DomainError NOT_FOUND. */
 export async function getSkill(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentSkill>> {
   const { agent, part } = await getPart(deps, caller, 'skills', place);
-  return viewOf(caller, agent, part, hiddenSkill);
+  return toView(caller, agent, part, hiddenSkill);
 }
 
 /** The skills with these ids, as far as the caller may see their agents. */
@@ -56,8 +56,8 @@ export async function createSkill(
   const values = readSkill('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentSkill'), createdAt: deps.now(), agentId: agent.id };
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.skills.create(part));
-  return changedPart(deps, agent, written);
+  const storedSkill = await deps.audit.change(caller, () => deps.storage.agentParts.skills.create(part));
+  return changedPart(deps, agent, storedSkill);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -71,16 +71,16 @@ export async function updateSkill(
   const faults = new Faults();
   for (const name of ['name', 'content', 'enabled'] as const)
     if (input[name] === null) faults.add(name, `${name} cannot be null`);
-  const given = {
+  const skillInput = {
     name: input.name ?? before.name,
     description: input.description === undefined ? before.description : input.description,
     content: input.content ?? before.content,
     enabled: input.enabled ?? before.enabled,
   };
-  const values = readSkill('', given, faults);
+  const values = readSkill('', skillInput, faults);
   faults.throwIfAny();
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.skills.update(agent.id, before.id, values));
-  return changedPart(deps, agent, written);
+  const storedSkill = await deps.audit.change(caller, () => deps.storage.agentParts.skills.update(agent.id, before.id, values));
+  return changedPart(deps, agent, storedSkill);
 }
 
 /** @returns the former skill. @throws DomainError NOT_FOUND, FORBIDDEN. */

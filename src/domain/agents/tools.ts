@@ -1,7 +1,7 @@
 import type { ModelTool } from '../../engine/models/port.ts';
 import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import { type AgentTool, type AgentToolType, descriptionOf, type PartView, parametersOf } from '../../entities/agents/part.ts';
+import { type AgentTool, type AgentToolType, readDescription, type PartView, readParameters } from '../../entities/agents/part.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
@@ -18,7 +18,7 @@ import {
   listParts,
   missingPart,
   type PartPlace,
-  viewOf,
+  toView,
 } from './parts/access.ts';
 import { derivedSecrets } from './parts/derived-secrets.ts';
 import { noteServerOfTool } from './parts/standing-servers.ts';
@@ -47,7 +47,7 @@ export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Pro
 /** @throws DomainError NOT_FOUND. */
 export async function getAgentTool(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentTool>> {
   const { agent, part } = await getPart(deps, caller, 'tools', place);
-  return viewOf(caller, agent, part, hiddenTool);
+  return toView(caller, agent, part, hiddenTool);
 }
 
 /** The tools with these ids, as far as the caller may see their agents. */
@@ -73,14 +73,14 @@ export async function createAgentTool(
   readToolName('name', input.name, faults);
   noteServerOfTool(deps, caller, agent, { given: input.data, before: undefined }, faults);
   const { name, type } = input;
-  const given = { name, type, data: input.data, before: undefined, userId: caller.userId };
-  const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
+  const declaration = { name, type, data: input.data, before: undefined, userId: caller.userId };
+  const { data, ...derivation } = await derivedSecrets(deps, agent, tools, declaration, faults);
   faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
-  const written = await deps.audit.change(caller, () =>
-    deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derived)),
+  const storedTool = await deps.audit.change(caller, () =>
+    deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derivation)),
   );
-  return changedPart(deps, agent, written);
+  return changedPart(deps, agent, storedTool);
 }
 
 type Derived = Pick<Awaited<ReturnType<typeof derivedSecrets>>, 'secrets' | 'firstUse'>;
@@ -110,13 +110,13 @@ export async function updateAgentTool(
   if (input.data === null) faults.add('data', 'data cannot be null');
   noteServerOfTool(deps, caller, agent, { given: input.data, before: before.data }, faults);
   const others = tools.filter(({ id }) => id !== before.id);
-  const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
-  const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
+  const declaration = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
+  const { data, ...derivation } = await derivedSecrets(deps, agent, others, declaration, faults);
   faults.throwIfAny();
-  const written = await deps.audit.change(caller, () =>
-    deps.storage.agentParts.tools.update(agent.id, before.id, { name, data }, (tx) => putSecrets(tx, agent.id, derived)),
+  const storedTool = await deps.audit.change(caller, () =>
+    deps.storage.agentParts.tools.update(agent.id, before.id, { name, data }, (tx) => putSecrets(tx, agent.id, derivation)),
   );
-  return changedPart(deps, agent, written);
+  return changedPart(deps, agent, storedTool);
 }
 
 /** Deletes a tool, with the secrets that were found in its data. @returns the former tool. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -157,7 +157,7 @@ export function withAgentTools(
 ): { readonly tools: readonly ModelTool[] } & OfferedParts {
   if (agent === undefined) return { tools: own };
   const client = agent.tools.flatMap(({ type, name, data }) =>
-    type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
+    type === 'CLIENT_FUNCTION' ? [{ name, description: readDescription(data), parameters: readParameters(data) }] : [],
   );
   const runsHere = agent.tools.some(({ type }) => type !== 'CLIENT_FUNCTION');
   return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}), ...offeredSkills(agent) };
@@ -165,5 +165,5 @@ export function withAgentTools(
 
 /** What callers see who may not edit the agent. */
 export function hiddenTool(tool: AgentTool): AgentTool {
-  return { ...tool, data: { description: descriptionOf(tool.data) } };
+  return { ...tool, data: { description: readDescription(tool.data) } };
 }

@@ -12,7 +12,7 @@ import {
   listParts,
   missingPart,
   type PartPlace,
-  viewOf,
+  toView,
 } from './parts/access.ts';
 import { readConfiguration } from './parts/user-input.ts';
 
@@ -45,7 +45,7 @@ export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Pro
 /** @throws DomainError NOT_FOUND. */
 export async function getUserInput(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentUserInput>> {
   const { agent, part } = await getPart(deps, caller, 'userInputs', place);
-  return viewOf(caller, agent, part, whole);
+  return toView(caller, agent, part, whole);
 }
 
 /** The user inputs with these ids, as far as the caller may see their agents. */
@@ -65,8 +65,8 @@ export async function createUserInput(
   const values = readUserInput('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentUserInput'), createdAt: deps.now(), agentId: agent.id };
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.create(part));
-  return changedPart(deps, agent, written);
+  const storedInput = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.create(part));
+  return changedPart(deps, agent, storedInput);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
@@ -94,8 +94,8 @@ export async function updateUserInput(
     faults,
   );
   faults.throwIfAny();
-  const written = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.update(agent.id, before.id, values));
-  return changedPart(deps, agent, written);
+  const storedInput = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.update(agent.id, before.id, values));
+  return changedPart(deps, agent, storedInput);
 }
 
 /** @returns the former user input. @throws DomainError NOT_FOUND, FORBIDDEN. */

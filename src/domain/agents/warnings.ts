@@ -38,7 +38,7 @@ export function runWarnings(
       ];
     }),
     ...agent.tools.flatMap((tool) => {
-      const fault = faultOf(tool);
+      const fault = findFault(tool);
       return fault === undefined ? [] : [warning('tool_not_available', `The tool ${tool.name} is not offered: ${fault}`)];
     }),
     ...(isFlow && hasTools ? [warning('tools_not_used', toolsNotUsed, 'tools')] : []),
@@ -54,11 +54,11 @@ const flowNotRun =
   'The flow of the AI does not answer: it answers new messages in chat_mode "execute", not outputs of tools or other modes';
 
 export function toolWarnings(tool: Pick<AgentTool, 'type' | 'data'>): readonly Warning[] {
-  const fault = faultOf(tool);
+  const fault = findFault(tool);
   return fault === undefined ? [] : [warning('tool_not_available', `The tool has no effect: ${fault}`, 'data')];
 }
 
-function faultOf({ type, data }: Pick<AgentTool, 'type' | 'data'>): string | undefined {
+function findFault({ type, data }: Pick<AgentTool, 'type' | 'data'>): string | undefined {
   return type === 'MCP_SERVER' ? serverFault(data) : undefined;
 }
 

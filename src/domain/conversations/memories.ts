@@ -31,19 +31,19 @@ export interface UpdateMemoryInput {
 
 /** A memory of the caller. @throws DomainError NOT_FOUND, also for one of another user or organization. */
 export async function getMemory(deps: Deps, caller: Caller, id: string): Promise<Memory> {
-  const found = isId('memory', id) ? await deps.storage.memories.find(id, ownerOf(caller)) : undefined;
-  if (found === undefined) throw missingMemory();
-  return found;
+  const memory = isId('memory', id) ? await deps.storage.memories.find(id, toOwner(caller)) : undefined;
+  if (memory === undefined) throw missingMemory();
+  return memory;
 }
 
 /** The caller's memories among `ids`, in any order. */
 export function getMemories(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Memory[]> {
-  return deps.storage.memories.findMany(ids, ownerOf(caller));
+  return deps.storage.memories.findMany(ids, toOwner(caller));
 }
 
 /** The caller's memories, newest first. @throws DomainError MUTUALLY_EXCLUSIVE_PARAMETERS for scope `user` with an agent. */
 export async function listMemories(deps: Deps, caller: Caller, query: MemoryQuery, page: PageRequest): Promise<Page<Memory>> {
-  return deps.storage.memories.list(filterOf(caller, query), page);
+  return deps.storage.memories.list(toFilter(caller, query), page);
 }
 
 /** A page of the caller's memories with each agent alone, in the order of the agents. Cost: two statements. */
@@ -53,7 +53,7 @@ export async function pageMemoriesOfAgents(
   agentIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<Memory>[]> {
-  const pages = await deps.storage.memories.pagesOfAgents(ownerOf(caller), agentIds, page);
+  const pages = await deps.storage.memories.pagesOfAgents(toOwner(caller), agentIds, page);
   return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -70,11 +70,11 @@ export async function createMemory(deps: Deps, caller: Caller, input: CreateMemo
   const agentId = typeof input.agentId === 'string' ? (await agentForRun(deps, caller, input.agentId)).id : null;
   const text = cleanText(input.text);
   const key = cleanKey(input.key);
-  const memory = { ...ownerOf(caller), id: newId('memory'), createdAt: now(), agentId, key, text, callKey: null };
+  const memory = { ...toOwner(caller), id: newId('memory'), createdAt: now(), agentId, key, text, callKey: null };
   return deps.audit.change(caller, async () => {
-    const stored = await deps.storage.memories.remember({ ...memory, ...searchWords(key, text) }, settings.MEMORIES_MAX);
-    if (stored.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
-    return stored.memory;
+    const rememberResult = await deps.storage.memories.remember({ ...memory, ...searchWords(key, text) }, settings.MEMORIES_MAX);
+    if (rememberResult.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
+    return rememberResult.memory;
   });
 }
 
@@ -87,23 +87,23 @@ export async function updateMemory(deps: Deps, caller: Caller, id: string, input
   const text = typeof input.text === 'string' ? cleanText(input.text) : before.text;
   const key = input.key === undefined ? before.key : cleanKey(input.key);
   return deps.audit.change(caller, async () => {
-    const changed = await deps.storage.memories.update(id, ownerOf(caller), { text, key, ...searchWords(key, text) });
-    if (changed === undefined) throw missingMemory();
-    if (changed === 'conflict') throw new DomainError('CONFLICT', `Another memory has the key ${key}`, { param: 'key' });
-    return changed;
+    const updateResult = await deps.storage.memories.update(id, toOwner(caller), { text, key, ...searchWords(key, text) });
+    if (updateResult === undefined) throw missingMemory();
+    if (updateResult === 'conflict') throw new DomainError('CONFLICT', `Another memory has the key ${key}`, { param: 'key' });
+    return updateResult;
   });
 }
 
 /** Deletes a memory. @returns what it was. @throws DomainError NOT_FOUND. */
 export async function deleteMemory(deps: Deps, caller: Caller, id: string): Promise<Memory> {
   const memory = await getMemory(deps, caller, id);
-  await deps.audit.change(caller, () => deps.storage.memories.delete(id, ownerOf(caller)));
+  await deps.audit.change(caller, () => deps.storage.memories.delete(id, toOwner(caller)));
   return memory;
 }
 
 /** Deletes the caller's memories. @returns how many there were. @throws DomainError as `listMemories`. */
 export async function deleteMemories(deps: Deps, caller: Caller, query: MemoryQuery): Promise<{ readonly deletedCount: number }> {
-  return { deletedCount: await deps.audit.change(caller, () => deps.storage.memories.deleteAll(filterOf(caller, query))) };
+  return { deletedCount: await deps.audit.change(caller, () => deps.storage.memories.deleteAll(toFilter(caller, query))) };
 }
 
 /** Notes the faults of the members that are there. */
@@ -116,8 +116,8 @@ export function checkMemoryInput(input: UpdateMemoryInput, faults: Faults, textM
   if (typeof key === 'string') faults.requireLength('key', key, memoryKeyMaxChars);
 }
 
-function filterOf(caller: Caller, { scope, agentId }: MemoryQuery): MemoryFilter {
-  const owner = ownerOf(caller);
+function toFilter(caller: Caller, { scope, agentId }: MemoryQuery): MemoryFilter {
+  const owner = toOwner(caller);
   const isNamed = typeof agentId === 'string';
   if (scope === 'user') {
     if (!isNamed) return { ...owner, agentId: null };
@@ -133,7 +133,7 @@ function filterOf(caller: Caller, { scope, agentId }: MemoryQuery): MemoryFilter
   return scope === 'agent' ? { ...owner, agentId: 'any' } : owner;
 }
 
-function ownerOf({ orgId, userId }: Caller) {
+function toOwner({ orgId, userId }: Caller) {
   return { orgId, userId };
 }
 

@@ -23,8 +23,8 @@ export class Faults {
    * @param param  the member as the caller wrote it: `options.temperature[1]`.
    * @param allowed  what the member must fit. `requireLength` and the checks beside it fill it in.
    */
-  add(param: string, message: string, code: ErrorCode = 'INVALID_VALUE', allowed?: Allowed): void {
-    if (!this.isFull) this.#found.push(faultOf(code, message, param, allowed));
+  add(param: string, message: string, code: ErrorCode = 'INVALID_VALUE', allowedValues?: Allowed): void {
+    if (!this.isFull) this.#found.push(createFault(code, message, param, allowedValues));
   }
 
   /** Adds a fault at `path`. @param message  called only when the fault is kept; '' is the whole body. */
@@ -66,13 +66,13 @@ export class Faults {
 
   /** @returns the value, as one of those that are allowed; undefined with a fault. */
   requireOneOf<const Value extends string>(param: string, value: unknown, values: readonly Value[]): Value | undefined {
-    const known = values.find((one) => one === value);
-    if (known === undefined) this.#refuse(param, `must be one of ${values.join(', ')}`, { enum: values });
-    return known;
+    const match = values.find((one) => one === value);
+    if (match === undefined) this.#refuse(param, `must be one of ${values.join(', ')}`, { enum: values });
+    return match;
   }
 
-  #refuse(param: string, rule: string, allowed: Allowed): void {
-    this.add(param, `${param} ${rule}`, 'INVALID_VALUE', allowed);
+  #refuse(param: string, rule: string, allowedValues: Allowed): void {
+    this.add(param, `${param} ${rule}`, 'INVALID_VALUE', allowedValues);
   }
 
   /** @throws DomainError the first fault, with all of them in its detail; nothing when there are none. */
@@ -91,8 +91,8 @@ export interface Range {
   readonly isWhole?: boolean;
 }
 
-function faultOf(code: ErrorCode, message: string, param: string, allowed: Allowed | undefined): Fault {
-  return allowed === undefined ? { code, message, param } : { code, message, param, allowed };
+function createFault(code: ErrorCode, message: string, param: string, allowedValues: Allowed | undefined): Fault {
+  return allowedValues === undefined ? { code, message, param } : { code, message, param, allowed: allowedValues };
 }
 
 /** `messages[2].content` */

@@ -105,12 +105,12 @@ function sealingKey(request: IdempotentRequest): Buffer {
 function sealText(key: Buffer, text: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+  const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64');
 }
 
-function unseal(key: Buffer, sealed: string): string {
-  const bytes = Buffer.from(sealed, 'base64');
+function unseal(key: Buffer, sealedText: string): string {
+  const bytes = Buffer.from(sealedText, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
   decipher.setAuthTag(bytes.subarray(12, 28));
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');

@@ -5,13 +5,13 @@ import type { Faults } from './faults.ts';
 const metadataMax = { keys: 16, keyLength: 64, valueLength: 512 };
 
 /** Texts by name: at most 16 of 512 characters, with names of 64. */
-export function readMetadata(given: unknown, faults: Faults): WireObject {
-  if (given === undefined || given === null) return {};
-  if (!isObject(given)) {
+export function readMetadata(input: unknown, faults: Faults): WireObject {
+  if (input === undefined || input === null) return {};
+  if (!isObject(input)) {
     faults.add('metadata', 'metadata must be an object', 'INVALID_TYPE');
     return {};
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(input);
   if (entries.length > metadataMax.keys) faults.add('metadata', `metadata must have at most ${metadataMax.keys} members`);
   for (const [name, value] of entries.slice(0, metadataMax.keys)) {
     if (name.length > metadataMax.keyLength) {
@@ -19,5 +19,5 @@ export function readMetadata(given: unknown, faults: Faults): WireObject {
     } else if (typeof value !== 'string') faults.add('metadata', 'values in metadata must be strings', 'INVALID_TYPE');
     else faults.requireLength('metadata', value, metadataMax.valueLength);
   }
-  return given;
+  return input;
 }

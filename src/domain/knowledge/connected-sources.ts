@@ -45,11 +45,11 @@ export async function addConnectedSources(
     });
     return rows[0];
   });
-  const found = await deps.storage.dataSources.findMany(
+  const existingSources = await deps.storage.dataSources.findMany(
     rows.map(({ id }) => id),
     visibleDataSources(caller),
   );
-  const byId = new Map(found.map((source) => [source.id, source]));
+  const byId = new Map(existingSources.map((source) => [source.id, source]));
   const approval = await endedApproval(deps, agent);
   return rows.flatMap(({ id }) => {
     const source = byId.get(id);

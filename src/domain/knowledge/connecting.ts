@@ -44,15 +44,15 @@ export async function authorizeConnection(
   const state = randomWord();
   const verifier = randomWord();
   const url = await authorizeUrl(deps, provider, state, verifier);
-  const id = hashOf(state);
-  const sealed = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier, keyId: caller.keyId });
+  const id = hashWord(state);
+  const sealedAttempt = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier, keyId: caller.keyId });
   const attempt = {
     id,
     orgId: caller.orgId,
     ownerUserId: caller.userId,
     provider,
     returnTo: place,
-    sealed,
+    sealed: sealedAttempt,
     expiresAt: new Date(deps.now().getTime() + lifeMs),
   };
   await deps.audit.change(caller, () => deps.storage.connectionAttempts.create(attempt));
@@ -98,11 +98,11 @@ export async function receiveCallback(
   signal: AbortSignal,
 ): Promise<Confirmation> {
   const { connectionAttempts } = deps.storage;
-  const attempt = callback.state === '' ? undefined : await connectionAttempts.take(hashOf(callback.state));
+  const attempt = callback.state === '' ? undefined : await connectionAttempts.take(hashWord(callback.state));
   if (attempt === undefined) throw refused('This link was used already or is older than ten minutes. Begin again.');
   if (callback.error !== '' || callback.code === '') throw refused('The access was not allowed. Nothing was connected.');
   const { verifier, keyId } = (await openAttempt(deps.storage, attempt)) as { verifier: string; keyId?: string };
-  requireOperation({ deps, caller: await callerOf(deps, keyId), ...origin }, confirmOperation);
+  requireOperation({ deps, caller: await loadCaller(deps, keyId), ...origin }, confirmOperation);
   const answer = { code: callback.code, verifier, redirectUri: redirectUri(deps), installationId: callback.installationId };
   const account = await deps.knowledge.connecting
     .account(attempt.provider as BrowserProvider, answer, signal)
@@ -110,8 +110,8 @@ export async function receiveCallback(
       throw error instanceof SourceError ? refused(error.message) : error;
     });
   const word = randomWord();
-  const sealed = await sealAttempt(deps.storage, attempt, { account, keyId });
-  await connectionAttempts.keep({ ...attempt, sealed, expiresAt: new Date(deps.now().getTime() + lifeMs) }, hashOf(word));
+  const sealedAttempt = await sealAttempt(deps.storage, attempt, { account, keyId });
+  await connectionAttempts.keep({ ...attempt, sealed: sealedAttempt, expiresAt: new Date(deps.now().getTime() + lifeMs) }, hashWord(word));
   const [[person], [organization]] = await Promise.all([
     findUsersById(deps, [attempt.ownerUserId]),
     organizationsById(deps, [attempt.orgId]),
@@ -126,8 +126,8 @@ export async function receiveCallback(
   const tenant = await deps.storage.tenants.find(organization.tenantId, { reach: 'instance' });
   const { provider, returnTo } = attempt;
   const { name, email } = person;
-  const served = { person: { name, email }, organization: organization.name, tenant: tenant?.name ?? '' };
-  return { word, provider, account: account.name, ...served, returnTo };
+  const identity = { person: { name, email }, organization: organization.name, tenant: tenant?.name ?? '' };
+  return { word, provider, account: account.name, ...identity, returnTo };
 }
 
 /**
@@ -142,10 +142,10 @@ export async function confirmConnection(
   origin: CallOrigin,
 ): Promise<{ readonly connection: Connection; readonly returnTo: string | null }> {
   const { connectionAttempts } = deps.storage;
-  const attempt: ConnectionAttempt | undefined = word === '' ? undefined : await connectionAttempts.confirm(hashOf(word));
+  const attempt: ConnectionAttempt | undefined = word === '' ? undefined : await connectionAttempts.confirm(hashWord(word));
   if (attempt === undefined) throw refused('This page was used already or is older than ten minutes. Begin again.');
   const { account, keyId } = (await openAttempt(deps.storage, attempt)) as { account: ConnectedAccount; keyId?: string };
-  const call = { deps, caller: await callerOf(deps, keyId), ...origin };
+  const call = { deps, caller: await loadCaller(deps, keyId), ...origin };
   const expiresAt = account.expiresAt === null ? null : new Date(account.expiresAt);
   const connection = await performOperation(call, confirmOperation, [], (caller) =>
     storeAccount(deps, caller, attempt, { ...account, expiresAt }),
@@ -156,7 +156,7 @@ export async function confirmConnection(
 const confirmOperation = 'Page.confirmConnection';
 
 /** The key that asked for the connection, with its current rights. */
-async function callerOf(deps: Deps, keyId: string | undefined): Promise<Caller> {
+async function loadCaller(deps: Deps, keyId: string | undefined): Promise<Caller> {
   const caller = keyId === undefined ? undefined : await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
   if (caller === undefined) throw refused('The key that asked for this connection has ended. Begin again.');
   return caller;
@@ -234,6 +234,6 @@ function randomWord(): string {
   return randomBytes(32).toString('base64url');
 }
 
-function hashOf(word: string): string {
+function hashWord(word: string): string {
   return createHash('sha256').update(word).digest('hex');
 }

@@ -45,13 +45,13 @@ export function readServiceUrl(param: string, text: string | undefined, faults: 
 }
 
 /** An object of header names and their values. */
-export function readHeaders(param: string, given: unknown, faults: Faults): Readonly<Record<string, string>> | undefined {
-  if (given === undefined) return undefined;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+export function readHeaders(param: string, input: unknown, faults: Faults): Readonly<Record<string, string>> | undefined {
+  if (input === undefined) return undefined;
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     faults.add(param, `${param} must be an object of header names and their values`, 'INVALID_TYPE');
     return undefined;
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(input);
   faults.requireCount(param, entries, headersMax);
   const headers: Record<string, string> = {};
   for (const [name, value] of entries.slice(0, headersMax)) {

@@ -130,15 +130,15 @@ export async function storeAccount(
 ): Promise<Connection> {
   const { storage } = deps;
   const { installationId, name, scopes, expiresAt } = account;
-  const known = await storage.connections.findAccount({ orgId, ownerUserId }, { provider, name, installationId });
-  if (known === undefined) {
+  const existingConnection = await storage.connections.findAccount({ orgId, ownerUserId }, { provider, name, installationId });
+  if (existingConnection === undefined) {
     const kind = provider === 'REPO_HOST' ? 'REPO_HOST_INSTALLATION' : 'OAUTH_TOKEN';
     return store(deps, { ...caller, orgId, userId: ownerUserId }, kind, provider, { ...account, baseUrl: null, secrets });
   }
-  const sealed = await sealSecrets(storage, known, secrets);
-  const updated = await deps.audit.change(caller, () => storage.connections.update(known.id, { sealed, scopes, expiresAt }));
-  await readAgain(deps, updated);
-  return updated;
+  const sealedSecrets = await sealSecrets(storage, existingConnection, secrets);
+  const updatedConnection = await deps.audit.change(caller, () => storage.connections.update(existingConnection.id, { sealed: sealedSecrets, scopes, expiresAt }));
+  await readAgain(deps, updatedConnection);
+  return updatedConnection;
 }
 
 type Given = Pick<Connection, 'name' | 'baseUrl'> &
@@ -149,7 +149,7 @@ async function store(
   caller: Caller,
   kind: ConnectionKind,
   provider: ConnectionProvider,
-  { secrets, ...given }: Given,
+  { secrets, ...connectionInput }: Given,
 ): Promise<Connection> {
   const { connections } = deps.storage;
   const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
@@ -157,16 +157,16 @@ async function store(
     throw new DomainError('CONFLICT', `A user may have at most ${connectionsMax} connections`);
   }
   const id = deps.newId(idKinds[kind]);
-  const sealed = await sealSecrets(deps.storage, { id, orgId: caller.orgId }, secrets);
+  const sealedSecrets = await sealSecrets(deps.storage, { id, orgId: caller.orgId }, secrets);
   const row = {
     ...{ installationId: null, scopes: [], expiresAt: null },
-    ...given,
+    ...connectionInput,
     ...owner,
     id,
     createdAt: deps.now(),
     kind,
     provider,
-    sealed,
+    sealed: sealedSecrets,
   };
   return deps.audit.change(caller, () => connections.create(row));
 }
@@ -190,9 +190,9 @@ export function ownsConnection(caller: Caller, connection: Pick<Connection, 'org
 /** @throws DomainError NOT_FOUND, also for a connection that the caller may not see. */
 export async function getConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
   const isOne = Object.values(idKinds).some((kind) => isId(kind, id));
-  const found = isOne ? await deps.storage.connections.find(id, visibleConnections(caller)) : undefined;
-  if (found === undefined) throw missingConnection();
-  return found;
+  const connection = isOne ? await deps.storage.connections.find(id, visibleConnections(caller)) : undefined;
+  if (connection === undefined) throw missingConnection();
+  return connection;
 }
 
 /** The connections among `ids` that the caller may see, in any order. */
@@ -212,21 +212,21 @@ export async function findConnectionsOfSources(
   caller: Caller,
   sources: readonly SourceWithConnection[],
 ): Promise<readonly (Connection | undefined)[]> {
-  const ids = sources.flatMap(({ data }) => tokenOf(data) ?? []);
-  const installations = sources.flatMap((source) => installationOf(source) ?? []);
+  const ids = sources.flatMap(({ data }) => findTokenId(data) ?? []);
+  const installations = sources.flatMap((source) => readInstallation(source) ?? []);
   if (ids.length === 0 && installations.length === 0) return sources.map(() => undefined);
-  const found = await deps.storage.connections.findMany({ ids, installations }, visibleConnections(caller));
+  const sourceConnections = await deps.storage.connections.findMany({ ids, installations }, visibleConnections(caller));
   return sources.map((source) => {
-    const [id, installation] = [tokenOf(source.data), installationOf(source)];
-    return found.find((connection) => connection.id === id || (installation !== undefined && isThat(connection, installation)));
+    const [id, installation] = [findTokenId(source.data), readInstallation(source)];
+    return sourceConnections.find((connection) => connection.id === id || (installation !== undefined && isThat(connection, installation)));
   });
 }
 
-function tokenOf({ oauthTokenId }: DataSource['data']): string | undefined {
+function findTokenId({ oauthTokenId }: DataSource['data']): string | undefined {
   return typeof oauthTokenId === 'string' ? oauthTokenId : undefined;
 }
 
-function installationOf({ orgId, ownerUserId, data }: SourceWithConnection): InstallationName | undefined {
+function readInstallation({ orgId, ownerUserId, data }: SourceWithConnection): InstallationName | undefined {
   const { repoHostAppInstallationId: installationId } = data;
   return typeof installationId === 'number' ? { orgId, ownerUserId, installationId } : undefined;
 }
@@ -316,10 +316,10 @@ export async function updateConnection(
   readSecret('refreshToken', refreshToken ?? undefined, faults);
   faults.throwIfAny();
   const isRenewed = accessToken !== undefined || refreshToken !== undefined;
-  const sealed = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
-  const updated = await deps.audit.change(caller, () => deps.storage.connections.update(id, { ...changes, ...sealed }));
-  if (isRenewed) await readAgain(deps, updated);
-  return updated;
+  const secretsChange = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
+  const updatedConnection = await deps.audit.change(caller, () => deps.storage.connections.update(id, { ...changes, ...secretsChange }));
+  if (isRenewed) await readAgain(deps, updatedConnection);
+  return updatedConnection;
 }
 
 /** Has the sources read that could not be read with the connection as it was. */
@@ -332,12 +332,12 @@ async function renewedSecrets(
   connection: Connection,
   { accessToken, refreshToken }: Pick<UpdateConnectionInput, 'accessToken' | 'refreshToken'>,
 ): Promise<string> {
-  const opened = await openSecrets(deps.storage, connection);
-  if (opened === undefined) throw missingConnection();
-  const { refreshToken: oldRefreshToken, ...kept } = opened;
+  const oldSecrets = await openSecrets(deps.storage, connection);
+  if (oldSecrets === undefined) throw missingConnection();
+  const { refreshToken: oldRefreshToken, ...otherSecrets } = oldSecrets;
   const refresh = refreshToken === undefined ? oldRefreshToken : (refreshToken ?? undefined);
   const secrets: ConnectionSecrets = {
-    ...kept,
+    ...otherSecrets,
     ...(accessToken === undefined || accessToken === null ? {} : { accessToken }),
     ...(refresh === undefined ? {} : { refreshToken: refresh }),
   };
@@ -367,8 +367,8 @@ export async function requireOwnToken(
   param: string,
   faults: Faults,
 ): Promise<void> {
-  const found = isId('oauthToken', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
-  if (found?.provider !== provider) {
+  const connection = isId('oauthToken', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
+  if (connection?.provider !== provider) {
     faults.add(param, `${param} is not a connection of yours of the kind ${provider}; GET /api/v1/connections lists them`);
   }
 }
@@ -381,22 +381,22 @@ export async function requireOwnInstallation(
   param: string,
   faults: Faults,
 ): Promise<void> {
-  const found = await deps.storage.connections.findInstallation(installationId, ownConnections(caller));
-  if (found === undefined) {
+  const connection = await deps.storage.connections.findInstallation(installationId, ownConnections(caller));
+  if (connection === undefined) {
     faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);
   }
 }
 
 /** The number of an installation that is a connection of the caller; adds a fault of `param` when there is none. */
-export async function ownInstallationOf(
+export async function findOwnInstallation(
   deps: Deps,
   caller: Caller,
   id: string,
   param: string,
   faults: Faults,
 ): Promise<number | undefined> {
-  const found = isId('repoHostInstallation', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
-  if (found !== undefined && found.installationId !== null) return found.installationId;
+  const connection = isId('repoHostInstallation', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
+  if (connection !== undefined && connection.installationId !== null) return connection.installationId;
   faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);
   return undefined;
 }

@@ -26,7 +26,7 @@ const bytesPerToken = 3;
 export async function createEmbeddings(
   deps: Deps,
   caller: Caller,
-  given: EmbeddingsInput,
+  embeddingsInput: EmbeddingsInput,
   signal: AbortSignal,
 ): Promise<Embeddings> {
   const model = deps.models.embedding;
@@ -35,9 +35,9 @@ export async function createEmbeddings(
     throw new DomainError('INVALID_VALUE', message, { param: 'model' });
   }
   const faults = new Faults();
-  if ((given.input ?? null) === null) faults.add('input', 'input is required', 'MISSING_REQUIRED_PARAMETER');
-  const { model: name } = given;
-  const read = readWire(embeddingsBody, given, '', faults);
+  if ((embeddingsInput.input ?? null) === null) faults.add('input', 'input is required', 'MISSING_REQUIRED_PARAMETER');
+  const { model: name } = embeddingsInput;
+  const read = readWire(embeddingsBody, embeddingsInput, '', faults);
   faults.throwIfAny();
   if (name !== model.id && name !== model.name) {
     const message = `There is no embedding model "${name.slice(0, 100)}": this service has ${model.id}`;
@@ -52,7 +52,7 @@ export async function createEmbeddings(
   };
   const charge = chargeTo(caller, { agentId: null, runId: null });
   try {
-    const call = { model, request, inputTokens: tokensOf(input) };
+    const call = { model, request, inputTokens: countTokens(input) };
     const run = { kind: 'embedding', charge, modelId: model.id } as const;
     const { vectors, tokens } = await deps.runs.recorded(run, (ofRun) => deps.runs.embed(ofRun, call, signal));
     return { model: name, tokens, vectors: read?.encodingFormat === 'base64' ? vectors.map(base64Of) : vectors };
@@ -64,9 +64,9 @@ export async function createEmbeddings(
 }
 
 /** An upper estimate. */
-function tokensOf(input: EmbeddingInput): number {
+function countTokens(input: EmbeddingInput): number {
   if (typeof input === 'string') return Math.ceil(Buffer.byteLength(input) / bytesPerToken);
-  return input.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 1 : tokensOf(part)), 0);
+  return input.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 1 : countTokens(part)), 0);
 }
 
 /** 32-bit floats in little-endian order, as clients read them. */

@@ -12,21 +12,21 @@ export async function listPassagesOfItems(
   itemIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<KnowledgePassage>[]> {
-  const found = await storage.knowledgeItems.passagesOf(itemIds, page);
+  const passagesByItem = await storage.knowledgeItems.passagesOf(itemIds, page);
   return itemIds.map((id) => {
-    const read = found.get(id);
+    const read = passagesByItem.get(id);
     if (read === undefined) return emptyPage(page);
     const { rows, count, from, to } = read;
-    const items = rows.map((row, index) => passageOf(row, rows[index - 1])).filter(({ place }) => place >= from);
-    const keyOf = ({ place }: KnowledgePassage) => [place];
-    return { items, hasNextPage: to < count, hasPreviousPage: from > 0, keyOf, countAll: async () => count };
+    const items = rows.map((row, index) => toPassage(row, rows[index - 1])).filter(({ place }) => place >= from);
+    const toPlaceKey = ({ place }: KnowledgePassage) => [place];
+    return { items, hasNextPage: to < count, hasPreviousPage: from > 0, keyOf: toPlaceKey, countAll: async () => count };
   });
 }
 
-function passageOf(row: StoredPassage, before: StoredPassage | undefined): KnowledgePassage {
+function toPassage(row: StoredPassage, before: StoredPassage | undefined): KnowledgePassage {
   const { ordinal, headingPath, page, charStart, charEnd } = row;
   return {
-    ...{ place: ordinal, text: textOf(row, before), headingPath: headingPath === '' ? null : headingPath },
+    ...{ place: ordinal, text: toText(row, before), headingPath: headingPath === '' ? null : headingPath },
     ...{ page, charStart, charEnd },
   };
 }
@@ -34,7 +34,7 @@ function passageOf(row: StoredPassage, before: StoredPassage | undefined): Knowl
 type Text = Pick<StoredPassage, 'ordinal' | 'text' | 'gapBefore' | 'charStart' | 'charEnd'>;
 
 /** The text of a passage without what the one before it says already, with the white space between them. */
-export function textOf({ ordinal, text, gapBefore, charStart }: Text, before: Pick<Text, 'charEnd'> | undefined): string {
+export function toText({ ordinal, text, gapBefore, charStart }: Text, before: Pick<Text, 'charEnd'> | undefined): string {
   const overlap = before === undefined ? 0 : before.charEnd - charStart;
   return overlap > 0 ? text.slice(overlap) : (ordinal === 0 ? '' : gapBefore) + text;
 }

@@ -9,7 +9,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import type { ItemQuery } from '../../storage/knowledge/items/items.ts';
 import type { Deps } from '../deps.ts';
 import { canEditDataSource, citedDataSources, visibleDataSources } from '../ground/access/access.ts';
-import { getDataSource, offsetOf } from './sources.ts';
+import { getDataSource, toOffset } from './sources.ts';
 
 const searchLengthMax = 200;
 
@@ -20,9 +20,9 @@ export async function getKnowledgeItem(
   id: string,
   dataSourceId?: string | null,
 ): Promise<KnowledgeItem> {
-  const [found] = isId('knowledgeItem', id) ? await getKnowledgeItems(deps, caller, [id]) : [];
-  if (found === undefined || found.dataSourceId !== (dataSourceId ?? found.dataSourceId)) throw missingItem();
-  return found;
+  const [knowledgeItem] = isId('knowledgeItem', id) ? await getKnowledgeItems(deps, caller, [id]) : [];
+  if (knowledgeItem === undefined || knowledgeItem.dataSourceId !== (dataSourceId ?? knowledgeItem.dataSourceId)) throw missingItem();
+  return knowledgeItem;
 }
 
 /** The items among `ids` that the caller may see, in any order. */
@@ -50,7 +50,7 @@ export async function listKnowledgeItems(
 ): Promise<Page<KnowledgeItem>> {
   const filter = readQuery(query);
   const source = await getDataSource(deps, caller, dataSourceId);
-  return deps.storage.knowledgeItems.list(source.id, filter, page, offsetOf(pageNumber, page));
+  return deps.storage.knowledgeItems.list(source.id, filter, page, toOffset(pageNumber, page));
 }
 
 /**
@@ -90,9 +90,9 @@ export async function updateKnowledgeItem(
   input: { readonly cite: boolean },
 ): Promise<KnowledgeItem> {
   // A source that the caller names is looked for first: the error names it.
-  const named = typeof dataSourceId === 'string' ? await getDataSource(deps, caller, dataSourceId) : undefined;
+  const targetSource = typeof dataSourceId === 'string' ? await getDataSource(deps, caller, dataSourceId) : undefined;
   const item = await getKnowledgeItem(deps, caller, id, dataSourceId);
-  const source = named ?? (await getDataSource(deps, caller, item.dataSourceId));
+  const source = targetSource ?? (await getDataSource(deps, caller, item.dataSourceId));
   if (!canEditDataSource(caller, source)) {
     throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may change its items');
   }
@@ -121,21 +121,21 @@ export interface ItemPlace {
 export async function getCitedItem(deps: Deps, caller: Caller, { dataSourceId, id }: ItemPlace): Promise<KnowledgeItem> {
   const find = (filter: DataSourceFilter) =>
     isId('knowledgeItem', id) ? deps.storage.knowledgeItems.find(id, filter) : undefined;
-  const seen = await find(visibleDataSources(caller));
-  const cited = seen === undefined ? await find(citedDataSources(caller)) : undefined;
-  const found = seen ?? (cited?.cite === true ? cited : undefined);
-  if (found === undefined || found.dataSourceId !== (dataSourceId ?? found.dataSourceId)) throw missingItem();
-  deps.audit.read(caller, 'dataSource', [{ id: found.dataSourceId }]);
-  return found;
+  const visibleItem = await find(visibleDataSources(caller));
+  const citedItem = visibleItem === undefined ? await find(citedDataSources(caller)) : undefined;
+  const readableItem = visibleItem ?? (citedItem?.cite === true ? citedItem : undefined);
+  if (readableItem === undefined || readableItem.dataSourceId !== (dataSourceId ?? readableItem.dataSourceId)) throw missingItem();
+  deps.audit.read(caller, 'dataSource', [{ id: readableItem.dataSourceId }]);
+  return readableItem;
 }
 
 /** The original of an item. @throws DomainError NOT_FOUND, also when another service has the bytes. */
 export async function knowledgeItemContent(deps: Deps, caller: Caller, place: ItemPlace): Promise<StoredContent> {
-  return contentOf(deps, await getCitedItem(deps, caller, place));
+  return toContent(deps, await getCitedItem(deps, caller, place));
 }
 
 /** The original bytes of an item. @throws DomainError NOT_FOUND when they are not kept here. */
-export function contentOf({ storage }: Deps, { contentBlobKey, filename, name, sizeBytes }: KnowledgeItem): StoredContent {
+export function toContent({ storage }: Deps, { contentBlobKey, filename, name, sizeBytes }: KnowledgeItem): StoredContent {
   if (contentBlobKey === null)
     throw new DomainError('NOT_FOUND', 'The content of this item is not kept here', { param: 'knowledgeId' });
   return { filename: filename ?? name, sizeBytes, open: () => storage.blobs.get(contentBlobKey) };
@@ -146,17 +146,17 @@ export function missingItem(): DomainError {
 }
 
 /** The address of an item's original, in Parley or at its source; null without an original. */
-export function contentUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id }: KnowledgeItem): string | null {
+export function makeContentUrl(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id }: KnowledgeItem): string | null {
   if (contentUrl !== null) return contentUrl;
   return contentBlobKey === null ? null : contentAddress(deps, dataSourceId, id);
 }
 
 /** The address of an item's original, for readers of answers: signed where Parley keeps it. Null for none. */
-export function citedUrlOf(deps: Deps, item: KnowledgeItem): string | null {
-  return item.contentUrl ?? downloadUrlOf(deps, item);
+export function makeCitedUrl(deps: Deps, item: KnowledgeItem): string | null {
+  return item.contentUrl ?? makeDownloadUrl(deps, item);
 }
 
 /** A signed link to the bytes that are kept here, wherever the original is; null when none are. */
-export function downloadUrlOf(deps: Deps, { contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string | null {
+export function makeDownloadUrl(deps: Deps, { contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string | null {
   return contentBlobKey === null ? null : signedContentAddress(deps, { dataSourceId, itemId: id, orgId });
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { inlineImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';
-import { contentOf, type ItemPlace, missingItem } from './items.ts';
+import { toContent, type ItemPlace, missingItem } from './items.ts';
 import { type PassageText, passageIn } from './passages.ts';
 
 /** A cited passage within the text around it, on a page. */
@@ -50,20 +50,20 @@ const chunksAfter = 16;
  * @throws DomainError FORBIDDEN for a link that this service did not sign, that was signed for another item, or that has expired; NOT_FOUND
  *   for an item that is gone.
  */
-export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, signed: string): Promise<LinkedItem> {
-  const ticket = readContentTicket(deps, signed);
+export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, ticketText: string): Promise<LinkedItem> {
+  const ticket = readContentTicket(deps, ticketText);
   if (ticket === undefined || ticket.itemId !== id) throw refusedLink('This link was not made by this service');
   if (ticket.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to sources work for an hour');
   const item = await deps.storage.knowledgeItems.find(id, { dataSource: 'in-organization', orgId: ticket.orgId });
   if (item === undefined || item.dataSourceId !== dataSourceId) throw missingItem();
   const { passage } = ticket;
   return {
-    passage: async () => (passage === undefined ? undefined : passageOf(deps, item, passage)),
-    content: (isShown) => ({ ...contentOf(deps, item), ...(isShown ? shownAs(item) : {}) }),
+    passage: async () => (passage === undefined ? undefined : loadPassage(deps, item, passage)),
+    content: (isShown) => ({ ...toContent(deps, item), ...(isShown ? shownAs(item) : {}) }),
   };
 }
 
-async function passageOf(deps: Deps, item: KnowledgeItem, place: LinkedPassage): Promise<PassageView> {
+async function loadPassage(deps: Deps, item: KnowledgeItem, place: LinkedPassage): Promise<PassageView> {
   const [chunks = []] = await deps.storage.chunks.details.around([{ itemId: item.id, ...place }], {
     before: chunksBefore,
     after: chunksAfter,
@@ -71,18 +71,18 @@ async function passageOf(deps: Deps, item: KnowledgeItem, place: LinkedPassage):
   return {
     ...passageIn(chunks, place, { aroundChars, passageChars, documentCount: item.documentCount }),
     name: item.name,
-    original: originalOf(item),
+    original: chooseOriginal(item),
   };
 }
 
-function originalOf({ contentBlobKey, mimeType }: KnowledgeItem): PassageView['original'] {
+function chooseOriginal({ contentBlobKey, mimeType }: KnowledgeItem): PassageView['original'] {
   if (contentBlobKey === null) return 'none';
   if (mimeType === pdfType) return 'pdf';
   return inlineImageTypes.includes(mimeType ?? '') ? 'image' : 'download';
 }
 
 function shownAs(item: KnowledgeItem): Pick<LinkedContent, 'contentType' | 'isInline'> {
-  const original = originalOf(item);
+  const original = chooseOriginal(item);
   const isShown = item.mimeType !== null && (original === 'pdf' || original === 'image');
   return isShown ? { contentType: item.mimeType, isInline: true } : {};
 }

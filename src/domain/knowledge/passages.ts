@@ -46,10 +46,10 @@ export async function readPassages(
   const { knowledgeItems, chunks } = deps.storage;
   const ids = [...new Set(citations.map(({ knowledgeItemId }) => knowledgeItemId).filter((id) => isId('knowledgeItem', id)))];
   if (ids.length === 0) return citations.map(() => undefined);
-  const seen = await knowledgeItems.findMany(ids, visibleDataSources(caller));
-  const rest = ids.filter((id) => !seen.some((item) => item.id === id));
-  const cited = rest.length === 0 ? [] : await knowledgeItems.findMany(rest, citedDataSources(caller));
-  const items = new Map([...seen, ...cited.filter(({ cite }) => cite)].map((item) => [item.id, item]));
+  const visibleItems = await knowledgeItems.findMany(ids, visibleDataSources(caller));
+  const rest = ids.filter((id) => !visibleItems.some((item) => item.id === id));
+  const citedItems = rest.length === 0 ? [] : await knowledgeItems.findMany(rest, citedDataSources(caller));
+  const items = new Map([...visibleItems, ...citedItems.filter(({ cite }) => cite)].map((item) => [item.id, item]));
   for (const id of new Set([...items.values()].map(({ dataSourceId }) => dataSourceId)))
     deps.audit.read(caller, 'dataSource', [{ id }]);
   const open = citations.filter(({ knowledgeItemId, dataSourceId }) => items.get(knowledgeItemId)?.dataSourceId === dataSourceId);
@@ -82,27 +82,27 @@ export function passageIn(
   place: LinkedPassage,
   { aroundChars: around, passageChars: most, documentCount }: PassageBounds,
 ): PassageText {
-  const cited = chunks.find(({ chunkId }) => chunkId === place.chunkId);
-  const near = cited ?? chunks.find(({ charEnd }) => charEnd > place.charStart);
-  const { before, text, after } = textsOf(chunks, place);
+  const citedChunk = chunks.find(({ chunkId }) => chunkId === place.chunkId);
+  const near = citedChunk ?? chunks.find(({ charEnd }) => charEnd > place.charStart);
+  const { before, text, after } = splitTexts(chunks, place);
   const last = chunks.at(-1)?.ordinal ?? 0;
-  const shown = text.slice(0, most);
+  const excerpt = text.slice(0, most);
   return {
     headingPath: near?.headingPath ?? '',
     page: near?.page ?? null,
     before: before.slice(-around),
-    text: shown,
+    text: excerpt,
     after: text.length > most ? '' : after.slice(0, around),
     charStart: place.charStart,
-    charEnd: place.charStart + shown.length,
+    charEnd: place.charStart + excerpt.length,
     isCutBefore: before.length > around || (chunks[0]?.ordinal ?? 0) > 0,
     isCutAfter: text.length > most || after.length > around || last + 1 < documentCount,
-    isCurrent: cited !== undefined,
+    isCurrent: citedChunk !== undefined,
   };
 }
 
 /** The text of neighbouring chunks, which may overlap, in three parts: before, within and after a place of the document. */
-function textsOf(chunks: readonly ChunkInDocument[], { charStart, charEnd }: LinkedPassage) {
+function splitTexts(chunks: readonly ChunkInDocument[], { charStart, charEnd }: LinkedPassage) {
   const parts = { before: '', text: '', after: '' };
   let end: number | undefined;
   const add = (start: number, text: string) => {

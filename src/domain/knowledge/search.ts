@@ -73,27 +73,27 @@ export async function searchKnowledge(
   signal: AbortSignal,
 ): Promise<KnowledgeSearchResult> {
   const { limit, filter } = readInput(input);
-  const { orgId, dataSourceIds, readable, agentId } = await sourcesOf(deps, caller, input);
+  const { orgId, dataSourceIds, readable, agentId } = await findSources(deps, caller, input);
   const earlier = input.rewrite ?? [];
   const limits = { passagesMax: limit, tokensMax, ...(filter === undefined ? {} : { filter }) };
   const run = searchRun(caller, agentId);
-  const { question, written, found, retrieval, searched } = await deps.runs.recorded(run, async (charge, recorder) => {
+  const { question, written: writtenQuestion, found: passageMatches, retrieval, searched: searchedQuestion } = await deps.runs.recorded(run, async (charge, recorder) => {
     const startedMs = performance.now();
     const rewritten = await deps.runs.rewriteQuestion(input.query, earlier, charge, signal);
-    const asked = {
+    const searchQuestion = {
       ...{ orgId, dataSourceIds, charge },
       ...(rewritten === undefined ? { question: input.query, earlier } : { question: rewritten }),
     };
-    const { passages: all, ...rest } = await deps.knowledge.search(asked, limits, signal);
-    recorder.retrieval(asked.question, startedMs, { passages: all, ...rest }, undefined);
-    return { question: asked, written: rewritten, found: all, ...rest };
+    const { passages: all, ...rest } = await deps.knowledge.search(searchQuestion, limits, signal);
+    recorder.retrieval(searchQuestion.question, startedMs, { passages: all, ...rest }, undefined);
+    return { question: searchQuestion, written: rewritten, found: all, ...rest };
   });
-  const passages = found.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
+  const passages = passageMatches.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
   for (const { dataSourceId } of passages) deps.audit.read(caller, 'dataSource', [{ id: dataSourceId }]);
   const words = await deps.knowledge.explain(question, limits, passages);
   const texts = input.neighbours === true ? await deps.knowledge.neighbours(passages) : new Map<string, string>();
   return {
-    query: written === undefined ? searched : { ...searched, rewrite: 'model' },
+    query: writtenQuestion === undefined ? searchedQuestion : { ...searchedQuestion, rewrite: 'model' },
     retrieval,
     hits: passages.map((passage) => ({
       dataSourceId: passage.dataSourceId,
@@ -118,19 +118,19 @@ interface SearchedSources {
   readonly readable: ReadonlySet<string>;
 }
 
-async function sourcesOf(deps: Deps, caller: Caller, input: KnowledgeSearchInput): Promise<SearchedSources> {
+async function findSources(deps: Deps, caller: Caller, input: KnowledgeSearchInput): Promise<SearchedSources> {
   const { dataSources } = deps.storage;
-  const named = input.dataSourceIds ?? undefined;
-  if (named?.some((id) => !isId('dataSource', id)) === true) throw missingSource();
+  const requestedIds = input.dataSourceIds ?? undefined;
+  if (requestedIds?.some((id) => !isId('dataSource', id)) === true) throw missingSource();
   if (typeof input.agentId === 'string') {
     const agent = await agentForRun(deps, caller, input.agentId);
     deps.audit.read(caller, 'agent', [agent]);
-    if (named?.some((id) => !agent.dataSourceIds.includes(id)) === true) throw missingSource();
-    const dataSourceIds = [...new Set(named ?? agent.dataSourceIds)];
+    if (requestedIds?.some((id) => !agent.dataSourceIds.includes(id)) === true) throw missingSource();
+    const dataSourceIds = [...new Set(requestedIds ?? agent.dataSourceIds)];
     const readable = await dataSources.findMany(dataSourceIds, visibleDataSources(caller));
     return { agentId: agent.id, orgId: agent.orgId, dataSourceIds, readable: new Set(readable.map(({ id }) => id)) };
   }
-  const ids = new Set(named);
+  const ids = new Set(requestedIds);
   const sources = await dataSources.findMany([...ids], visibleDataSources(caller));
   const [first] = sources;
   if (first === undefined || sources.length < ids.size || sources.some(({ isDeleting }) => isDeleting)) throw missingSource();

@@ -24,10 +24,10 @@ export async function requireSite(
   { type, oauthTokenId, cloudId, owner }: ReadWith,
 ): Promise<string | undefined> {
   const connection = await storage.connections.find(oauthTokenId, owner);
-  const found = connection === undefined ? undefined : await knowledge.findSite(type, connection, cloudId);
-  if (found === undefined) return cloudId;
-  if ('site' in found) return found.site.cloudId;
-  const { unfit, product, sites } = found;
+  const site = connection === undefined ? undefined : await knowledge.findSite(type, connection, cloudId);
+  if (site === undefined) return cloudId;
+  if ('site' in site) return site.site.cloudId;
+  const { unfit, product, sites } = site;
   const message = {
     cloudId: `cloudId must name a ${product} site that the account may read: ${sites}`,
     baseUrl: `oauthTokenId names a connection whose baseUrl is no ${product} site of its account; give the cloudId of one of them: ${sites}`,
@@ -40,7 +40,7 @@ export async function requireSite(
 export async function dataAtSite(
   deps: Deps,
   { type, data, orgId, ownerUserId }: DataSource,
-  given: string | undefined,
+  siteId: string | undefined,
 ): Promise<DataSource['data'] | undefined> {
   if (type !== 'WIKI' && type !== 'TRACKER') {
     throw new DomainError('INVALID_VALUE', 'cloudId belongs to wiki and tracker sources, which this one is not', {
@@ -49,7 +49,7 @@ export async function dataAtSite(
   }
   const { cloudId: present, ...others } = data;
   const owner = { orgId, ownerUserId };
-  const cloudId = await requireSite(deps, { type, oauthTokenId: String(data.oauthTokenId), cloudId: given, owner });
+  const cloudId = await requireSite(deps, { type, oauthTokenId: String(data.oauthTokenId), cloudId: siteId, owner });
   if (cloudId === present) return undefined;
   return cloudId === undefined ? others : { ...others, cloudId };
 }

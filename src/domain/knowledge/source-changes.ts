@@ -47,15 +47,15 @@ async function* follow(
   const recheck = setInterval(() => wake(), recheckMs);
   signal.addEventListener('abort', change);
   try {
-    let shown = JSON.stringify(first);
+    let lastJson = JSON.stringify(first);
     yield first;
     while (!signal.aborted) {
       isChanged = false;
       const source = await dataSources.find(first.id, visibleDataSources(caller));
       if (source === undefined) return;
-      const seen = JSON.stringify(source);
-      if (seen !== shown) yield source;
-      shown = seen;
+      const currentJson = JSON.stringify(source);
+      if (currentJson !== lastJson) yield source;
+      lastJson = currentJson;
       await wait(pauseMs, undefined, { signal }).catch(() => {});
       if (!isChanged && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
     }

@@ -16,7 +16,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../ground/faults.ts';
 import { addConnectedSources } from './connected-sources.ts';
 import { readServiceUrl } from './connection-input.ts';
-import { listConnections, ownInstallationOf, requireOwnInstallation, requireOwnToken } from './connections.ts';
+import { listConnections, findOwnInstallation, requireOwnInstallation, requireOwnToken } from './connections.ts';
 import { type ReadWith, requireSite } from './sites.ts';
 import { editableAgent } from './sources.ts';
 
@@ -186,9 +186,9 @@ export async function addRepoHostSource(
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const { mode } = input;
-  const given = input.repoHostAppInstallationId;
+  const installationInput = input.repoHostAppInstallationId;
   const repoHostAppInstallationId =
-    typeof given === 'number' ? given : await ownInstallationOf(deps, caller, given, 'repoHostAppInstallationId', faults);
+    typeof installationInput === 'number' ? installationInput : await findOwnInstallation(deps, caller, installationInput, 'repoHostAppInstallationId', faults);
   const repos = [...new Set(input.repos ?? [])];
   if (mode === 'repos' && repos.length === 0) {
     faults.add('repos', 'repos must name at least one repository where mode is repos', 'EMPTY_ARRAY');
@@ -196,7 +196,7 @@ export async function addRepoHostSource(
   if (mode === 'all' && repos.length > 0) faults.add('repos', 'repos must be empty where mode is all');
   const data = { mode, repoHostAppInstallationId, repos };
   checkSourceData('REPO_HOST', data, faults);
-  if (typeof given === 'number') await requireOwnInstallation(deps, caller, given, 'repoHostAppInstallationId', faults);
+  if (typeof installationInput === 'number') await requireOwnInstallation(deps, caller, installationInput, 'repoHostAppInstallationId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
   const [first = ''] = repos;
@@ -211,9 +211,9 @@ async function addOne(
   type: ConnectedType,
   source: Parameters<typeof addConnectedSources>[4][number],
 ): Promise<DataSource> {
-  const [added] = await addConnectedSources(deps, caller, agent, type, [source]);
-  if (added === undefined) throw new Error('a source that was just made is missing');
-  return added;
+  const [addedSource] = await addConnectedSources(deps, caller, agent, type, [source]);
+  if (addedSource === undefined) throw new Error('a source that was just made is missing');
+  return addedSource;
 }
 
 async function siteData(deps: Deps, { orgId, userId }: Caller, source: Omit<ReadWith, 'owner'>) {
@@ -230,8 +230,8 @@ async function newestToken(deps: Deps, caller: Caller, provider: OauthProvider, 
 
 /** Adds the faults of a source's data, whose members have the names of the input's. */
 function checkSourceData(type: ConnectedType, data: JsonObject, faults: Faults): void {
-  for (const { path, message, allowed } of readSourceData(type, data).faults) {
-    faults.add(path, `${path} ${message}`, 'INVALID_VALUE', allowed);
+  for (const { path, message, allowed: allowedValues } of readSourceData(type, data).faults) {
+    faults.add(path, `${path} ${message}`, 'INVALID_VALUE', allowedValues);
   }
 }
 

@@ -10,9 +10,9 @@ import { getDataSource } from './sources.ts';
 
 /** @throws DomainError NOT_FOUND, also for a run of a source that the caller may not see. */
 export async function getSourceRun(deps: Deps, caller: Caller, id: string): Promise<SourceRun> {
-  const [found] = isId('sourceRun', id) ? await getSourceRuns(deps, caller, [id]) : [];
-  if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such run of a data source', { param: 'id' });
-  return found;
+  const [sourceRun] = isId('sourceRun', id) ? await getSourceRuns(deps, caller, [id]) : [];
+  if (sourceRun === undefined) throw new DomainError('NOT_FOUND', 'There is no such run of a data source', { param: 'id' });
+  return sourceRun;
 }
 
 /** The runs among `ids` whose sources the caller may see, in any order. */
@@ -68,14 +68,14 @@ export async function findProgressOfRuns(
     if (run.endedAt !== null) return null;
     const statistics = indexingStatistics(counts.get(run.id) ?? noItems);
     const { doneCount, failedCount, totalCount } = statistics;
-    const ended = doneCount + failedCount;
+    const endedCount = doneCount + failedCount;
     const elapsedMs = Math.max(1, now().getTime() - run.startedAt.getTime());
     const isListed = run.status === 'INDEXING';
     return {
-      percent: isListed ? Math.floor((100 * ended) / Math.max(1, totalCount)) : null,
+      percent: isListed ? Math.floor((100 * endedCount) / Math.max(1, totalCount)) : null,
       statistics,
-      documentsPerMinute: ended === 0 ? null : (ended * minuteMs) / elapsedMs,
-      remainingMs: isListed && ended > 0 ? Math.round(((totalCount - ended) * elapsedMs) / ended) : null,
+      documentsPerMinute: endedCount === 0 ? null : (endedCount * minuteMs) / elapsedMs,
+      remainingMs: isListed && endedCount > 0 ? Math.round(((totalCount - endedCount) * elapsedMs) / endedCount) : null,
     };
   });
 }

@@ -34,10 +34,10 @@ const pageMax = 1_000_000;
 
 /** @throws DomainError NOT_FOUND, also for a source that the caller may not see. Cost: a fixed handful of statements. */
 export async function getDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
-  const found = isId('dataSource', id) ? await deps.storage.dataSources.find(id, visibleDataSources(caller)) : undefined;
-  if (found === undefined) throw missingSource();
-  deps.audit.read(caller, 'dataSource', [found]);
-  return found;
+  const dataSource = isId('dataSource', id) ? await deps.storage.dataSources.find(id, visibleDataSources(caller)) : undefined;
+  if (dataSource === undefined) throw missingSource();
+  deps.audit.read(caller, 'dataSource', [dataSource]);
+  return dataSource;
 }
 
 /** The sources among `ids` that the caller may see, in any order. */
@@ -128,15 +128,15 @@ export async function listDataSources(
     type: query.type ?? undefined,
     state: query.state ?? undefined,
     ...order,
-    offset: offsetOf(query.page, page),
+    offset: toOffset(query.page, page),
   };
-  const found = await deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
-  deps.audit.read(caller, 'dataSource', found.items);
-  return found;
+  const sourcePage = await deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
+  deps.audit.read(caller, 'dataSource', sourcePage.items);
+  return sourcePage;
 }
 
 /** Rows before a page counted from 1; undefined for a list by cursor. @throws DomainError INVALID_VALUE naming `page`. */
-export function offsetOf(page: number | null | undefined, { limit, after }: PageRequest): number | undefined {
+export function toOffset(page: number | null | undefined, { limit, after }: PageRequest): number | undefined {
   if (page === undefined || page === null) return undefined;
   if (after !== undefined) {
     throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', 'page and a cursor cannot be given together', { param: 'page' });
@@ -201,7 +201,7 @@ export async function updateDataSource(
   if (newName !== undefined) faults.requireName('name', newName, nameLengthMax);
   faults.throwIfAny();
   const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
-  const approved = await approvedAmong(deps, caller, agents);
+  const approvedAgents = await approvedAmong(deps, caller, agents);
   const data = cloudId === undefined ? undefined : await dataAtSite(deps, source, cloudId ?? undefined);
   const changes = {
     ...(newName === undefined ? {} : { name: newName }),
@@ -216,8 +216,8 @@ export async function updateDataSource(
     // Ids and versions of two sites say nothing of each other: everything is read anew.
     if (data !== undefined) await deps.storage.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
   });
-  const ended = await Promise.all(approved.map((agent) => endedApproval(deps, agent)));
-  return { ...(await getDataSource(deps, caller, id)), ...(ended.find((one) => one.endedApproval === true) ?? {}) };
+  const approvalEnds = await Promise.all(approvedAgents.map((agent) => endedApproval(deps, agent)));
+  return { ...(await getDataSource(deps, caller, id)), ...(approvalEnds.find((one) => one.endedApproval === true) ?? {}) };
 }
 
 /** The agents that get or lose a source and are approved. */
@@ -235,16 +235,16 @@ async function agentChanges(deps: Deps, caller: Caller, source: DataSource, ais:
   const faults = new Faults();
   faults.requireCount('ais', ais, attachedAgentsMax);
   faults.throwIfAny();
-  const attached = await deps.storage.dataSources.agentsOf([source.id], editableAgents(caller));
-  const attachedIds = new Set(attached.map(({ id }) => id));
-  const wanted = new Set(ais);
-  const attach = [...wanted].filter((id) => !attachedIds.has(id));
+  const attachedAgents = await deps.storage.dataSources.agentsOf([source.id], editableAgents(caller));
+  const attachedIds = new Set(attachedAgents.map(({ id }) => id));
+  const targetIds = new Set(ais);
+  const attach = [...targetIds].filter((id) => !attachedIds.has(id));
   for (const agentId of attach) {
     const agent = await editableAgent(deps, caller, agentId);
     if (agent.orgId !== source.orgId) throw new DomainError('NOT_FOUND', 'There is no such agent', { param: 'ais' });
     await requireRoom(deps, agent.id);
   }
-  return { attach, detach: [...attachedIds].filter((id) => !wanted.has(id)) };
+  return { attach, detach: [...attachedIds].filter((id) => !targetIds.has(id)) };
 }
 
 /**
@@ -287,8 +287,8 @@ export async function bulkDeleteDataSources(
   const faults = new Faults();
   faults.requireCount('dataSourceIds', dataSourceIds, bulkMax);
   faults.throwIfAny();
-  const [attached = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
-  const byId = new Map(attached.map((source) => [source.id, source]));
+  const [attachedSources = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
+  const byId = new Map(attachedSources.map((source) => [source.id, source]));
   const ids = [...new Set(dataSourceIds)];
   for (const [index, id] of ids.entries()) {
     if (byId.has(id)) continue;
@@ -313,7 +313,7 @@ export async function bulkDeleteDataSources(
 
 async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly string[]> {
   return deps.audit.change(caller, () =>
-    deps.storage.dataSources.markDeleting(ids, deps.now(), (tx, hidden) => enqueueDeletion(deps, caller, tx, hidden)),
+    deps.storage.dataSources.markDeleting(ids, deps.now(), (tx, hiddenIds) => enqueueDeletion(deps, caller, tx, hiddenIds)),
   );
 }
 
@@ -396,9 +396,9 @@ export interface SourceVectors {
 
 /** The vectors of sources, in their order; null where the service makes none. Access is checked where the sources are found. */
 export async function findSourceVectors(deps: Deps, ids: readonly string[]): Promise<readonly (SourceVectors | null)[]> {
-  const found = new Map((await deps.knowledge.vectorsOf(ids)).map((row) => [row.dataSourceId, row]));
+  const countsBySource = new Map((await deps.knowledge.vectorsOf(ids)).map((row) => [row.dataSourceId, row]));
   return ids.map((id) => {
-    const row = found.get(id);
+    const row = countsBySource.get(id);
     return row === undefined ? null : { missingCount: row.passages, errorCode: row.errorCode, errorMessage: row.errorMessage };
   });
 }

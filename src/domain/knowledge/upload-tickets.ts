@@ -22,8 +22,8 @@ export function signTicket(deps: Deps, ticket: UploadTicket): string {
 }
 
 /** @throws DomainError INVALID_API_KEY for a ticket that Parley did not sign, or that was changed or has expired. */
-export function readTicket(deps: Deps, signed: string): UploadTicket {
-  const text = deps.storage.links.verify('upload', signed);
+export function readTicket(deps: Deps, ticketText: string): UploadTicket {
+  const text = deps.storage.links.verify('upload', ticketText);
   if (text === undefined) throw refused('The link was not made by this service');
   const ticket = JSON.parse(text) as UploadTicket;
   if (ticket.expiresAtMs <= deps.now().getTime()) throw refused('The link has expired; ask for another one');
@@ -38,9 +38,9 @@ export function readTicket(deps: Deps, signed: string): UploadTicket {
  */
 export async function admitTicket(
   deps: Deps,
-  signed: string,
+  ticketText: string,
 ): Promise<{ readonly caller: Caller; readonly sizeBytesMax: number }> {
-  const { keyId, sizeBytes } = readTicket(deps, signed);
+  const { keyId, sizeBytes } = readTicket(deps, ticketText);
   const caller = await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
   if (caller === undefined) throw refused('The key that this link was made with has ended');
   return { caller, sizeBytesMax: sizeBytes };

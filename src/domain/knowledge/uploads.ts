@@ -73,9 +73,9 @@ export async function createUploadToken(
 export async function uploadDataSource(
   deps: Deps,
   caller: Caller,
-  { agentId, uploadId, ticket: signed, file }: UploadDataSourceInput,
+  { agentId, uploadId, ticket: ticketText, file }: UploadDataSourceInput,
 ): Promise<DataSource> {
-  const ticket = readTicket(deps, signed);
+  const ticket = readTicket(deps, ticketText);
   if (ticket.agentId !== agentId || ticket.id !== uploadId || ticket.keyId !== caller.keyId) {
     throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
   }
@@ -98,7 +98,7 @@ export interface UploadDataSourceInput {
 }
 
 /** The file name without its path and without characters that could break a header or a log line. */
-function lastSegment(given: string): string {
-  const name = (given.split(/[/\\]/).at(-1) ?? '').replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
+function lastSegment(filePath: string): string {
+  const name = (filePath.split(/[/\\]/).at(-1) ?? '').replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
   return /^\.*$/.test(name) ? '' : name;
 }

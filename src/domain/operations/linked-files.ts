@@ -21,20 +21,20 @@ export interface LinkedFile extends FileView {
 export async function linkedChatFile(
   deps: Deps,
   place: { readonly chatId: string; readonly fileId: string },
-  signed: string,
+  ticketText: string,
 ): Promise<LinkedFile> {
-  const ticket = readTicket(deps, signed);
+  const ticket = readTicket(deps, ticketText);
   if (!('fileId' in ticket) || ticket.fileId !== place.fileId || ticket.chatId !== place.chatId) throw foreignLink();
   const file = await deps.storage.chatFiles.find(ticket.chatId, ticket.fileId);
   const blobKey = file?.blobKey ?? null;
   if (file === undefined || blobKey === null || file.status !== 'UPLOADED') throw missingFile();
-  const shown = fileView(file.mimeType);
-  return { filename: file.filename, ...shown, sizeBytes: file.sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+  const viewKind = fileView(file.mimeType);
+  return { filename: file.filename, ...viewKind, sizeBytes: file.sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
 /** The file that a stateless run made, or an export of data. @throws DomainError as `linkedChatFile` and `linkedExport`. */
-export async function linkedRunFile(deps: Deps, signed: string, origin: CallOrigin): Promise<LinkedFile> {
-  const ticket = readTicket(deps, signed);
+export async function linkedRunFile(deps: Deps, ticketText: string, origin: CallOrigin): Promise<LinkedFile> {
+  const ticket = readTicket(deps, ticketText);
   if ('exportId' in ticket) {
     const { blobKey, ...file } = await linkedExport(deps, ticket, origin);
     return { ...file, ...fileView('application/zip'), open: () => deps.storage.blobs.get(blobKey) };
@@ -44,11 +44,11 @@ export async function linkedRunFile(deps: Deps, signed: string, origin: CallOrig
   return { filename, ...fileView(mimeType), sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
-function readTicket(deps: Deps, signed: string): FileTicket {
-  const known = readFileTicket(deps, signed);
-  if (known === undefined) throw foreignLink();
-  if (known.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to files work for an hour');
-  return known.ticket;
+function readTicket(deps: Deps, ticketText: string): FileTicket {
+  const signedTicket = readFileTicket(deps, ticketText);
+  if (signedTicket === undefined) throw foreignLink();
+  if (signedTicket.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to files work for an hour');
+  return signedTicket.ticket;
 }
 
 function foreignLink(): DomainError {

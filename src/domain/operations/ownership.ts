@@ -4,7 +4,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import type { AgentConfiguration, OwnedThings, Owner } from '../../storage/operations/ownership.ts';
 import { getAgent } from '../agents/agents.ts';
 import { serverNamesIn } from '../agents/parts/standing-servers.ts';
-import { memberOf } from '../conversations/runs/agent-rights.ts';
+import { toMember } from '../conversations/runs/agent-rights.ts';
 import { getSchedule } from '../conversations/schedules/schedules.ts';
 import type { Deps } from '../deps.ts';
 import {
@@ -13,7 +13,7 @@ import {
   canManageAgent,
   isAdministrator,
   usableAgents,
-  viewerOf,
+  toViewer,
   visibleDataSources,
   visibleGroups,
 } from '../ground/access/access.ts';
@@ -65,18 +65,18 @@ export async function transferOwnership(
 ): Promise<OwnershipTransfer> {
   const { owner, things, hasMore } = await findThings(deps, caller, input);
   await requireRecipient(deps, owner, toUserId);
-  const kept = await findTied(deps, caller, owner, things.agentIds);
-  const [reason] = kept.values();
+  const tieReasons = await findTied(deps, caller, owner, things.agentIds);
+  const [reason] = tieReasons.values();
   if ((input.allOf ?? undefined) === undefined && reason !== undefined) throw new DomainError('CONFLICT', reason);
-  const movable = { ...things, agentIds: things.agentIds.filter((id) => !kept.has(id)) };
+  const movable = { ...things, agentIds: things.agentIds.filter((id) => !tieReasons.has(id)) };
   const { agentIds, dataSourceIds, groupIds, scheduleIds, activeRunIds } = await deps.audit.change(caller, async () => {
-    const moved = await deps.storage.ownership.transfer(owner, movable, toUserId);
-    const ids = [...moved.agentIds, ...moved.dataSourceIds, ...moved.groupIds, ...moved.scheduleIds];
-    return { ...moved, orgId: owner.orgId, targetIds: [...ids, owner.userId, toUserId] };
+    const movedThings = await deps.storage.ownership.transfer(owner, movable, toUserId);
+    const ids = [...movedThings.agentIds, ...movedThings.dataSourceIds, ...movedThings.groupIds, ...movedThings.scheduleIds];
+    return { ...movedThings, orgId: owner.orgId, targetIds: [...ids, owner.userId, toUserId] };
   });
   for (const runId of activeRunIds) await deps.runs.cancel(runId);
   const counts = { agents: agentIds.length, dataSources: dataSourceIds.length, groups: groupIds.length };
-  return { ...counts, schedules: scheduleIds.length, kept: [...kept.values()], hasMore };
+  return { ...counts, schedules: scheduleIds.length, kept: [...tieReasons.values()], hasMore };
 }
 
 interface Found {
@@ -120,13 +120,13 @@ async function findThings(deps: Deps, caller: Caller, input: TransferOwnershipIn
   requireOwner(owner.userId === caller.userId || isAdministrator(caller, caller.orgId));
   requireScope(caller, 'Mutation.updateDataSource');
   requireScope(caller, 'Mutation.updateGroup');
-  const owned = await storage.ownership.owned(owner, thingsMax + 1);
+  const ownedThings = await storage.ownership.owned(owner, thingsMax + 1);
   // A key that could hand all over before there were schedules still can.
-  return { owner, ...firstOf(hasScope(caller, 'Mutation.updateSchedule') ? owned : { ...owned, scheduleIds: [] }) };
+  return { owner, ...pickFirst(hasScope(caller, 'Mutation.updateSchedule') ? ownedThings : { ...ownedThings, scheduleIds: [] }) };
 }
 
 /** Groups and sources go first: agents that stay do not keep them back. */
-function firstOf({ groupIds, dataSourceIds, agentIds, scheduleIds }: OwnedThings): Omit<Found, 'owner'> {
+function pickFirst({ groupIds, dataSourceIds, agentIds, scheduleIds }: OwnedThings): Omit<Found, 'owner'> {
   const groups = groupIds.slice(0, thingsMax);
   const sources = dataSourceIds.slice(0, thingsMax - groups.length);
   const agents = agentIds.slice(0, thingsMax - groups.length - sources.length);
@@ -170,13 +170,13 @@ async function findTied(
     agents.flatMap((agent) => {
       const server = serverNamesIn(agent).find((name) => mcp.findOperators(name, owner) === undefined);
       const unseen = namedThings(agent).find((id) => !visible.has(id));
-      const named =
+      const foreignThing =
         server === undefined ? unseen : `the server ${JSON.stringify(server.slice(0, 100))} by a connection of its owner`;
-      if (named === undefined) return [];
+      if (foreignThing === undefined) return [];
       return [
         [
           agent.id,
-          `The agent ${agent.id} names ${named}, which would open what is the new owner's: take it out of the agent first`,
+          `The agent ${agent.id} names ${foreignThing}, which would open what is the new owner's: take it out of the agent first`,
         ],
       ];
     }),
@@ -186,13 +186,13 @@ async function findTied(
 /** Those of the things that agents name which their owner may use or read as a plain member. */
 async function visibleTo(
   { storage }: Deps,
-  owner: Parameters<typeof memberOf>[0],
+  owner: Parameters<typeof toMember>[0],
   agents: readonly AgentConfiguration[],
 ): Promise<ReadonlySet<string>> {
   const ids = [...new Set(agents.flatMap(namedThings))];
   if (ids.length === 0) return new Set();
-  const member = memberOf(owner);
-  const seenAgents = await storage.agents.findMany(ids, usableAgents(member), viewerOf(member));
+  const member = toMember(owner);
+  const seenAgents = await storage.agents.findMany(ids, usableAgents(member), toViewer(member));
   const sources = await storage.dataSources.findMany(ids, visibleDataSources(member));
   return new Set([...seenAgents, ...sources].map(({ id }) => id));
 }

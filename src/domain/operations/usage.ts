@@ -14,7 +14,7 @@ import {
 } from '../../entities/operations/usage.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
-import { isAdministrator, usableAgents, viewerOf } from '../ground/access/access.ts';
+import { isAdministrator, usableAgents, toViewer } from '../ground/access/access.ts';
 import { callerOrganization } from '../people/accounts.ts';
 import { administeredOrganization } from '../people/administration.ts';
 
@@ -66,7 +66,7 @@ export async function listAgentUsage(
 ): Promise<Page<AgentUsage>> {
   const filter = isAdministrator(caller, orgId) ? everything : usableAgents(caller);
   const agents = await deps.storage.usage.byAgent(orgId, period, filter, usedAgentsMax);
-  return pageOfItems(agents, page, (usage) => [tokensOf(usage), usage.agentId], mostFirst);
+  return pageOfItems(agents, page, (usage) => [sumTokens(usage), usage.agentId], mostFirst);
 }
 
 /** By user, key or model, most tokens first. Who does not administer the organization sees itself and its own keys, and all models. */
@@ -88,8 +88,8 @@ export async function usageOfAgents(
   agentIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const used = await deps.storage.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
-  return agentIds.map((id) => used.get(id) ?? noTokensUsed);
+  const usageByAgent = await deps.storage.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
+  return agentIds.map((id) => usageByAgent.get(id) ?? noTokensUsed);
 }
 
 /** What users used in the caller's organization, in the order of the ids: see `seesUsageOf`. */
@@ -99,12 +99,12 @@ export async function usageOfUsers(
   userIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const used = await deps.storage.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
-  return userIds.map((id) => used.get(id) ?? noTokensUsed);
+  const usageByUser = await deps.storage.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
+  return userIds.map((id) => usageByUser.get(id) ?? noTokensUsed);
 }
 
 /** Whether the caller may read what a user used in the caller's organization. */
-export function seesUsageOf(caller: Caller, userId: string): boolean {
+export function maySeeUsage(caller: Caller, userId: string): boolean {
   return userId === caller.userId || isAdministrator(caller, caller.orgId);
 }
 
@@ -115,17 +115,17 @@ export async function usageOfKeys(
   keyIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const used = await deps.storage.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
-  return keyIds.map((id) => used.get(id) ?? noTokensUsed);
+  const usageByKey = await deps.storage.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
+  return keyIds.map((id) => usageByKey.get(id) ?? noTokensUsed);
 }
 
 /** The limits of tokens of the caller's organization, and how much of them is used. */
 export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenLimits> {
-  const [{ apiUsageTokenLimit, dataUsageTokenLimit }, used] = await Promise.all([
+  const [{ apiUsageTokenLimit, dataUsageTokenLimit }, usedTokens] = await Promise.all([
     callerOrganization(deps, caller),
     deps.storage.usage.counted(caller.orgId),
   ]);
-  return { api: { limit: apiUsageTokenLimit, used: used.api }, data: { limit: dataUsageTokenLimit, used: used.data } };
+  return { api: { limit: apiUsageTokenLimit, used: usedTokens.api }, data: { limit: dataUsageTokenLimit, used: usedTokens.data } };
 }
 
 /**
@@ -137,12 +137,12 @@ export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenL
 export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysInput): Promise<readonly UsageDay[]> {
   const agentId = input.agentId ?? undefined;
   if (agentId !== undefined) await requireVisible(deps, caller, agentId);
-  return daysOf(deps, caller.orgId, readPeriod(input), agentId);
+  return loadDays(deps, caller.orgId, readPeriod(input), agentId);
 }
 
 /** The days of a report, one page, the first day first. @throws DomainError like `getUsageDays`. */
 export async function listUsageDays(deps: Deps, { orgId, period }: UsageReport, page: PageRequest): Promise<Page<UsageDay>> {
-  return pageOfDays(await daysOf(deps, orgId, period, undefined), page);
+  return pageOfDays(await loadDays(deps, orgId, period, undefined), page);
 }
 
 export function pageOfDays(days: readonly UsageDay[], page: PageRequest): Page<UsageDay> {
@@ -154,7 +154,7 @@ export function pageOfDays(days: readonly UsageDay[], page: PageRequest): Page<U
   );
 }
 
-async function daysOf(
+async function loadDays(
   deps: Deps,
   orgId: string,
   { from, to }: UsagePeriod,
@@ -165,18 +165,18 @@ async function daysOf(
   const count = (lastMs - firstMs) / dayMs + 1;
   if (count > usageDaysMax) throw new DomainError('INVALID_VALUE', `At most ${usageDaysMax} days at a time`, { param: 'from' });
   if (count < 1) throw new DomainError('INVALID_VALUE', 'from must not be in the future', { param: 'from' });
-  const found = await deps.storage.usage.byDay(orgId, dayOf(firstMs), dayOf(lastMs), agentId);
-  const byDay = new Map(found.map((day) => [day.day, day]));
+  const usageDays = await deps.storage.usage.byDay(orgId, toDay(firstMs), toDay(lastMs), agentId);
+  const byDay = new Map(usageDays.map((day) => [day.day, day]));
   return Array.from({ length: count }, (_, index) => {
-    const day = dayOf(firstMs + index * dayMs);
+    const day = toDay(firstMs + index * dayMs);
     return byDay.get(day) ?? { day, dataTokensUsed: 0, apiTokensUsed: 0 };
   });
 }
 
 async function requireVisible(deps: Deps, caller: Caller, agentId: string): Promise<void> {
-  const seen = await deps.storage.agents.find(agentId, usableAgents(caller), viewerOf(caller));
-  if (seen === undefined) throw new DomainError('NOT_FOUND', 'There is no such AI', { param: 'agentId' });
-  deps.audit.read(caller, 'agent', [seen]);
+  const visibleAgent = await deps.storage.agents.find(agentId, usableAgents(caller), toViewer(caller));
+  if (visibleAgent === undefined) throw new DomainError('NOT_FOUND', 'There is no such AI', { param: 'agentId' });
+  deps.audit.read(caller, 'agent', [visibleAgent]);
 }
 
 function readPeriod({ from, to }: UsagePeriodInput): UsagePeriod {
@@ -194,7 +194,7 @@ function latelyOr(deps: Deps, input: UsagePeriodInput): UsagePeriod {
   return { from: from ?? new Date(floorDay(lastMs) - (daysDefault - 1) * dayMs), to };
 }
 
-function tokensOf({ dataTokensUsed, apiTokensUsed }: UsageSums): number {
+function sumTokens({ dataTokensUsed, apiTokensUsed }: UsageSums): number {
   return dataTokensUsed + apiTokensUsed;
 }
 
@@ -207,6 +207,6 @@ function floorDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-function dayOf(ms: number): string {
+function toDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

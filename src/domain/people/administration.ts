@@ -22,9 +22,9 @@ export async function administeredOrganization(
   caller: Caller,
   orgId: string | null | undefined,
 ): Promise<Organization> {
-  const found = await deps.storage.organizations.find(orgId ?? caller.orgId, adminReach(caller));
-  if (found === undefined) throw missing('organization', 'orgId');
-  return found;
+  const organization = await deps.storage.organizations.find(orgId ?? caller.orgId, adminReach(caller));
+  if (organization === undefined) throw missing('organization', 'orgId');
+  return organization;
 }
 
 /** Those of the organizations that the caller administers. Cost: one statement, and only for organizations other than its own. */
@@ -33,8 +33,8 @@ export async function administeredAmong(deps: Deps, caller: Caller, orgIds: read
   const near = ids.filter((id) => isAdministrator(caller, id));
   const far = ids.filter((id) => !near.includes(id));
   if (far.length === 0 || caller.level !== 'TENANT') return new Set(near);
-  const found = await deps.storage.accounts.findOrganizations(far);
-  return new Set([...near, ...found.filter((organization) => canAdminister(caller, organization)).map(({ id }) => id)]);
+  const farOrganizations = await deps.storage.accounts.findOrganizations(far);
+  return new Set([...near, ...farOrganizations.filter((organization) => canAdminister(caller, organization)).map(({ id }) => id)]);
 }
 
 /** @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys. */

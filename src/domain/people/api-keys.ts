@@ -19,8 +19,8 @@ export function authenticateKey(deps: Deps, secret: string): Caller | undefined 
   // An operator's own key may look like a generated one without a valid checksum.
   if (!isWellFormedKey(secret) && secret !== deps.settings.PARLEY_ADMIN_KEY) return undefined;
   const nowMs = deps.now().getTime();
-  const found = deps.storage.apiKeys.findCaller(hashSecret(secret), nowMs);
-  return found instanceof Promise ? found.then((caller) => noted(deps, caller, nowMs)) : noted(deps, found, nowMs);
+  const foundCaller = deps.storage.apiKeys.findCaller(hashSecret(secret), nowMs);
+  return foundCaller instanceof Promise ? foundCaller.then((caller) => noted(deps, caller, nowMs)) : noted(deps, foundCaller, nowMs);
 }
 
 /** Whether the key is cached, without a statement. */
@@ -116,8 +116,8 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
     createdByUserId: caller.userId,
     createdByKeyId: caller.keyId,
   };
-  const created = await deps.audit.change(caller, () => deps.storage.apiKeys.create(row));
-  return { ...created, key: secret };
+  const createdKey = await deps.audit.change(caller, () => deps.storage.apiKeys.create(row));
+  return { ...createdKey, key: secret };
 }
 
 /**
@@ -149,12 +149,12 @@ export async function listApiKeys(
 export async function getApiKeys(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ApiKey[]> {
   const keys = await deps.storage.apiKeys.findMany(ids);
   const foreign = keys.filter((key) => !isOwnKey(caller, key));
-  const administered = await administeredAmong(
+  const administeredOrgIds = await administeredAmong(
     deps,
     caller,
     foreign.map(({ orgId }) => orgId),
   );
-  return keys.filter((key) => isOwnKey(caller, key) || administered.has(key.orgId));
+  return keys.filter((key) => isOwnKey(caller, key) || administeredOrgIds.has(key.orgId));
 }
 
 /**
@@ -162,9 +162,9 @@ export async function getApiKeys(deps: Deps, caller: Caller, ids: readonly strin
  *
  * Cost: two statements, and for each key that was made for another person those of its maker.
  */
-export async function inactiveReasonsOf(deps: Deps, keys: readonly ApiKey[]): Promise<readonly (string | null)[]> {
-  const unrevoked = keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id);
-  const living = unrevoked.length === 0 ? new Set() : await deps.storage.apiKeys.living(unrevoked);
+export async function findInactiveReasons(deps: Deps, keys: readonly ApiKey[]): Promise<readonly (string | null)[]> {
+  const activeKeyIds = keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id);
+  const living = activeKeyIds.length === 0 ? new Set() : await deps.storage.apiKeys.living(activeKeyIds);
   return keys.map(({ id, revokedAt }) => (revokedAt !== null || living.has(id) ? null : inactive));
 }
 
@@ -307,16 +307,16 @@ async function administers(deps: Deps, caller: Caller, orgId: string): Promise<b
   return true;
 }
 
-async function resolveExpiry(deps: Deps, caller: Caller, wanted: Date | null, now: Date): Promise<Date | null> {
-  if (wanted !== null && wanted.getTime() <= now.getTime()) {
+async function resolveExpiry(deps: Deps, caller: Caller, wantedExpiry: Date | null, now: Date): Promise<Date | null> {
+  if (wantedExpiry !== null && wantedExpiry.getTime() <= now.getTime()) {
     throw new DomainError('INVALID_VALUE', 'expiresAt must be in the future', { param: 'expiresAt' });
   }
   const makerExpiresAt = (await deps.storage.apiKeys.find(caller.keyId))?.expiresAt ?? null;
-  if (makerExpiresAt === null || wanted === null) return wanted ?? makerExpiresAt;
-  if (wanted.getTime() > makerExpiresAt.getTime()) {
+  if (makerExpiresAt === null || wantedExpiry === null) return wantedExpiry ?? makerExpiresAt;
+  if (wantedExpiry.getTime() > makerExpiresAt.getTime()) {
     throw new DomainError('FORBIDDEN', 'A key cannot outlive its maker', { param: 'expiresAt' });
   }
-  return wanted;
+  return wantedExpiry;
 }
 
 /** Why a request or a stream ends whose key was revoked or has expired. */

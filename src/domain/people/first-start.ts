@@ -22,8 +22,8 @@ export async function prepareFirstStart(
 ): Promise<FirstKey | undefined> {
   const { tenancy } = deps.storage;
   if (!(await tenancy.isEmpty())) return undefined;
-  const chosen = deps.settings.PARLEY_ADMIN_KEY;
-  const secret = chosen ?? makeKeySecret();
+  const chosenKey = deps.settings.PARLEY_ADMIN_KEY;
+  const secret = chosenKey ?? makeKeySecret();
   const organizationId = deps.newId('organization');
   const adminId = deps.newId('user');
   const place = {
@@ -35,7 +35,7 @@ export async function prepareFirstStart(
     createdByUserId: null,
     createdByKeyId: null,
   };
-  const signIn = chosen === undefined ? newSignInLink(place) : undefined;
+  const signIn = chosenKey === undefined ? newSignInLink(place) : undefined;
   const isFirst = await tenancy.createFirst({
     createdAt: deps.now(),
     tenant: { id: deps.newId('tenant'), name: 'Default' },
@@ -46,5 +46,5 @@ export async function prepareFirstStart(
     ...(signIn === undefined ? {} : { signInLink: signIn.link }),
   });
   if (!isFirst) return undefined;
-  return { secret, isMade: chosen === undefined, signInPath: signIn && signInPath(signIn.secret) };
+  return { secret, isMade: chosenKey === undefined, signInPath: signIn && signInPath(signIn.secret) };
 }

@@ -6,7 +6,7 @@ import type { Group, GroupMember } from '../../entities/people/group.ts';
 import type { NewMember } from '../../storage/people/groups/groups.ts';
 import type { groupChangesBody, newGroupBody } from '../../wire/groups.ts';
 import type { Deps } from '../deps.ts';
-import { canEditGroup, groupsOf, visibleGroups } from '../ground/access/access.ts';
+import { canEditGroup, toGroupFilter, visibleGroups } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
 
 export type CreateGroupInput = z.output<typeof newGroupBody>;
@@ -31,7 +31,7 @@ export function getGroups(deps: Deps, caller: Caller, ids: readonly string[]): P
 
 /** The groups the caller owns or is a member of, newest first. */
 export function listMyGroups(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Group>> {
-  return deps.storage.groups.list(groupsOf(caller), {}, page);
+  return deps.storage.groups.list(toGroupFilter(caller), {}, page);
 }
 
 /** The groups that the caller may see, newest first. @throws DomainError INVALID_VALUE. */

@@ -33,7 +33,7 @@ export async function getMemberships(deps: Deps, caller: Caller, ids: readonly s
  * The same page of the memberships of each of several users or organizations, in the order of the ids, newest first: those within the caller's
  * administration. Null for what the caller does not administer.
  */
-export async function membershipPagesOf(
+export async function loadMembershipPages(
   deps: Deps,
   caller: Caller,
   owner: 'user' | 'organization',
@@ -53,8 +53,8 @@ export async function listMemberships(
   filter: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
   page: PageRequest,
 ): Promise<Page<Membership>> {
-  const named = { orgId: filter.orgId ?? undefined, userId: filter.userId ?? undefined };
-  return deps.storage.memberships.list(adminReach(caller), named, page);
+  const scopeIds = { orgId: filter.orgId ?? undefined, userId: filter.userId ?? undefined };
+  return deps.storage.memberships.list(adminReach(caller), scopeIds, page);
 }
 
 /**

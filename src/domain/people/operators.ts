@@ -12,9 +12,9 @@ export async function isOperatorOfEach(
   caller: Caller,
   userIds: readonly string[],
 ): Promise<readonly (boolean | null)[]> {
-  const shown = userIds.filter((id) => caller.level === 'INSTANCE' || id === caller.userId);
-  const operators = shown.length === 0 ? new Set<string>() : await deps.storage.operators.among(shown);
-  return userIds.map((id) => (shown.includes(id) ? operators.has(id) : null));
+  const visibleUserIds = userIds.filter((id) => caller.level === 'INSTANCE' || id === caller.userId);
+  const operators = visibleUserIds.length === 0 ? new Set<string>() : await deps.storage.operators.among(visibleUserIds);
+  return userIds.map((id) => (visibleUserIds.includes(id) ? operators.has(id) : null));
 }
 
 /**

@@ -86,11 +86,11 @@ export async function deleteOrganization(deps: Deps, caller: Caller, id: string)
   // Said before what else stands in the way: settling that would be in vain.
   refuseHeld(await deps.storage.legalHolds.ofOrganization(id));
   return deps.audit.change(caller, async () => {
-    const held = await deps.storage.organizations.delete(id, (tx) =>
+    const holdings = await deps.storage.organizations.delete(id, (tx) =>
       deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),
     );
-    if (held !== undefined) {
-      const what = `${held.agents} agents and ${held.dataSources} data sources`;
+    if (holdings !== undefined) {
+      const what = `${holdings.agents} agents and ${holdings.dataSources} data sources`;
       throw new DomainError('CONFLICT', `The organization has ${what}; delete those first`);
     }
     return organization;

@@ -75,14 +75,14 @@ export async function createUser(deps: Deps, caller: Caller, input: CreateUserIn
   faults.throwIfAny();
   const { accounts, tenancy } = deps.storage;
   const createdAt = deps.now();
-  const [known] = await accounts.findUsersByEmail(organization.tenantId, [email]);
-  if (known !== undefined && (await accounts.findRole(organization.id, known.id)) !== undefined) {
+  const [existingUser] = await accounts.findUsersByEmail(organization.tenantId, [email]);
+  if (existingUser !== undefined && (await accounts.findRole(organization.id, existingUser.id)) !== undefined) {
     throw new DomainError('CONFLICT', 'A member of the organization has this e-mail', { param: 'email' });
   }
-  const userId = known?.id ?? deps.newId('user');
+  const userId = existingUser?.id ?? deps.newId('user');
   const role = input.role ?? 'MEMBER';
   await deps.audit.change(caller, async () => {
-    if (known === undefined) {
+    if (existingUser === undefined) {
       await tenancy.createUser({ id: userId, tenantId: organization.tenantId, email, name: name.trim(), createdAt });
     }
     await tenancy.addMember({ id: deps.newId('membership'), orgId: organization.id, userId, role, createdAt });
@@ -129,11 +129,11 @@ export async function deleteUser(deps: Deps, caller: Caller, id: string): Promis
   // Said before what else stands in the way: settling that would be in vain.
   refuseHeld(await deps.storage.legalHolds.ofPerson(id));
   return deps.audit.change(caller, async () => {
-    const held = await deps.storage.users.delete(id, (tx) =>
+    const holdings = await deps.storage.users.delete(id, (tx) =>
       deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),
     );
-    if (held === undefined) return user;
-    const { agents, dataSources, groups, organizations } = held;
+    if (holdings === undefined) return user;
+    const { agents, dataSources, groups, organizations } = holdings;
     throw new DomainError(
       'CONFLICT',
       `The user owns ${agents} agents, ${dataSources} data sources and ${groups} groups, and is the last administrator of ${organizations} organizations; settle that first`,

@@ -2,7 +2,7 @@ import { nobody } from '../../lib/flow/fair-share.ts';
 import { isLoopback } from '../../lib/settings/loopback.ts';
 import { signWebhook } from '../../lib/standard-webhooks.ts';
 import type { Settings } from '../../settings.ts';
-import { hostOf } from '../egress/allowance.ts';
+import { readHost } from '../egress/allowance.ts';
 import { createEgress, type EgressOptions } from '../egress/egress.ts';
 import { EgressError } from '../egress/error.ts';
 
@@ -51,7 +51,7 @@ export function createAuditSink(
 ): AuditSink | undefined {
   if (AUDIT_SINK_URL === undefined || AUDIT_SINK_SECRET === undefined) return undefined;
   const url = new URL(AUDIT_SINK_URL);
-  const host = hostOf(url);
+  const host = readHost(url);
   const egress = createEgress({ ...egressOptions, allow: [egressOptions.allow, host].filter(Boolean).join(',') });
   const secrets = AUDIT_SINK_SECRET.split(',');
   return {
@@ -76,11 +76,11 @@ export function createAuditSink(
 }
 
 function answered(status: number): string {
-  const advice = adviceOf(status);
+  const advice = findAdvice(status);
   return `The receiver of AUDIT_SINK_URL answered ${status}${advice === undefined ? '' : `: ${advice}`}.`;
 }
 
-function adviceOf(status: number): string | undefined {
+function findAdvice(status: number): string | undefined {
   if (status >= 300 && status < 400) return 'set AUDIT_SINK_URL to where it redirects, because redirects are not followed';
   if (status === 401 || status === 403) return 'see whether it has the secret of AUDIT_SINK_SECRET';
   if (status === 404 || status === 405) return 'see whether AUDIT_SINK_URL names the place that takes a POST';

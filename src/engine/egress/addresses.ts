@@ -62,7 +62,7 @@ export function isPublicAddress(address: string): boolean {
   if (version === 4) return !special.check(address, 'ipv4');
   if (version !== 6) return false;
   const wrapping = embeddedV4.find(({ list }) => list.check(address, 'ipv6'));
-  const bytes = bytesOf(address);
+  const bytes = parseBytes(address);
   if (wrapping !== undefined) return isPublicAddress(bytes.slice(wrapping.byte, wrapping.byte + 4).join('.'));
   if (!globalUnicast.check(address, 'ipv6') || special.check(address, 'ipv6')) return false;
   return !isIsatap(bytes) || isPublicAddress(bytes.slice(12).join('.'));
@@ -85,7 +85,7 @@ function isIsatap(bytes: readonly number[]): boolean {
 }
 
 /** The 16 bytes of an IPv6 address. The URL parser normalizes every form, dotted ones too. */
-function bytesOf(address: string): number[] {
+function parseBytes(address: string): number[] {
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');
   const groups = (text: string) => (text === '' ? [] : text.split(':'));

@@ -28,11 +28,11 @@ const entryPattern = /^(?:\[(?<bracketed>[^\]]*)\]|(?<plain>[^:[\]]*))(?::(?<dig
 export function parseAllowance(text: string | undefined): Allowance {
   const hosts = new Map<string, Set<Port>>();
   const ranges: { readonly list: BlockList; readonly port: Port }[] = [];
-  for (const given of (text ?? '').split(',').map((entry) => entry.trim())) {
-    if (given === '') continue;
-    const entry = readEntry(given.toLowerCase());
+  for (const item of (text ?? '').split(',').map((entry) => entry.trim())) {
+    if (item === '') continue;
+    const entry = readEntry(item.toLowerCase());
     if (entry === undefined)
-      throw new Error(`EGRESS_ALLOW: "${displayValue('EGRESS_ALLOW', given)}" cannot be read: ${allowanceGrammar}`);
+      throw new Error(`EGRESS_ALLOW: "${displayValue('EGRESS_ALLOW', item)}" cannot be read: ${allowanceGrammar}`);
     if ('range' in entry) ranges.push({ list: blockList([entry.range]), port: entry.port });
     else hosts.set(entry.host, (hosts.get(entry.host) ?? new Set()).add(entry.port));
   }
@@ -54,7 +54,7 @@ export function parseRanges(setting: string, text: string | undefined): BlockLis
   const entries = (text ?? '').split(',').map((entry) => entry.trim());
   return blockList(
     entries.filter(Boolean).map((entry) => {
-      const range = rangeOf(entry);
+      const range = parseRange(entry);
       if (range === undefined) throw new Error(`${setting}: "${displayValue(setting, entry)}" cannot be read: ${rangesGrammar}`);
       return range;
     }),
@@ -64,19 +64,19 @@ export function parseRanges(setting: string, text: string | undefined): BlockLis
 type Entry = { readonly port: Port } & ({ readonly host: string } | { readonly range: string });
 
 function readEntry(entry: string): Entry | undefined {
-  const whole = rangeOf(entry);
+  const whole = parseRange(entry);
   if (whole !== undefined) return { range: whole, port: undefined };
-  const { bracketed, plain = '', digits } = entryPattern.exec(entry)?.groups ?? {};
+  const { bracketed: ipv6, plain = '', digits } = entryPattern.exec(entry)?.groups ?? {};
   const port = digits === undefined ? undefined : Number(digits);
   if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
-  const range = rangeOf(bracketed ?? plain);
+  const range = parseRange(ipv6 ?? plain);
   if (range !== undefined) return { range, port };
   const isHost = hostPattern.test(plain) && !/^[\d.]+$/.test(plain);
   return isHost ? { host: plain, port } : undefined;
 }
 
 /** A single address is a range of one. */
-export function rangeOf(text: string): string | undefined {
+export function parseRange(text: string): string | undefined {
   const [address = '', bits, ...more] = text.split('/');
   const family = isIP(address);
   if (family === 0 || address.includes('%') || more.length > 0) return undefined;
@@ -86,7 +86,7 @@ export function rangeOf(text: string): string | undefined {
 }
 
 /** The host of a URL without the brackets of an IPv6 address. */
-export function hostOf({ hostname }: URL): string {
+export function readHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 

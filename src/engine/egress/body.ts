@@ -37,9 +37,9 @@ export async function* decodedBlocks(
         continue;
       }
       for (let start = 0; start < chunk.length; ) {
-        const copied = chunk.copy(block, length, start);
-        start += copied;
-        length += copied;
+        const byteCount = chunk.copy(block, length, start);
+        start += byteCount;
+        length += byteCount;
         if (length < blockBytes) continue;
         yield block;
         block = Buffer.allocUnsafe(blockBytes);

@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 import type { FairQueue } from '../../lib/flow/fair-queue.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import { isPublicAddress } from './addresses.ts';
-import { type Allowance, hostOf, parseAllowance } from './allowance.ts';
+import { type Allowance, readHost, parseAllowance } from './allowance.ts';
 import { decodedBlocks } from './body.ts';
 import { EgressError } from './error.ts';
 import { exchange } from './exchange.ts';
-import { firstHop, type Hop, redirectOf } from './hops.ts';
-import { noProxies, type Proxies, portOf } from './proxies.ts';
+import { firstHop, type Hop, findRedirect } from './hops.ts';
+import { noProxies, type Proxies, readPort } from './proxies.ts';
 import type { EgressRequest } from './request.ts';
 import { NameResolver, type ResolvedAddress } from './resolver.ts';
 import { createSystemNames, type SystemFiles, systemFiles } from './system-names.ts';
@@ -85,9 +85,9 @@ export function createEgress(options: EgressOptions): Egress {
     underWay: new Set(),
     async addressesOf(url, owner, signal) {
       const isLeftToProxy = proxies.lookup === 'proxy' && proxies.proxyOf(url) !== undefined;
-      const checked = checkedAddresses(allowance, resolver, url, owner, signal);
-      if (!isLeftToProxy) return await checked;
-      return await checked.then(() => undefined, unknownToUs);
+      const addressCheck = checkedAddresses(allowance, resolver, url, owner, signal);
+      if (!isLeftToProxy) return await addressCheck;
+      return await addressCheck.then(() => undefined, unknownToUs);
     },
   };
   return {
@@ -124,13 +124,13 @@ async function checkedAddresses(
   owner: ShareOwner,
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
-  const hostname = hostOf(url);
+  const hostname = readHost(url);
   const family = isIP(hostname);
   const isLiteral = family !== 0;
   const addresses: readonly ResolvedAddress[] = isLiteral
     ? [{ address: hostname, family: family === 6 ? 6 : 4 }]
     : await resolver.resolve(hostname, owner, signal);
-  const port = portOf(url);
+  const port = readPort(url);
   const isOpen = ({ address }: ResolvedAddress) =>
     isPublicAddress(address) || allowance.allowsAddress(address, port) || allowance.allowsHost(hostname, port);
   if (addresses.every(isOpen)) return addresses;
@@ -148,7 +148,7 @@ async function call<T>(
   const timeout = AbortSignal.timeout(timeoutMs);
   const ending = new AbortController();
   const either = AbortSignal.any([signal, timeout, ending.signal]);
-  const failureOf = (error: unknown, hostname: string) => {
+  const toFailure = (error: unknown, hostname: string) => {
     if (signal.aborted) return signal.reason;
     if (timeout.aborted) return new EgressError('TIMEOUT', `${hostname} did not answer within ${timeoutMs} ms`);
     return ending.signal.aborted ? ending.signal.reason : toEgressError(error, hostname);
@@ -170,17 +170,17 @@ async function call<T>(
           ...{ addresses, proxy: way.proxies.proxyOf(hop.url), connectTimeoutMs: way.connectTimeoutMs, count, signal: either },
           beforeSend: request.beforeSend,
         });
-        const next = redirectOf(request, hop, reply, redirects);
+        const next = findRedirect(request, hop, reply, redirects);
         if (next === undefined) break;
         reply.destroy();
         hop = next;
       }
     } catch (error) {
-      throw failureOf(error, hop.url.hostname);
+      throw toFailure(error, hop.url.hostname);
     }
     const { hostname } = hop.url;
-    const content = whole(contentOf(reply, hop, count, request.isPrompt), either, (error) => failureOf(error, hostname));
-    return await take(headOf(reply, hop), content);
+    const content = whole(readContent(reply, hop, count, request.isPrompt), either, (error) => toFailure(error, hostname));
+    return await take(readHead(reply, hop), content);
   } finally {
     reply?.destroy();
     if (hasPlace) way.calls.give(owner);
@@ -188,14 +188,14 @@ async function call<T>(
   }
 }
 
-function headOf(reply: IncomingMessage, { url }: Hop): EgressHead {
+function readHead(reply: IncomingMessage, { url }: Hop): EgressHead {
   const headers = Object.entries(reply.headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
   return { status: reply.statusCode ?? 0, headers: Object.fromEntries(headers), url: url.href };
 }
 
-function contentOf(
+function readContent(
   reply: IncomingMessage,
   { method }: Hop,
   count: WireCount,

@@ -2,10 +2,10 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { withUserAgent } from '../../lib/product.ts';
-import { bareHost, hostOf } from './allowance.ts';
+import { bareHost, readHost } from './allowance.ts';
 import { EgressError } from './error.ts';
 import type { Hop } from './hops.ts';
-import { type ProxyServer, portOf } from './proxies.ts';
+import { type ProxyServer, readPort } from './proxies.ts';
 import type { ResolvedAddress } from './resolver.ts';
 import { openTunnel } from './tunnel.ts';
 import type { WireCount } from './wire-count.ts';
@@ -49,23 +49,23 @@ export async function exchange(hop: Hop, options: ExchangeOptions): Promise<Inco
 
 function converse(hop: Hop, options: ExchangeOptions, request: ClientRequest, isConnected = false): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  let received: IncomingMessage | undefined;
+  let response: IncomingMessage | undefined;
   const stop = (error: Error) => {
     // Destroy the reply first: otherwise its error would only say that the connection is closed.
-    received?.destroy(error);
+    response?.destroy(error);
     request.destroy(error);
     reject(error);
   };
   const fail = (code: 'BAD_REPLY' | 'TIMEOUT', message: string) => stop(new EgressError(code, message));
   let informational = 0;
   request.on('response', (reply) => {
-    received = reply;
+    response = reply;
     // An abandoned reply emits an error later; without a listener that error would end the process.
     reply.on('error', () => {});
     resolve(reply);
   });
   request.on('error', (error) => {
-    received?.destroy(error);
+    response?.destroy(error);
     reject(error);
   });
   request.on('information', () => {
@@ -108,7 +108,7 @@ function converse(hop: Hop, options: ExchangeOptions, request: ClientRequest, is
 /** @param tunnel  a connection to the host, through a proxy and with TLS already. */
 function open(hop: Hop, { addresses = [], signal }: ExchangeOptions, tunnel?: Socket): ClientRequest {
   const { url } = hop;
-  const hostname = hostOf(url);
+  const hostname = readHost(url);
   const lookup: LookupFunction = (_name, { all }, callback) => {
     const [first] = addresses;
     if (all === true) callback(null, [...addresses]);
@@ -133,13 +133,13 @@ function open(hop: Hop, { addresses = [], signal }: ExchangeOptions, tunnel?: So
 function openForwarded(hop: Hop, proxy: ProxyServer, { signal }: ExchangeOptions): ClientRequest {
   const { headers, ...rest } = requestOptions(hop, signal);
   const { 'proxy-authorization': _ofCaller, ...own } = headers;
-  const asked = new URL(hop.url);
-  asked.hash = '';
+  const target = new URL(hop.url);
+  target.hash = '';
   return (proxy.url.protocol === 'https:' ? requestHttps : requestHttp)({
     ...rest,
-    host: hostOf(proxy.url),
-    port: portOf(proxy.url),
-    path: asked.href,
+    host: readHost(proxy.url),
+    port: readPort(proxy.url),
+    path: target.href,
     headers: proxy.authorization === undefined ? own : { ...own, 'proxy-authorization': proxy.authorization },
   });
 }

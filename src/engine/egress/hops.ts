@@ -35,7 +35,7 @@ export function firstHop(request: EgressRequest): Hop {
 }
 
 /** The next hop; undefined when the reply is the answer. @throws EgressError TOO_MANY_REDIRECTS, BAD_URL. */
-export function redirectOf(request: EgressRequest, hop: Hop, reply: IncomingMessage, redirects: number): Hop | undefined {
+export function findRedirect(request: EgressRequest, hop: Hop, reply: IncomingMessage, redirects: number): Hop | undefined {
   const status = reply.statusCode ?? 0;
   const { location } = reply.headers;
   if (!redirectStatuses.has(status) || location === undefined || request.redirectsMax === 0) return undefined;

@@ -1,6 +1,6 @@
 import { type BlockList, isIP } from 'node:net';
 import { blockList } from './addresses.ts';
-import { bareHost, hostOf, rangeOf } from './allowance.ts';
+import { bareHost, readHost, parseRange } from './allowance.ts';
 
 /** The settings of these names. */
 export interface ProxySettings {
@@ -42,8 +42,8 @@ export function createProxies(settings: ProxySettings): Proxies {
     proxyOf(url) {
       const proxy = url.protocol === 'https:' ? secure : plain;
       if (proxy === undefined) return undefined;
-      const host = bareHost(hostOf(url));
-      const port = portOf(url);
+      const host = bareHost(readHost(url));
+      const port = readPort(url);
       return isLoopback(host) || exceptions.some((isException) => isException(host, port)) ? undefined : proxy;
     },
     lookup: settings.PROXY_LOOKUP ?? 'service',
@@ -60,10 +60,10 @@ export function parseProxy(text: string, setting: string): ProxyServer {
   const [user, password] = [url.username, url.password].map(decoded);
   const authorization =
     url.username === '' ? undefined : `Basic ${Buffer.from(`${user ?? ''}:${password ?? ''}`).toString('base64')}`;
-  return { url: new URL(url.origin), name: `${url.hostname}:${portOf(url)}`, authorization };
+  return { url: new URL(url.origin), name: `${url.hostname}:${readPort(url)}`, authorization };
 }
 
-export function portOf(url: URL): number {
+export function readPort(url: URL): number {
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }
 
@@ -86,18 +86,18 @@ function readException(entry: string): Exception | undefined {
   if (entry === '*') return () => true;
   const whole = readRange(entry);
   if (whole !== undefined) return (host) => isWithin(whole, host);
-  const { bracketed, plain = '', digits } = entryPattern.exec(entry)?.groups ?? {};
+  const { bracketed: ipv6, plain = '', digits } = entryPattern.exec(entry)?.groups ?? {};
   const only = digits === undefined ? undefined : Number(digits);
   const isPort = (port: number) => only === undefined || only === port;
-  const range = readRange(bracketed ?? plain);
+  const range = readRange(ipv6 ?? plain);
   if (range !== undefined) return (host, port) => isPort(port) && isWithin(range, host);
-  if (bracketed !== undefined || !hostPattern.test(plain)) return undefined;
+  if (ipv6 !== undefined || !hostPattern.test(plain)) return undefined;
   const name = bareHost(plain.replace(/^\*?\./, ''));
   return (host, port) => isPort(port) && (host === name || host.endsWith(`.${name}`));
 }
 
 function readRange(text: string): BlockList | undefined {
-  const range = rangeOf(text);
+  const range = parseRange(text);
   return range === undefined ? undefined : blockList([range]);
 }
 

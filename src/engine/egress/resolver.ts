@@ -55,11 +55,11 @@ export class NameResolver {
    */
   async resolve(hostname: string, owner: ShareOwner, signal: AbortSignal): Promise<readonly ResolvedAddress[]> {
     const name = bareHost(hostname);
-    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(addressOf);
+    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(toResolvedAddress);
     const ofFile = await this.#options.system.addressesOf(name);
-    if (ofFile.length > 0) return ofFile.map(addressOf);
-    const known = this.#known.get(name);
-    if (known !== undefined && known.untilMs > performance.now()) return known.addresses;
+    if (ofFile.length > 0) return ofFile.map(toResolvedAddress);
+    const entry = this.#known.get(name);
+    if (entry !== undefined && entry.untilMs > performance.now()) return entry.addresses;
     const { lookups } = this.#options;
     await lookups.take(owner, signal);
     try {
@@ -108,11 +108,11 @@ export class NameResolver {
       clearTimeout(timer);
       cancel();
     }
-    const settled = await Promise.allSettled([four, six]);
-    const records = settled.flatMap((result) => (result.status === 'fulfilled' ? result.value.slice(0, addressesMax) : []));
+    const results = await Promise.allSettled([four, six]);
+    const records = results.flatMap((result) => (result.status === 'fulfilled' ? result.value.slice(0, addressesMax) : []));
     if (records.length === 0) return 'ENODATA';
     return {
-      addresses: records.map(({ address }) => addressOf(address)),
+      addresses: records.map(({ address }) => toResolvedAddress(address)),
       ttlMs: Math.min(...records.map(({ ttl }) => ttl * 1_000), ttlMaxMs),
     };
   }
@@ -126,6 +126,6 @@ export class NameResolver {
   }
 }
 
-function addressOf(address: string): ResolvedAddress {
+function toResolvedAddress(address: string): ResolvedAddress {
   return { address, family: isIP(address) === 6 ? 6 : 4 };
 }

@@ -18,8 +18,8 @@ const rereadAfterMs = 5_000;
 
 /** Reads the system's files on demand, and again when they were read more than five seconds ago. A missing file is empty. */
 export function createSystemNames({ hostsPath, resolverPath }: SystemFiles): SystemNames {
-  const hosts = remembered(async () => parseHosts(await textOf(hostsPath)));
-  const domains = remembered(async () => parseSearchDomains(await textOf(resolverPath)));
+  const hosts = remembered(async () => parseHosts(await loadText(hostsPath)));
+  const domains = remembered(async () => parseSearchDomains(await loadText(resolverPath)));
   return {
     addressesOf: async (name) => (await hosts()).get(name) ?? [],
     searchDomains: domains,
@@ -33,22 +33,22 @@ export function systemFiles(): SystemFiles {
 }
 
 function remembered<T>(read: () => Promise<T>): () => Promise<T> {
-  let known: { readonly value: Promise<T>; readonly untilMs: number } | undefined;
+  let entry: { readonly value: Promise<T>; readonly untilMs: number } | undefined;
   return () => {
     const nowMs = performance.now();
-    if (known === undefined || known.untilMs <= nowMs) known = { value: read(), untilMs: nowMs + rereadAfterMs };
-    return known.value;
+    if (entry === undefined || entry.untilMs <= nowMs) entry = { value: read(), untilMs: nowMs + rereadAfterMs };
+    return entry.value;
   };
 }
 
 function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>();
+  const addressesByName = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [address = '', ...names] = (line.split('#')[0] ?? '').trim().toLowerCase().split(/\s+/);
     if (isIP(address) === 0) continue;
-    for (const name of names) found.set(name, [...(found.get(name) ?? []), address]);
+    for (const name of names) addressesByName.set(name, [...(addressesByName.get(name) ?? []), address]);
   }
-  return found;
+  return addressesByName;
 }
 
 /** The last `search` or `domain` line counts, as in the system's resolver. */
@@ -57,6 +57,6 @@ function parseSearchDomains(text: string): readonly string[] {
   return lines.findLast(([word]) => word === 'search' || word === 'domain')?.slice(1) ?? [];
 }
 
-async function textOf(path: string): Promise<string> {
+async function loadText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }

@@ -2,9 +2,9 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { bareHost, hostOf } from './allowance.ts';
+import { bareHost, readHost } from './allowance.ts';
 import { EgressError } from './error.ts';
-import { type ProxyServer, portOf } from './proxies.ts';
+import { type ProxyServer, readPort } from './proxies.ts';
 import type { ResolvedAddress } from './resolver.ts';
 
 export interface TunnelOptions {
@@ -50,7 +50,7 @@ async function connectedSocket(
   let failure: unknown;
   for (const host of hosts ?? [url.hostname]) {
     try {
-      return await connectThrough(proxy, `${host}:${portOf(url)}`, signal);
+      return await connectThrough(proxy, `${host}:${readPort(url)}`, signal);
     } catch (error) {
       signal.throwIfAborted();
       failure = error;
@@ -64,8 +64,8 @@ function connectThrough(proxy: ProxyServer, target: string, signal: AbortSignal)
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const request = (proxy.url.protocol === 'https:' ? requestHttps : requestHttp)({
     method: 'CONNECT',
-    host: hostOf(proxy.url),
-    port: portOf(proxy.url),
+    host: readHost(proxy.url),
+    port: readPort(proxy.url),
     path: target,
     headers: {
       host: target,
@@ -97,7 +97,7 @@ function connectThrough(proxy: ProxyServer, target: string, signal: AbortSignal)
 
 function secured(socket: Socket, url: URL, signal: AbortSignal): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const hostname = hostOf(url);
+  const hostname = readHost(url);
   // A TLS server name is never an address and has no dot at its end. The certificate is checked for either.
   const tls = connectTls({ socket, host: hostname, ...(isIP(hostname) === 0 ? { servername: bareHost(hostname) } : {}) });
   const stop = () => tls.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));

@@ -29,8 +29,8 @@ export const fileLinkParameter = 'link';
 /** An address that opens the file for an hour without a key, also in a browser. */
 export function signedFileAddress(deps: FileLinkDeps, ticket: FileTicket): string {
   const text = JSON.stringify({ ...ticket, expiresAtMs: deps.now().getTime() + fileLinkLifeMs });
-  const signed = deps.storage.links.sign('file', text);
-  return `${fileAddress(deps, ticket)}?${fileLinkParameter}=${signed}`;
+  const ticketText = deps.storage.links.sign('file', text);
+  return `${fileAddress(deps, ticket)}?${fileLinkParameter}=${ticketText}`;
 }
 
 /** The same address without a signature: that of a file of a chat opens with a key. */
@@ -45,11 +45,11 @@ export interface SignedTicket {
 }
 
 /** What a link was signed for, whether or not it has expired; undefined for one that this service did not sign. */
-export function readFileTicket({ storage }: Pick<FileLinkDeps, 'storage'>, signed: string): SignedTicket | undefined {
-  const text = storage.links.verify('file', signed);
-  const parsed: unknown = text === undefined ? undefined : JSON.parse(text);
-  if (!isObject(parsed)) return undefined;
-  const { expiresAtMs, ...ticket } = parsed;
+export function readFileTicket({ storage }: Pick<FileLinkDeps, 'storage'>, ticketText: string): SignedTicket | undefined {
+  const text = storage.links.verify('file', ticketText);
+  const ticketData: unknown = text === undefined ? undefined : JSON.parse(text);
+  if (!isObject(ticketData)) return undefined;
+  const { expiresAtMs, ...ticket } = ticketData;
   return { ticket: ticket as FileTicket, expiresAtMs: Number(expiresAtMs) };
 }
 
@@ -60,9 +60,9 @@ const signedAddress = /\/api\/v1\/chats\/\w+\/files\/\w+\/content\?link=([\w.-]+
  * the service stored, never for one that only its address names.
  */
 export function freshFileAddress(deps: FileLinkDeps, { url, fileId }: Pick<OutputFile, 'url' | 'fileId'>): string {
-  const [, signed = ''] = signedAddress.exec(url) ?? [];
-  const known = signed === '' || fileId === null ? undefined : readFileTicket(deps, signed);
-  if (known === undefined || !('fileId' in known.ticket) || known.ticket.fileId !== fileId) return url;
-  const leftMs = known.expiresAtMs - deps.now().getTime();
-  return leftMs >= fileLinkLifeMs / 2 && url.startsWith(deps.publicUrl()) ? url : signedFileAddress(deps, known.ticket);
+  const [, ticketText = ''] = signedAddress.exec(url) ?? [];
+  const signedTicket = ticketText === '' || fileId === null ? undefined : readFileTicket(deps, ticketText);
+  if (signedTicket === undefined || !('fileId' in signedTicket.ticket) || signedTicket.ticket.fileId !== fileId) return url;
+  const leftMs = signedTicket.expiresAtMs - deps.now().getTime();
+  return leftMs >= fileLinkLifeMs / 2 && url.startsWith(deps.publicUrl()) ? url : signedFileAddress(deps, signedTicket.ticket);
 }

@@ -11,13 +11,13 @@ export function safeFilename(name: string): string {
 }
 
 /** The name, with a number before its ending where it is taken: `plot (2).png`. */
-export function freeFilename(name: string, taken: ReadonlySet<string>): string {
+export function freeFilename(name: string, takenNames: ReadonlySet<string>): string {
   const plain = safeFilename(name);
-  if (!taken.has(plain)) return plain;
+  if (!takenNames.has(plain)) return plain;
   const dot = plain.lastIndexOf('.');
   const [stem, ending] = dot > 0 ? [plain.slice(0, dot), plain.slice(dot)] : [plain, ''];
   for (let number = 2; ; number += 1) {
     const free = `${stem} (${number})${ending}`;
-    if (!taken.has(free)) return free;
+    if (!takenNames.has(free)) return free;
   }
 }

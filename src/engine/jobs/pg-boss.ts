@@ -140,7 +140,7 @@ class PgBossJobs implements Jobs {
       data: { ...payload, owner: { tenantId, orgId } },
       // The queue lets one job of a key wait; a job without a key gets a unique one.
       singletonKey: key ?? crypto.randomUUID(),
-      group: { id: groupOf(tenantId) },
+      group: { id: toGroup(tenantId) },
       priority: -this.#nextTurn(name, orgId),
       ...startAfter,
     }));
@@ -234,11 +234,11 @@ class PgBossJobs implements Jobs {
     for (const { name } of this.#workers) {
       for (const { id, state } of await this.#boss.findJobs(name)) {
         if (state !== 'active') continue;
-        const requeued = db.transaction(async ({ prisma }) => {
+        const requeueWork = db.transaction(async ({ prisma }) => {
           await this.#boss.cancel(name, id, { db: fromPrisma(prisma) });
           await this.#boss.resume(name, id, { db: fromPrisma(prisma) });
         });
-        await requeued.catch((error: unknown) =>
+        await requeueWork.catch((error: unknown) =>
           logger.info({ err: error, job: name, jobId: id }, 'a job waits for its heartbeat'),
         );
       }
@@ -361,7 +361,7 @@ class PgBossJobs implements Jobs {
 }
 
 /** The group that shares the places of a queue: a tenant. Jobs without one share a group of their own. */
-function groupOf(tenantId: string): string {
+function toGroup(tenantId: string): string {
   return tenantId === '' ? 'nobody' : tenantId;
 }
 

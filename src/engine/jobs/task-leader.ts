@@ -51,11 +51,11 @@ export class TaskLeader {
     if (!this.#isPrepared) await this.#store.prepare([...this.#tasks.keys()]);
     this.#isPrepared = true;
     const idle = [...this.#tasks.keys()].filter((name) => !this.#running.has(name));
-    const asked = LeaseClock.now();
+    const askedAt = LeaseClock.now();
     for (const lease of await this.#store.takeDue(idle, this.#owner, this.#leaseMs)) {
       const task = this.#tasks.get(lease.id);
       if (task === undefined) continue;
-      const running = this.#run(task, lease, asked, stopping).finally(() => this.#running.delete(lease.id));
+      const running = this.#run(task, lease, askedAt, stopping).finally(() => this.#running.delete(lease.id));
       this.#running.set(lease.id, running);
     }
   }
@@ -65,8 +65,8 @@ export class TaskLeader {
     await Promise.all(this.#running.values());
   }
 
-  async #run({ name, everyMs, task }: RepeatedTask, lease: Lease, asked: Moment, stopping: AbortSignal): Promise<void> {
-    const hold = holdLease(this.#leases, 'task', lease, this.#leaseMs, asked);
+  async #run({ name, everyMs, task }: RepeatedTask, lease: Lease, askedAt: Moment, stopping: AbortSignal): Promise<void> {
+    const hold = holdLease(this.#leases, 'task', lease, this.#leaseMs, askedAt);
     const signal = AbortSignal.any([stopping, hold.lost]);
     try {
       await this.#hooks.run(task, signal);

@@ -41,10 +41,10 @@ export function contentAddress({ publicUrl }: Pick<ContentLinkDeps, 'publicUrl'>
 /** The same, signed: for an hour it opens without a key, also in a browser. With a passage, it opens a page that shows the passage. */
 export function signedContentAddress(
   deps: ContentLinkDeps,
-  { dataSourceId, ...linked }: Omit<ContentTicket, 'expiresAtMs'> & { readonly dataSourceId: string },
+  { dataSourceId, ...ticketFields }: Omit<ContentTicket, 'expiresAtMs'> & { readonly dataSourceId: string },
 ): string {
-  const signed = signContentTicket(deps, { ...linked, expiresAtMs: deps.now().getTime() + contentLinkLifeMs });
-  return `${contentAddress(deps, dataSourceId, linked.itemId)}?${contentLinkParameter}=${signed}`;
+  const ticketText = signContentTicket(deps, { ...ticketFields, expiresAtMs: deps.now().getTime() + contentLinkLifeMs });
+  return `${contentAddress(deps, dataSourceId, ticketFields.itemId)}?${contentLinkParameter}=${ticketText}`;
 }
 
 export function signContentTicket(
@@ -56,8 +56,8 @@ export function signContentTicket(
 }
 
 /** What a link was signed for, whether or not it has expired; undefined for one that this service did not sign. */
-export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, signed: string): ContentTicket | undefined {
-  const text = storage.links.verify('content', signed);
+export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, ticketText: string): ContentTicket | undefined {
+  const text = storage.links.verify('content', ticketText);
   if (text === undefined) return undefined;
   const [itemId = '', orgId = '', expiresAtMs = '', chunkId, charStart = '', charEnd = ''] = text.split(' ');
   const ticket = { itemId, orgId, expiresAtMs: Number(expiresAtMs) };
@@ -90,9 +90,9 @@ export function freshContentAddress(
     charEnd,
   }: Pick<Citation, 'url' | 'knowledgeItemId' | 'dataSourceId' | 'id' | 'charStart' | 'charEnd'>,
 ): string {
-  const [, linkedSourceId, linkedItemId, signed = ''] = signedAddress.exec(url) ?? [];
+  const [, linkedSourceId, linkedItemId, ticketText = ''] = signedAddress.exec(url) ?? [];
   if (linkedSourceId !== dataSourceId || linkedItemId !== itemId) return url;
-  const ticket = readContentTicket(deps, signed);
+  const ticket = readContentTicket(deps, ticketText);
   if (ticket === undefined || ticket.itemId !== itemId) return url;
   const leftMs = ticket.expiresAtMs - deps.now().getTime();
   const isGood = leftMs >= contentLinkLifeMs / 2 && ticket.passage !== undefined;

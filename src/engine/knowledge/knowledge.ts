@@ -35,7 +35,7 @@ import { registerIndexJobs } from './index/index-jobs.ts';
 import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readAttachmentText } from './read-attachment.ts';
 import { type Explanations, explainPassages } from './search/explain.ts';
-import { contextOf } from './search/follow-up.ts';
+import { collectContext } from './search/follow-up.ts';
 import type { PassageMatch } from './search/passages.ts';
 import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
@@ -87,9 +87,9 @@ export interface Knowledge {
   /** Finds the passages of the given sources that fit a question best, best first. */
   search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<PassageMatches>;
   /** Why a search with this question and these limits found its passages. See search/explain.ts. */
-  explain(question: SearchQuestion, limits: SearchLimits, found: readonly PassageMatch[]): Promise<Explanations>;
+  explain(question: SearchQuestion, limits: SearchLimits, matches: readonly PassageMatch[]): Promise<Explanations>;
   /** The chunks before and after passages, by `itemId ordinal`. One statement. */
-  neighbours(found: readonly PassageMatch[]): Promise<ReadonlyMap<string, string>>;
+  neighbours(passageMatches: readonly PassageMatch[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -176,33 +176,33 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
     withoutVectors: () => waiting.read(),
     async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
-      const context = contextOf(question, earlier);
-      const urlOf = (chunk: RankedChunk) => {
+      const context = collectContext(question, earlier);
+      const toUrl = (chunk: RankedChunk) => {
         const { contentUrl, dataSourceId, itemId, chunkId, charStart, charEnd } = chunk;
         if (contentUrl !== null) return atLines(contentUrl, chunk);
         return signedContentAddress(options, { dataSourceId, itemId, orgId, passage: { chunkId, charStart, charEnd } });
       };
-      const found = await searchPassages(
+      const searchResult = await searchPassages(
         { ranking: storage.chunks, index: copy?.index, meaning, reranker },
         { orgId, dataSourceIds, ...items },
         { text: question, context, charge },
         { passagesMax, tokensMax },
-        urlOf,
+        toUrl,
         signal,
       );
-      counts.add(found.retrieval);
+      counts.add(searchResult.retrieval);
       const rewrite = context.length === 0 ? 'none' : 'context';
-      return { ...found, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
+      return { ...searchResult, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
     },
     async explain(
       { orgId, dataSourceIds, question, earlier = [] },
       { passagesMax: _passages, tokensMax: _tokens, ...items },
-      found,
+      matches,
     ) {
-      return explainPassages(storage.chunks, { orgId, dataSourceIds, ...items }, question, contextOf(question, earlier), found);
+      return explainPassages(storage.chunks, { orgId, dataSourceIds, ...items }, question, collectContext(question, earlier), matches);
     },
-    async neighbours(found) {
-      const places = found.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
+    async neighbours(passageMatches) {
+      const places = passageMatches.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
         { itemId, ordinal: firstOrdinal - 1 },
         { itemId, ordinal: lastOrdinal + 1 },
       ]);

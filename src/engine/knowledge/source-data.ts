@@ -29,20 +29,20 @@ export function readSourceData(type: DataSourceType, data: JsonObject): ReadSour
   const readers = membersOf[type];
   if (readers === undefined) return { data, faults: [], unknownMembers: [] };
   const faults: SourceDataFault[] = [];
-  const given = Object.entries(data).filter(([, value]) => value !== null && value !== undefined);
-  for (const [name, value] of given)
-    readers[name]?.(value, (message, path = '', allowed) => {
-      faults.push({ path: name + path, message, ...(allowed === undefined ? {} : { allowed }) });
+  const dataEntries = Object.entries(data).filter(([, value]) => value !== null && value !== undefined);
+  for (const [name, value] of dataEntries)
+    readers[name]?.(value, (message, path = '', allowedValues) => {
+      faults.push({ path: name + path, message, ...(allowedValues === undefined ? {} : { allowed: allowedValues }) });
     });
   return {
-    data: Object.fromEntries(given.filter(([name]) => Object.hasOwn(readers, name))),
+    data: Object.fromEntries(dataEntries.filter(([name]) => Object.hasOwn(readers, name))),
     faults,
-    unknownMembers: given.map(([name]) => name).filter((name) => !Object.hasOwn(readers, name)),
+    unknownMembers: dataEntries.map(([name]) => name).filter((name) => !Object.hasOwn(readers, name)),
   };
 }
 
 /** @param path  a place below the member: `[1]`. */
-type AddFault = (message: string, path?: string, allowed?: Allowed) => void;
+type AddFault = (message: string, path?: string, allowedValues?: Allowed) => void;
 type MemberReader = (value: unknown, fault: AddFault) => void;
 
 const textLengthMax = 500;
@@ -75,9 +75,9 @@ const membersOf: Readonly<Partial<Record<DataSourceType, Readonly<Record<string,
   WEB_URL: {
     url: readUrl,
     includeFiles: flag,
-    includedFileTypes: listOf(oneOf(webUrlFileTypes), webUrlFileTypes.length),
-    includeUrlGlobs: listOf(readGlob, globsMax),
-    excludeUrlGlobs: listOf(readGlob, globsMax),
+    includedFileTypes: createListReader(createChoiceReader(webUrlFileTypes), webUrlFileTypes.length),
+    includeUrlGlobs: createListReader(readGlob, globsMax),
+    excludeUrlGlobs: createListReader(readGlob, globsMax),
     maxPages: wholeNumber(crawlBounds.maxPages.min, crawlBounds.maxPages.max),
     maxMemory: wholeNumber(crawlBounds.maxMemory.min, crawlBounds.maxMemory.max),
     timeout: wholeNumber(crawlBounds.timeout.min, crawlBounds.timeout.max),
@@ -90,9 +90,9 @@ const membersOf: Readonly<Partial<Record<DataSourceType, Readonly<Record<string,
   },
   TRACKER: { ...connection, projectName: name, projectKey: readProjectKey, cloudId: name },
   REPO_HOST: {
-    mode: oneOf(repoHostModes),
+    mode: createChoiceReader(repoHostModes),
     repoHostAppInstallationId: wholeNumber(1, installationIdMax),
-    repos: listOf(readRepository, reposMax),
+    repos: createListReader(readRepository, reposMax),
   },
 };
 
@@ -104,25 +104,25 @@ function textUpTo(lengthMax: number): MemberReader {
 }
 
 function wholeNumber(min: number, max: number): MemberReader {
-  const allowed = allowedRange(min, max);
+  const numberRange = allowedRange(min, max);
   return (value, fault) => {
-    if (typeof value !== 'number' || value < min || value > max) fault(`must be from ${min} to ${max}`, '', allowed);
-    else if (!Number.isInteger(value)) fault(`must be a whole number from ${min} to ${max}`, '', allowed);
+    if (typeof value !== 'number' || value < min || value > max) fault(`must be from ${min} to ${max}`, '', numberRange);
+    else if (!Number.isInteger(value)) fault(`must be a whole number from ${min} to ${max}`, '', numberRange);
   };
 }
 
-function oneOf(values: readonly string[]): MemberReader {
+function createChoiceReader(values: readonly string[]): MemberReader {
   return (value, fault) => {
     if (typeof value !== 'string' || !values.includes(value)) fault(`must be one of ${values.join(', ')}`, '', { enum: values });
   };
 }
 
-function listOf(read: MemberReader, countMax: number): MemberReader {
+function createListReader(read: MemberReader, countMax: number): MemberReader {
   return (value, fault) => {
     if (!Array.isArray(value)) return fault('must be an array');
     if (value.length > countMax) fault(`must have at most ${countMax} items`, '', { maxItems: countMax });
     for (const [index, item] of value.slice(0, countMax).entries()) {
-      read(item, (message, path = '', allowed) => fault(message, `[${index}]${path}`, allowed));
+      read(item, (message, path = '', allowedValues) => fault(message, `[${index}]${path}`, allowedValues));
     }
   };
 }

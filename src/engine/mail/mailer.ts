@@ -1,6 +1,6 @@
 import { isLoopback } from '../../lib/settings/loopback.ts';
 import type { Settings } from '../../settings.ts';
-import { hostOf } from '../egress/allowance.ts';
+import { readHost } from '../egress/allowance.ts';
 
 export interface Mail {
   readonly to: string;
@@ -35,7 +35,7 @@ export async function createMailer({
   const isSecure = protocol === 'smtps:';
   const hasLogin = username !== '';
   const options = {
-    host: hostOf(url),
+    host: readHost(url),
     port: port === '' ? (isSecure ? 465 : 587) : Number(port),
     secure: isSecure,
     // A password must not cross a network in clear.
@@ -81,8 +81,8 @@ export function mailProblem(error: unknown): { readonly message: string; readonl
   }
   if (code === 'EAUTH') return { message: 'The mail server refuses the user or the password of SMTP_URL.', isFinal: false };
   if (typeof response === 'string' && typeof responseCode === 'number') {
-    const said = response.replaceAll(/[\p{Cc}\s]+/gu, ' ').slice(0, answerCharsMax);
-    return { message: `The mail server answered: ${said}`, isFinal: responseCode >= 500 };
+    const replyText = response.replaceAll(/[\p{Cc}\s]+/gu, ' ').slice(0, answerCharsMax);
+    return { message: `The mail server answered: ${replyText}`, isFinal: responseCode >= 500 };
   }
   if (code === 'ETLS') return { message: 'The mail server offers no TLS that can be trusted; see SMTP_URL.', isFinal: false };
   return {

@@ -75,10 +75,10 @@ export class Catalog {
   }
 
   find(id: string): ModelInfo | undefined | Promise<ModelInfo | undefined> {
-    const found = this.#lookUp(id);
-    if (found === undefined) return this.#findAfterRefresh(id);
+    const modelInfo = this.#lookUp(id);
+    if (modelInfo === undefined) return this.#findAfterRefresh(id);
     this.#refreshIfOld();
-    return found;
+    return modelInfo;
   }
 
   /** The first model of the first provider that has one. */
@@ -113,8 +113,8 @@ export class Catalog {
   async #findAfterRefresh(id: string): Promise<ModelInfo | undefined> {
     const newest = Math.max(...this.#shelves.map((shelf) => shelf.askedAtMs));
     if (this.#refreshing !== undefined || this.#now().getTime() - newest >= askAgainMs) await this.#refresh();
-    const found = this.#lookUp(id);
-    if (found !== undefined) return found;
+    const modelInfo = this.#lookUp(id);
+    if (modelInfo !== undefined) return modelInfo;
     const { provider, name } = splitModelId(id);
     const shelf = this.#shelves.find((candidate) => candidate.provider.id === provider);
     return shelf !== undefined && name !== '' && shelf.models.length === 0 ? this.#infoOf(provider, { name }) : undefined;
@@ -151,18 +151,18 @@ export class Catalog {
 
   #index(): void {
     const infos = this.#shelves.flatMap((shelf) => shelf.models.map((model) => this.#infoOf(shelf.provider.id, model)));
-    const known = new Map(infos.map((info) => [info.id, info] as const));
-    const routed = this.#routes
-      .filter((route) => !known.has(route.id))
+    const infosById = new Map(infos.map((info) => [info.id, info] as const));
+    const routeModels = this.#routes
+      .filter((route) => !infosById.has(route.id))
       .map((route): ModelInfo => {
         const { provider, name } = splitModelId(route.id);
-        const primary = known.get(route.primary) ?? this.#infoOf(provider, { name });
+        const primary = infosById.get(route.primary) ?? this.#infoOf(provider, { name });
         return { ...primary, id: route.id, provider, isPremium: route.isPremium ?? primary.isPremium };
       });
     // The built-in model stays last.
     this.#infos = [
       ...infos.filter((info) => info.provider !== 'parley'),
-      ...routed,
+      ...routeModels,
       ...infos.filter((info) => info.provider === 'parley'),
     ];
     this.#byId = new Map(this.#infos.map((info) => [info.id, info] as const));

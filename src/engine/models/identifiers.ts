@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const lengthMax = 64;
 
 /** A caller's identifier of a user or cache, in a length that providers take: unchanged, or its hash if it is too long. */
-export function providerIdentifier(given: string | undefined): string | undefined {
-  if (given === undefined || given.length <= lengthMax) return given;
-  return createHash('sha256').update(given).digest('base64url');
+export function providerIdentifier(accountIdentifier: string | undefined): string | undefined {
+  if (accountIdentifier === undefined || accountIdentifier.length <= lengthMax) return accountIdentifier;
+  return createHash('sha256').update(accountIdentifier).digest('base64url');
 }

@@ -113,7 +113,7 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
   async #first(): Promise<Step> {
     const { targets, circuit, selection, retriesMax, logger, signal } = this.#route;
     const startedAt = performance.now();
-    let failed: Failed | undefined;
+    let lastFailure: Failed | undefined;
     for (const [index, target] of targets.entries()) {
       const key = `${target.providerId}/${target.name}`;
       const isLast = index === targets.length - 1;
@@ -128,20 +128,20 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
           circuit.succeeded(key);
           return answer;
         }
-        failed = answer;
-        const { failure } = failed;
+        lastFailure = answer;
+        const { failure } = lastFailure;
         logger.warn({ model: key, code: failure.code, attempt }, 'a model provider failed');
-        if (callerFaults.has(failure.code)) return this.#giveUp(failed);
+        if (callerFaults.has(failure.code)) return this.#giveUp(lastFailure);
         const isSoon = (failure.retryAfterSeconds ?? 0) <= retryAfterSecondsMax;
         if (!failure.isRetryable || !isSoon || attempt >= retriesMax) break;
         await backOff(attempt, failure.retryAfterSeconds, signal);
       }
-      const isWell = failed !== undefined && modelBounds.has(failed.failure.code);
-      if (target.provider !== undefined && !isWell) circuit.failed(key, failed?.failure.retryAfterSeconds);
-      const reason = (failed?.failure.code ?? 'MODEL_NOT_FOUND').toLowerCase();
+      const isWell = lastFailure !== undefined && modelBounds.has(lastFailure.failure.code);
+      if (target.provider !== undefined && !isWell) circuit.failed(key, lastFailure?.failure.retryAfterSeconds);
+      const reason = (lastFailure?.failure.code ?? 'MODEL_NOT_FOUND').toLowerCase();
       selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason });
     }
-    return this.#giveUp(failed);
+    return this.#giveUp(lastFailure);
   }
 
   /**
@@ -153,7 +153,7 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
     const { selection, signal, charsMax } = this.#route;
     const triedAt = performance.now();
     const answer = this.#open(provider, name);
-    const said: ModelDelta[] = [];
+    const heldDeltas: ModelDelta[] = [];
     try {
       const step = this.#told(await answer.next(), providerId);
       selection.provider = providerId;
@@ -164,18 +164,18 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
       let chars = 0;
       for (let next = step; next.done !== true; next = await answer.next()) {
         for (const delta of next.value) {
-          said.push(delta);
+          heldDeltas.push(delta);
           if ('json' in delta) chars += delta.json.length;
         }
         // Longer than a run keeps: the reader of the deltas ends it.
         if (chars > charsMax) break;
       }
-      return { value: said, done: false };
+      return { value: heldDeltas, done: false };
     } catch (error) {
-      if (!signal.aborted && error instanceof ModelError) return { failure: error, said };
-      if (said.length === 0) throw error;
+      if (!signal.aborted && error instanceof ModelError) return { failure: error, said: heldDeltas };
+      if (heldDeltas.length === 0) throw error;
       this.#broken = { reason: error };
-      return { value: said, done: false };
+      return { value: heldDeltas, done: false };
     }
   }
 
@@ -186,12 +186,12 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
   }
 
   /** No model is left to ask. What a whole answer said before it broke off stays, as in a stream. @throws ModelError where there is none. */
-  #giveUp(failed: Failed | undefined): Step {
-    if (failed === undefined) throw new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
-    if (failed.said.length === 0) throw failed.failure;
+  #giveUp(lastFailure: Failed | undefined): Step {
+    if (lastFailure === undefined) throw new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
+    if (lastFailure.said.length === 0) throw lastFailure.failure;
     this.#hasBegun = true;
-    this.#broken = { reason: failed.failure };
-    return { value: failed.said, done: false };
+    this.#broken = { reason: lastFailure.failure };
+    return { value: lastFailure.said, done: false };
   }
 
   /** Whether the answer is read to its end before any of it is given: only where another one may be asked for. */

@@ -79,12 +79,12 @@ export function createModelRouter(
   const catalog = new Catalog(providers, file.routes, modelListTtlMs, logger, now);
   const circuit = new Circuit(now);
   const builtInId = 'parley/offline';
-  const named = new Set([settings.DEFAULT_MODEL, settings.EMBEDDING_MODEL, ...images.map(({ id }) => id)]);
-  for (const { id, primary, fallbacks } of file.routes) for (const model of [id, primary, ...fallbacks]) named.add(model);
+  const namedModelIds = new Set([settings.DEFAULT_MODEL, settings.EMBEDDING_MODEL, ...images.map(({ id }) => id)]);
+  for (const { id, primary, fallbacks } of file.routes) for (const model of [id, primary, ...fallbacks]) namedModelIds.add(model);
   return {
     list: () => catalog.list(),
     find: (modelId) => catalog.find(modelId),
-    isConfigured: (modelId) => catalog.has(modelId) || named.has(modelId),
+    isConfigured: (modelId) => catalog.has(modelId) || namedModelIds.has(modelId),
     priceOf: (modelId) => catalog.priceOf(modelId),
     defaultModelId: () => settings.DEFAULT_MODEL ?? catalog.first()?.id ?? builtInId,
     async warm(timeoutMs) {
@@ -105,9 +105,9 @@ export function createModelRouter(
       requireInlineImages(request.messages);
       const route = routes.get(request.model);
       const usual = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
-      const routed = request.routing === undefined ? usual : routedChain(usual, request.routing, (id) => catalog.has(id));
+      const routedProviders = request.routing === undefined ? usual : routedChain(usual, request.routing, (id) => catalog.has(id));
       // A step of a flow may name a model that the providers of the request do not have.
-      const chain = routed.length === 0 ? usual : routed;
+      const chain = routedProviders.length === 0 ? usual : routedProviders;
       const bounds = { retriesMax: settings.MODEL_RETRIES_MAX, charsMax: settings.ANSWER_MAX_CHARS };
       return routeStream({ catalog, circuit, logger, ...bounds }, chain, request, signal);
     },
@@ -127,20 +127,20 @@ function imageModels(id: string, providers: readonly Provider[]): readonly Image
     if (unfit !== undefined) throw new Error(`bad configuration: IMAGE_MODEL ${id}: ${unfit}`);
     return [{ id, name, makeImages, bounds }];
   }
-  const known = providers.flatMap((candidate) => (candidate.makeImages === undefined ? [] : [candidate.id]));
-  const allowed = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
+  const imageProviderIds = providers.flatMap((candidate) => (candidate.makeImages === undefined ? [] : [candidate.id]));
+  const configuredText = imageProviderIds.length === 0 ? 'none is configured' : `configured: ${imageProviderIds.join(', ')}`;
   throw new Error(
-    `bad configuration: IMAGE_MODEL ${id} must be provider/name of an OpenAI-compatible provider or of Google (${allowed})`,
+    `bad configuration: IMAGE_MODEL ${id} must be provider/name of an OpenAI-compatible provider or of Google (${configuredText})`,
   );
 }
 
 function embeddingModel(id: string | undefined, providers: readonly Provider[]): EmbeddingModel | undefined {
   if (id === undefined) return undefined;
-  const found = findEmbedding(id, providers);
-  if (found !== undefined) return found;
-  const known = providers.filter((candidate) => candidate.embed !== undefined).map((candidate) => candidate.id);
-  const allowed = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
-  throw new Error(`bad configuration: EMBEDDING_MODEL ${id} must be provider/name of an OpenAI-compatible provider (${allowed})`);
+  const modelMatch = findEmbedding(id, providers);
+  if (modelMatch !== undefined) return modelMatch;
+  const embeddingProviderIds = providers.filter((candidate) => candidate.embed !== undefined).map((candidate) => candidate.id);
+  const configuredText = embeddingProviderIds.length === 0 ? 'none is configured' : `configured: ${embeddingProviderIds.join(', ')}`;
+  throw new Error(`bad configuration: EMBEDDING_MODEL ${id} must be provider/name of an OpenAI-compatible provider (${configuredText})`);
 }
 
 function findEmbedding(id: string, providers: readonly Provider[]): EmbeddingModel | undefined {

@@ -20,12 +20,12 @@ export function routedChain(
 ): readonly string[] {
   const [primary = ''] = chain;
   const name = primary.slice(primary.indexOf('/') + 1);
-  const wanted = order.flatMap((provider) => {
+  const providerOrder = order.flatMap((provider) => {
     const own = chain.filter((id) => id.startsWith(`${provider}/`));
     if (own.length > 0) return own;
     const same = `${provider}/${name}`;
     return offers(same) ? [same] : [];
   });
   if (order.length === 0) return allowsFallbacks ? chain : chain.slice(0, 1);
-  return [...new Set(allowsFallbacks ? [...wanted, ...chain] : wanted)];
+  return [...new Set(allowsFallbacks ? [...providerOrder, ...chain] : providerOrder)];
 }

@@ -8,28 +8,28 @@ import type { AssistantMessage, ModelMessage } from './port.ts';
  */
 export function messagesFor(provider: string, messages: readonly ModelMessage[]): readonly ModelMessage[] {
   if (!messages.some((message) => message.role === 'assistant' && isMarked(message))) return messages;
-  const joined: ModelMessage[] = [];
+  const joinedMessages: ModelMessage[] = [];
   /** Where the last message with calls is, while only outputs and their images follow it. */
   let asking = -1;
-  for (const given of messages) {
-    if (given.role === 'tool') {
+  for (const modelMessage of messages) {
+    if (modelMessage.role === 'tool') {
       // Images of outputs stand behind all outputs of an answer.
-      const outputs = joined.findLastIndex(({ role }) => role === 'tool');
-      joined.splice(outputs > asking && asking >= 0 ? outputs + 1 : joined.length, 0, given);
-    } else if (given.role !== 'assistant') {
-      if (joined.at(-1)?.role === 'assistant' || given.role === 'system') asking = -1;
-      joined.push(given);
+      const outputs = joinedMessages.findLastIndex(({ role }) => role === 'tool');
+      joinedMessages.splice(outputs > asking && asking >= 0 ? outputs + 1 : joinedMessages.length, 0, modelMessage);
+    } else if (modelMessage.role !== 'assistant') {
+      if (joinedMessages.at(-1)?.role === 'assistant' || modelMessage.role === 'system') asking = -1;
+      joinedMessages.push(modelMessage);
     } else {
-      const message = ofProvider(provider, given);
-      const last = joined.at(-1);
-      const asked = joined[asking];
-      if (last?.role === 'assistant' && isBeginningOf(last, message)) joined[joined.length - 1] = together(last, message);
-      else if (asked?.role === 'assistant' && isSameAnswer(asked, message)) joined[asking] = together(asked, message);
-      else joined.push(message);
-      if (joined.at(-1)?.role === 'assistant') asking = message.toolCalls === undefined ? -1 : joined.length - 1;
+      const message = ofProvider(provider, modelMessage);
+      const last = joinedMessages.at(-1);
+      const callMessage = joinedMessages[asking];
+      if (last?.role === 'assistant' && isBeginning(last, message)) joinedMessages[joinedMessages.length - 1] = together(last, message);
+      else if (callMessage?.role === 'assistant' && isSameAnswer(callMessage, message)) joinedMessages[asking] = together(callMessage, message);
+      else joinedMessages.push(message);
+      if (joinedMessages.at(-1)?.role === 'assistant') asking = message.toolCalls === undefined ? -1 : joinedMessages.length - 1;
     }
   }
-  return joined.filter((message) => message.role !== 'assistant' || message.content !== null || message.toolCalls !== undefined);
+  return joinedMessages.filter((message) => message.role !== 'assistant' || message.content !== null || message.toolCalls !== undefined);
 }
 
 /** Whether the last tool calls wait for the model to go on, and the provider thought nothing that it could be given back with them. */
@@ -46,13 +46,13 @@ export function lacksThoughts(messages: readonly ModelMessage[]): boolean {
 
 /** Whether thoughts that belong to open tool calls do not go to this provider. */
 export function leavesOutThoughts(provider: string, messages: readonly ModelMessage[]): boolean {
-  const answered = messages.findLastIndex(
+  const answeredIndex = messages.findLastIndex(
     (message) => message.role === 'assistant' && message.toolCalls === undefined && message.content !== null,
   );
   return messages
     .slice(
       Math.max(
-        answered,
+        answeredIndex,
         messages.findLastIndex(({ role }) => role === 'user'),
       ) + 1,
     )
@@ -73,7 +73,7 @@ function ofProvider(provider: string, { thoughts, ...message }: AssistantMessage
 }
 
 /** Whether two messages in a row are the thoughts of an answer and the rest of it, or its text and its calls. */
-function isBeginningOf(first: AssistantMessage, second: AssistantMessage): boolean {
+function isBeginning(first: AssistantMessage, second: AssistantMessage): boolean {
   if (first.toolCalls !== undefined) return false;
   return first.content === null || (first.thoughts !== undefined && second.thoughts === undefined && second.content === null);
 }
@@ -89,11 +89,11 @@ function together(first: AssistantMessage, second: AssistantMessage): AssistantM
   return {
     role: 'assistant',
     content: first.content ?? second.content,
-    ...(calls.length === 0 ? {} : { toolCalls: calls.sort((one, other) => placeOf(one) - placeOf(other)) }),
+    ...(calls.length === 0 ? {} : { toolCalls: calls.sort((one, other) => readPlace(one) - readPlace(other)) }),
     ...(thoughts.length === 0 ? {} : { thoughts }),
   };
 }
 
-function placeOf({ origin }: NonNullable<AssistantMessage['toolCalls']>[number]): number {
+function readPlace({ origin }: NonNullable<AssistantMessage['toolCalls']>[number]): number {
   return origin?.index ?? 0;
 }

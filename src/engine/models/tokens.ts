@@ -10,7 +10,7 @@ const lower = 1;
 const upper = 2;
 const digit = 3;
 const symbol = 4;
-const accented = 5;
+const accentClass = 5;
 const foreign = 6;
 const ideograph = 7;
 
@@ -21,10 +21,10 @@ const asciiClass = Uint8Array.from({ length: 128 }, (_, code) => {
   return code >= 48 && code <= 57 ? digit : symbol;
 });
 
-function classOf(code: number): number {
+function classifyCode(code: number): number {
   if (code < 128) return asciiClass[code] ?? symbol;
   if (code < 0xc0) return code === 0xa0 || code === 0x85 ? space : symbol;
-  if (code < 0x250) return accented;
+  if (code < 0x250) return accentClass;
   if (code < 0xe00) return foreign;
   if (code >= 0x2000 && code < 0x2e80) return code <= 0x200a || code === 0x2028 || code === 0x2029 ? space : symbol;
   return code < 0x1e00 || code >= 0x2e80 ? ideograph : foreign;
@@ -37,29 +37,29 @@ function classOf(code: number): number {
 export function estimateTokens(text: string, start = 0, end = text.length): number {
   let tokens = 0;
   for (let index = start; index < end; ) {
-    const kind = classOf(text.charCodeAt(index));
+    const kind = classifyCode(text.charCodeAt(index));
     const from = index;
     index += 1;
     if (kind === ideograph) {
       tokens += 0.8;
       continue;
     }
-    if (kind === lower || kind === upper || kind === accented) {
-      let extra = kind === accented ? 0.5 : 0;
+    if (kind === lower || kind === upper || kind === accentClass) {
+      let extra = kind === accentClass ? 0.5 : 0;
       let capitals = kind === upper ? 1 : 0;
       let previous = kind;
       for (; index < end; index += 1) {
-        const next = classOf(text.charCodeAt(index));
-        if (next !== lower && next !== upper && next !== accented) break;
+        const next = classifyCode(text.charCodeAt(index));
+        if (next !== lower && next !== upper && next !== accentClass) break;
         if (next === upper && previous !== upper) break; // camelCase: the encoder starts a new word.
-        if (next === accented) extra += 0.5;
+        if (next === accentClass) extra += 0.5;
         if (next === upper) capitals += 1;
         previous = next;
       }
       tokens += wordTokens(index - from, capitals) + extra;
       continue;
     }
-    while (index < end && classOf(text.charCodeAt(index)) === kind) index += 1;
+    while (index < end && classifyCode(text.charCodeAt(index)) === kind) index += 1;
     const length = index - from;
     if (kind === space) tokens += spaceTokens(text, from, length);
     else if (kind === digit) tokens += Math.ceil(length / 3);

@@ -14,7 +14,7 @@ export interface PasswordHasher {
    *
    * @throws DomainError OVERLOADED while too many wait; Error for a stored text that is no such hash.
    */
-  verify(password: string, stored: string | undefined): Promise<boolean>;
+  verify(password: string, passwordHash: string | undefined): Promise<boolean>;
 }
 
 /** The least that OWASP recommends for argon2id: 19 MiB and two passes. */
@@ -66,13 +66,13 @@ export function createPasswordHasher(): PasswordHasher {
     },
     async hash(password) {
       const salt = randomBytes(saltBytes);
-      const made = await tag(password, salt, ownCost, tagBytes);
-      return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${textOf(salt)}$${textOf(made)}`;
+      const passwordTag = await tag(password, salt, ownCost, tagBytes);
+      return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${toText(salt)}$${toText(passwordTag)}`;
     },
-    async verify(password, stored) {
-      const { cost, salt, wanted } = stored === undefined ? nobody : read(stored);
-      const made = await tag(password, salt, cost, wanted.length);
-      return stored !== undefined && timingSafeEqual(made, wanted);
+    async verify(password, passwordHash) {
+      const { cost, salt, wanted: expectedTag } = passwordHash === undefined ? nobody : read(passwordHash);
+      const actualTag = await tag(password, salt, cost, expectedTag.length);
+      return passwordHash !== undefined && timingSafeEqual(actualTag, expectedTag);
     },
   };
 }
@@ -91,14 +91,14 @@ interface StoredHash {
 const ownCost: Cost = { memory: memoryKiB, passes, parallelism };
 const nobody: StoredHash = { cost: ownCost, salt: Buffer.alloc(saltBytes), wanted: Buffer.alloc(tagBytes) };
 
-function read(stored: string): StoredHash {
-  const [, memory, rounds, lanes, salt, wanted] = phc.exec(stored) ?? [];
-  if (salt === undefined || wanted === undefined) throw new Error('a stored password is no argon2id hash');
+function read(hashText: string): StoredHash {
+  const [, memory, rounds, lanes, salt, tagText] = phc.exec(hashText) ?? [];
+  if (salt === undefined || tagText === undefined) throw new Error('a stored password is no argon2id hash');
   const cost = { memory: Number(memory), passes: Number(rounds), parallelism: Number(lanes) };
-  return { cost, salt: Buffer.from(salt, 'base64'), wanted: Buffer.from(wanted, 'base64') };
+  return { cost, salt: Buffer.from(salt, 'base64'), wanted: Buffer.from(tagText, 'base64') };
 }
 
 /** Base64 without padding, as the format has it. */
-function textOf(bytes: Buffer): string {
+function toText(bytes: Buffer): string {
   return bytes.toString('base64').slice(0, Math.ceil((bytes.length * 4) / 3));
 }

@@ -30,6 +30,6 @@ export function missedCall(choice: ForcingChoice): string {
 }
 
 export function askForCall(choice: ForcingChoice): string {
-  const wanted = choice === 'required' ? 'a call of one of your tools' : `a call of the tool ${choice.name}`;
-  return `This answer cannot be used: it ${missedCall(choice)}. Answer again, with ${wanted} and nothing else.`;
+  const callPhrase = choice === 'required' ? 'a call of one of your tools' : `a call of the tool ${choice.name}`;
+  return `This answer cannot be used: it ${missedCall(choice)}. Answer again, with ${callPhrase} and nothing else.`;
 }

@@ -23,24 +23,24 @@ export function watchProcessTime(
   timeoutMs: number,
   onTimeout: (cause: TimeoutCause) => void,
 ): () => void {
-  const begun = pid === undefined ? undefined : lookAt(pid);
-  if (pid === undefined || begun === undefined) {
+  const firstLook = pid === undefined ? undefined : lookAt(pid);
+  if (pid === undefined || firstLook === undefined) {
     const timer = setTimeout(onTimeout, timeoutMs, 'USED');
     return () => clearTimeout(timer);
   }
   const endsAtMs = performance.now() + wallTimesMax * timeoutMs;
-  let last = begun;
+  let last = firstLook;
   let looks = 0;
   let looksAsleep = 0;
   const look = () => {
     // Undefined when the process has just ended, which is noticed by others, or when this process may open no more files.
-    const seen = lookAt(pid);
+    const nextLook = lookAt(pid);
     looks += 1;
-    if (seen !== undefined) {
-      if (seen.isAsleep && seen.usedMs === last.usedMs) looksAsleep += 1;
-      last = seen;
+    if (nextLook !== undefined) {
+      if (nextLook.isAsleep && nextLook.usedMs === last.usedMs) looksAsleep += 1;
+      last = nextLook;
     }
-    if (last.usedMs - begun.usedMs >= timeoutMs) end('USED');
+    if (last.usedMs - firstLook.usedMs >= timeoutMs) end('USED');
     else if (performance.now() >= endsAtMs) end(looksAsleep * 2 > looks ? 'SLEPT' : 'STARVED');
   };
   const end = (cause: TimeoutCause) => {

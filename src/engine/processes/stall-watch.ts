@@ -60,10 +60,10 @@ export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): 
     const { user, system } = process.threadCpuUsage(before);
     const turnMs = (user + system) / 1_000;
     if (turnMs > longTurnMs)
-      logger.error({ turnMs, underWay: [...new Set([...names, ...namesOf(underWay())])] }, 'the event loop was blocked');
+      logger.error({ turnMs, underWay: [...new Set([...names, ...listNames(underWay())])] }, 'the event loop was blocked');
     before = process.threadCpuUsage();
     count += 1;
-    names = namesOf(underWay());
+    names = listNames(underWay());
     try {
       writeFileSync(join(folder, 'beat'), `${count} ${JSON.stringify(names)}\n`);
     } catch (error) {
@@ -86,6 +86,6 @@ export function watchForStalls({ logger, maxMs, underWay }: StallWatchOptions): 
   };
 }
 
-function namesOf(names: readonly string[]): readonly string[] {
+function listNames(names: readonly string[]): readonly string[] {
   return names.slice(0, namesMax).map((name) => name.slice(0, nameMaxChars).toWellFormed());
 }

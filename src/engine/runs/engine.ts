@@ -19,7 +19,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { createUsageLedger } from '../usage/ledger.ts';
 import type { UsageLimits } from '../usage/limits.ts';
 import { RunTimings } from '../usage/timings.ts';
-import { runFilesOf } from './calls/run-files.ts';
+import { openRunFiles } from './calls/run-files.ts';
 import { ActiveRuns } from './control/active-runs.ts';
 import type { LoopDeps } from './control/loop-deps.ts';
 import { RunScope, RunStop } from './control/stop.ts';
@@ -106,7 +106,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     },
     askApproval: (approval) => deps.storage.approvals.ask(approval),
-    filesOf: (plan) => runFilesOf(deps, plan),
+    filesOf: (plan) => openRunFiles(deps, plan),
     async withImages(messages, { modelId, charge: { orgId } }, files, bytesLeft, signal) {
       const acceptsImages = (await deps.models.find(modelId))?.acceptsImages ?? false;
       return withFileImages(messages, { orgId, acceptsImages, files, bytesLeft }, deps.storage.blobs, signal);
@@ -121,18 +121,18 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const rewriteQuestion = createRewriteQuestion(settings.QUERY_REWRITE_MODEL, { ...deps, ledger });
 
   async function retrieve(...[plan, signal]: Parameters<Retrieve>): Promise<Awaited<ReturnType<Retrieve>>> {
-    const { earlier = [], ...asked } = plan;
+    const { earlier = [], ...searchQuestion } = plan;
     const limits = { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: passageTokensMax };
-    const written = await rewriteQuestion(plan.question, earlier, plan.charge, signal);
-    if (written === undefined) return deps.knowledge.search(plan, limits, signal);
-    const found = await deps.knowledge.search({ ...asked, question: written }, limits, signal);
-    return { ...found, searched: { ...found.searched, rewrite: 'model' } };
+    const rewrittenQuestion = await rewriteQuestion(plan.question, earlier, plan.charge, signal);
+    if (rewrittenQuestion === undefined) return deps.knowledge.search(plan, limits, signal);
+    const passageMatches = await deps.knowledge.search({ ...searchQuestion, question: rewrittenQuestion }, limits, signal);
+    return { ...passageMatches, searched: { ...passageMatches.searched, rewrite: 'model' } };
   }
 
   const scopes = new Set<RunScope>();
   /** Of runs without a loop that are under way, by their ids. */
   const recorders = new Map<string, RunRecorder>();
-  const stored = new StoredRuns({ ...deps, loop: loopDeps, active, onEnded: (status) => counts.ended.add(status) });
+  const storedRuns = new StoredRuns({ ...deps, loop: loopDeps, active, onEnded: (status) => counts.ended.add(status) });
 
   /** Counts the run from its first read to its end, and leaves its row. Adds no generator between the loop and the reader. */
   function stateless(
@@ -184,7 +184,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       if (result.done === true) end();
       return result;
     };
-    const failed = (error: unknown) => {
+    const fail = (error: unknown) => {
       status = 'failed';
       hasEnded = true;
       end();
@@ -202,7 +202,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
         } catch (error) {
           return Promise.reject(error);
         }
-        return events.next().then(step, failed);
+        return events.next().then(step, fail);
       },
       async return() {
         // Fire the signal first: the loop may be waiting for a silent upstream.
@@ -235,8 +235,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   }
 
   function endAll(): void {
-    stored.stopTaking();
-    stored.stopAll();
+    storedRuns.stopTaking();
+    storedRuns.stopAll();
     for (const scope of scopes) scope.stop(new RunStop('shutdown', 'The service was stopped'));
   }
 
@@ -255,23 +255,23 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       return chargedEmbeddings({ limits: deps.limits, ledger, tracing, recorder }, charge, call, signal);
     },
     recoverUsage: () => ledger.recover(),
-    owner: stored.owner,
+    owner: storedRuns.owner,
     fingerprint: createFingerprint(),
-    startStored: (runId, secrets = {}) => stored.start(runId, secrets),
-    follow: (runId, afterSequence, signal) => eventStream(stored.readers.follow(runId, afterSequence, signal)),
-    expectStored: (runId, secrets) => stored.expect(runId, secrets),
-    replay: (runId) => eventStream(stored.readers.replay(runId)),
-    cancel: (runId, change) => stored.cancel(runId, change),
-    pause: (runId, change) => stored.pause(runId, change),
-    announce: (runId) => stored.announce(runId),
-    cutOff: (runId) => stored.cutOff(runId),
+    startStored: (runId, secrets = {}) => storedRuns.start(runId, secrets),
+    follow: (runId, afterSequence, signal) => eventStream(storedRuns.readers.follow(runId, afterSequence, signal)),
+    expectStored: (runId, secrets) => storedRuns.expect(runId, secrets),
+    replay: (runId) => eventStream(storedRuns.readers.replay(runId)),
+    cancel: (runId, change) => storedRuns.cancel(runId, change),
+    pause: (runId, change) => storedRuns.pause(runId, change),
+    announce: (runId) => storedRuns.announce(runId),
+    cutOff: (runId) => storedRuns.cutOff(runId),
     endAll,
     async stop(graceMs) {
-      stored.stopTaking();
+      storedRuns.stopTaking();
       await active.idle(graceMs - endingMs(graceMs));
       endAll();
       await active.idle(endingMsMax);
-      stored.close();
+      storedRuns.close();
       await ledger.stop(Math.max(graceMs, endingMsMax)).catch((error: unknown) => {
         deps.logger.error({ err: error }, 'the last rows of the usage ledger could not be written');
       });
@@ -284,7 +284,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
 function createFingerprint(): (secrets: Readonly<Record<string, string>>) => string | null {
   const key = randomBytes(32);
   return (secrets) => {
-    const entries = Object.entries(secrets).sort(([left], [right]) => (left < right ? -1 : 1));
+    const entries = Object.entries(secrets).sort(([leftName], [right]) => (leftName < right ? -1 : 1));
     if (entries.length === 0) return null;
     return createHmac('sha256', key).update(JSON.stringify(entries)).digest('base64url');
   };

@@ -89,11 +89,11 @@ export class AdmissionPool {
   readonly #what: string;
   readonly #refused: Tally<string>;
 
-  constructor(name: string, what: string, share: FairShare, refused: Tally<string>) {
+  constructor(name: string, what: string, share: FairShare, refusals: Tally<string>) {
     this.share = share;
     this.#name = name;
     this.#what = what;
-    this.#refused = refused;
+    this.#refused = refusals;
   }
 
   /** Counts a refusal. @returns undefined while the owner may take a place. */

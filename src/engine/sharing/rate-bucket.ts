@@ -31,9 +31,9 @@ export class RateBucket {
   /** Requests left now; may be a fraction. */
   left(nowMs: number): number {
     const mostNow = this.perMinute * this.#share;
-    const grown = ((nowMs - this.#atMs) / 60_000) * mostNow;
-    if (grown > 0) {
-      this.#tokens = Math.min(mostNow, this.#tokens + grown);
+    const refill = ((nowMs - this.#atMs) / 60_000) * mostNow;
+    if (refill > 0) {
+      this.#tokens = Math.min(mostNow, this.#tokens + refill);
       this.#atMs = nowMs;
     }
     return this.#tokens;
@@ -46,9 +46,9 @@ export class RateBucket {
   }
 
   take(count: number): void {
-    const taken = Math.min(count, this.perMinute);
-    this.#tokens -= taken;
-    this.unreported += taken;
+    const takenCount = Math.min(count, this.perMinute);
+    this.#tokens -= takenCount;
+    this.unreported += takenCount;
   }
 
   /**
@@ -68,11 +68,11 @@ export class RateBucket {
   }
 
   /** @param left  the common rest of all instances. */
-  endReport(left: number, nowMs: number): void {
+  endReport(remainder: number, nowMs: number): void {
     this.isReporting = false;
     this.#isKnown = true;
     this.#share = 1;
-    this.#tokens = Math.min(this.perMinute, left - this.unreported);
+    this.#tokens = Math.min(this.perMinute, remainder - this.unreported);
     this.#atMs = nowMs;
   }
 

@@ -87,19 +87,19 @@ export class RateLimits {
     }
     const isOfKey = keyLeft <= organizationLeft;
     const bucket = isOfKey ? ofKey : ofOrganization;
-    return bucket === undefined ? undefined : verdictOf(bucket, isOfKey ? 'key' : 'organization', isAllowed, nowMs, count);
+    return bucket === undefined ? undefined : toVerdict(bucket, isOfKey ? 'key' : 'organization', isAllowed, nowMs, count);
   }
 
   /** What is left of both limits, without counting a request. A limit of 0 is none. */
   rest({ keyId, orgId }: RateSubject, nowMs: number): { readonly key?: RateRest; readonly organization?: RateRest } {
     const { keyPerMinute, organizationPerMinute } = this.#options;
-    const restOf = (known: BoundedMap<string, RateBucket>, id: string, perMinute: number): RateRest => ({
+    const toRateRest = (buckets: BoundedMap<string, RateBucket>, id: string, perMinute: number): RateRest => ({
       perMinute,
-      left: Math.max(0, Math.floor(this.#bucket(known, id, perMinute, nowMs).left(nowMs))),
+      left: Math.max(0, Math.floor(this.#bucket(buckets, id, perMinute, nowMs).left(nowMs))),
     });
     return {
-      ...(keyPerMinute === 0 ? {} : { key: restOf(this.#keys, keyId, keyPerMinute) }),
-      ...(organizationPerMinute === 0 ? {} : { organization: restOf(this.#organizations, orgId, organizationPerMinute) }),
+      ...(keyPerMinute === 0 ? {} : { key: toRateRest(this.#keys, keyId, keyPerMinute) }),
+      ...(organizationPerMinute === 0 ? {} : { organization: toRateRest(this.#organizations, orgId, organizationPerMinute) }),
     };
   }
 
@@ -109,15 +109,15 @@ export class RateLimits {
     await this.#sending;
   }
 
-  #bucket(known: BoundedMap<string, RateBucket>, id: string, perMinute: number, nowMs: number): RateBucket {
-    let bucket = known.get(id);
+  #bucket(buckets: BoundedMap<string, RateBucket>, id: string, perMinute: number, nowMs: number): RateBucket {
+    let bucket = buckets.get(id);
     if (bucket === undefined) {
       bucket = new RateBucket(perMinute, nowMs, this.#options.store !== undefined);
-      known.set(id, bucket);
+      buckets.set(id, bucket);
     } else if (nowMs - bucket.touchedAtMs > touchEveryMs) {
       // A used bucket is kept: a new one would be full.
       bucket.touchedAtMs = nowMs;
-      known.set(id, bucket);
+      buckets.set(id, bucket);
     }
     return bucket;
   }
@@ -141,9 +141,9 @@ export class RateLimits {
     if (store === undefined || due.length === 0) return;
     const reports = due.map(([id, bucket]) => ({ id, perMinute: bucket.perMinute, used: bucket.beginReport() }));
     this.#sending = store.report(reports).then(
-      (left) => {
+      (remainders) => {
         const nowMs = performance.now();
-        for (const [id, bucket] of due) bucket.endReport(left.get(id) ?? 0, nowMs);
+        for (const [id, bucket] of due) bucket.endReport(remainders.get(id) ?? 0, nowMs);
       },
       (error: unknown) => {
         this.#pausedUntilMs = performance.now() + pauseMs;
@@ -157,7 +157,7 @@ export class RateLimits {
   }
 }
 
-function verdictOf(
+function toVerdict(
   bucket: RateBucket,
   owner: RateVerdict['owner'],
   isAllowed: boolean,
@@ -165,14 +165,14 @@ function verdictOf(
   count: number,
 ): RateVerdict {
   const { perMinute } = bucket;
-  const left = bucket.left(nowMs);
+  const remainder = bucket.left(nowMs);
   const secondsFor = (requests: number) => Math.max(0, Math.ceil((requests * 60) / perMinute));
   return {
     owner,
     isAllowed,
     limit: perMinute,
-    remaining: Math.max(0, Math.floor(left)),
-    resetSeconds: secondsFor(perMinute - left),
-    retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(Math.min(count, perMinute) - left)),
+    remaining: Math.max(0, Math.floor(remainder)),
+    resetSeconds: secondsFor(perMinute - remainder),
+    retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(Math.min(count, perMinute) - remainder)),
   };
 }

@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client';
 import type { OidcProviderSettings } from '../../lib/settings/oidc-settings.ts';
 import { EgressError } from '../egress/error.ts';
-import { causesOf, statusOf } from './provider-error.ts';
+import { listCauses, findStatus } from './provider-error.ts';
 
 /** What a provider says of a person. */
 export interface ProvidedPerson {
@@ -26,24 +26,24 @@ interface UserInfo {
 }
 
 /** What the id token says, and the userinfo endpoint where claims are missing: many providers give some there only. Without its answer the id token counts alone. */
-export async function personOf(
+export async function loadPerson(
   config: oidc.Configuration,
   settings: OidcProviderSettings,
   idToken: oidc.IDToken,
   accessToken: string,
 ): Promise<ProvidedPerson> {
   const userInfo = await readUserInfo(config, settings, accessToken, idToken);
-  const { email, isEmailVerified } = emailOf(settings, [idToken, userInfo.claims]);
-  const { groups, warning } = groupsOf(settings, idToken, userInfo);
-  const name = textOf(idToken.name, 200) ?? textOf(userInfo.claims.name, 200);
+  const { email, isEmailVerified } = findEmail(settings, [idToken, userInfo.claims]);
+  const { groups, warning } = readGroups(settings, idToken, userInfo);
+  const name = readText(idToken.name, 200) ?? readText(userInfo.claims.name, 200);
   const { problem } = userInfo;
-  const unanswered = `the provider ${settings.name} gives nothing at its userinfo endpoint (${problem}): only the claims of the id token count`;
+  const missingInfoMessage = `the provider ${settings.name} gives nothing at its userinfo endpoint (${problem}): only the claims of the id token count`;
   return {
     issuer: idToken.iss,
     subject: idToken.sub,
-    sessionId: textOf(idToken.sid, 300),
+    sessionId: readText(idToken.sid, 300),
     ...{ email, isEmailVerified, name: name?.trim(), groups },
-    warnings: [problem === undefined ? undefined : unanswered, warning].filter((text) => text !== undefined),
+    warnings: [problem === undefined ? undefined : missingInfoMessage, warning].filter((text) => text !== undefined),
   };
 }
 
@@ -54,42 +54,42 @@ async function readUserInfo(
   accessToken: string,
   idToken: oidc.IDToken,
 ): Promise<UserInfo> {
-  const wanted = ['email', emailVerifiedClaim, 'name', ...(groupsClaim === undefined ? [] : [groupsClaim])];
-  const isComplete = wanted.every((name) => claimAt(idToken, name) !== undefined);
+  const claimNames = ['email', emailVerifiedClaim, 'name', ...(groupsClaim === undefined ? [] : [groupsClaim])];
+  const isComplete = claimNames.every((name) => claimAt(idToken, name) !== undefined);
   if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return { claims: {} };
   try {
     return { claims: await oidc.fetchUserInfo(config, accessToken, idToken.sub) };
   } catch (error) {
-    const problem = problemOf(error);
+    const problem = describeProblem(error);
     if (problem === undefined) throw error;
     return { claims: {}, problem };
   }
 }
 
 /** Why the endpoint cannot be used; undefined for an answer that is about somebody else. */
-function problemOf(error: unknown): string | undefined {
-  const causes = causesOf(error);
+function describeProblem(error: unknown): string | undefined {
+  const causes = listCauses(error);
   if (causes.some((cause) => 'code' in cause && cause.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED')) return undefined;
-  const status = statusOf(error);
+  const status = findStatus(error);
   if (status !== undefined) return `status ${status}`;
   const egress = causes.find((cause) => cause instanceof EgressError);
   return (egress ?? causes.at(-1))?.message.slice(0, 200) ?? 'no reason';
 }
 
 /** The word that an e-mail is verified counts for the e-mail that stands beside it, wherever the other one was read. */
-function emailOf(
+function findEmail(
   { emailVerifiedClaim }: OidcProviderSettings,
   sources: readonly Claims[],
 ): { readonly email: string | undefined; readonly isEmailVerified: boolean } {
-  const emailIn = (claims: Claims) => textOf(claims.email, 320)?.trim().toLowerCase();
-  const email = sources.map(emailIn).find((found) => found !== undefined);
+  const emailIn = (claims: Claims) => readText(claims.email, 320)?.trim().toLowerCase();
+  const email = sources.map(emailIn).find((candidate) => candidate !== undefined);
   if (email === undefined) return { email, isEmailVerified: false };
   const words = sources.filter((claims) => emailIn(claims) === email).map((claims) => claimAt(claims, emailVerifiedClaim));
   const word = words.find((said) => said !== undefined && said !== null);
   return { email, isEmailVerified: [true, 'true', 1, '1'].includes(word as string) };
 }
 
-function groupsOf(
+function readGroups(
   { name, groupsClaim }: OidcProviderSettings,
   idToken: Claims,
   { claims, problem }: UserInfo,
@@ -127,12 +127,12 @@ export function claimAt(claims: Claims, name: string): unknown {
   for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
     const inside: unknown = Object.hasOwn(claims, name.slice(0, dot)) ? claims[name.slice(0, dot)] : undefined;
     if (typeof inside !== 'object' || inside === null || Array.isArray(inside)) continue;
-    const found = claimAt(inside as Claims, name.slice(dot + 1));
-    if (found !== undefined) return found;
+    const innerClaim = claimAt(inside as Claims, name.slice(dot + 1));
+    if (innerClaim !== undefined) return innerClaim;
   }
   return undefined;
 }
 
-function textOf(value: unknown, most: number): string | undefined {
+function readText(value: unknown, most: number): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= most ? value : undefined;
 }

@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import { causesOf, statusOf } from './provider-error.ts';
+import { listCauses, findStatus } from './provider-error.ts';
 
 /** How the secret of the client is sent: in the body, or in the header. */
 export type SecretMethod = 'client_secret_post' | 'client_secret_basic';
@@ -10,20 +10,20 @@ export type SecretMethod = 'client_secret_post' | 'client_secret_basic';
  *
  * @param offered  of the discovery document; absent: the header.
  */
-export function secretMethods(offered: readonly string[] | undefined): readonly SecretMethod[] {
-  return offered?.includes('client_secret_post') === true
+export function secretMethods(methodNames: readonly string[] | undefined): readonly SecretMethod[] {
+  return methodNames?.includes('client_secret_post') === true
     ? ['client_secret_post', 'client_secret_basic']
     : ['client_secret_basic', 'client_secret_post'];
 }
 
-export function clientAuthOf(method: SecretMethod, secret: string): oidc.ClientAuth {
+export function toClientAuth(method: SecretMethod, secret: string): oidc.ClientAuth {
   return method === 'client_secret_post' ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret);
 }
 
 /** Whether the token endpoint did not take the client itself. Such a refusal uses no code up. */
 export function isClientRefused(error: unknown): boolean {
-  const body = causesOf(error).find((cause) => cause instanceof oidc.ResponseBodyError);
+  const body = listCauses(error).find((cause) => cause instanceof oidc.ResponseBodyError);
   return body === undefined
-    ? statusOf(error) === 401
+    ? findStatus(error) === 401
     : body.error === 'invalid_client' || body.error === 'unauthorized_client' || body.status === 401;
 }

@@ -15,9 +15,9 @@ export class ProviderError extends Error {
 }
 
 /** What a failure of the protocol, or on the way to the provider, means. */
-export function providerErrorOf(provider: OidcProviderSettings, error: unknown): ProviderError {
+export function toProviderError(provider: OidcProviderSettings, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
-  const causes = causesOf(error);
+  const causes = listCauses(error);
   const egress = causes.find((cause) => cause instanceof EgressError);
   if (egress !== undefined) return unreachable(provider, egress);
   const body = causes.find((cause) => cause instanceof ResponseBodyError);
@@ -30,14 +30,14 @@ export function providerErrorOf(provider: OidcProviderSettings, error: unknown):
 
 function byCode(provider: OidcProviderSettings, codes: readonly string[], causes: readonly Error[]): ProviderError {
   const { label } = provider;
-  const has = (...known: readonly string[]) => known.some((code) => codes.includes(code));
+  const has = (...candidateCodes: readonly string[]) => candidateCodes.some((code) => codes.includes(code));
   const settings = `OIDC_${provider.name.toUpperCase()}_`;
-  const claim = comparedOf(causes);
+  const claim = findComparison(causes);
   if (has('OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') && claim?.attribute === 'issuer') {
-    const named = typeof claim.issuer === 'string' ? claim.issuer.slice(0, 200) : 'another issuer';
+    const issuerName = typeof claim.issuer === 'string' ? claim.issuer.slice(0, 200) : 'another issuer';
     return misconfigured(
       provider,
-      `its discovery document says that the issuer is ${named}: set ${settings}ISSUER to exactly that`,
+      `its discovery document says that the issuer is ${issuerName}: set ${settings}ISSUER to exactly that`,
     );
   }
   if (has('OAUTH_JWT_TIMESTAMP_CHECK_FAILED', 'ERR_JWT_EXPIRED')) {
@@ -53,8 +53,8 @@ function byCode(provider: OidcProviderSettings, codes: readonly string[], causes
     return misconfigured(provider, 'its token is signed with a key that it does not publish: ask who runs it');
   }
   // Of the browser, or of somebody who wrote the answer: state, nonce, audience, the issuer in the answer, a signature.
-  const said = causes.map(({ message }) => message).at(-1) ?? 'no reason';
-  const what = claim?.claim === undefined ? said : `the claim ${claim.claim} is another`;
+  const reasonText = causes.map(({ message }) => message).at(-1) ?? 'no reason';
+  const what = claim?.claim === undefined ? reasonText : `the claim ${claim.claim} is another`;
   return new ProviderError(
     `The answer of ${label} does not belong to this sign-in. Begin again.`,
     `The provider ${provider.name} was answered for with an answer that is refused (${what.slice(0, 200)}). When it happens to everybody, compare ${settings}ISSUER and ${settings}CLIENT_ID with the provider's.`,
@@ -83,11 +83,11 @@ function refusedRequest(provider: OidcProviderSettings, error: string): Provider
 /** The token endpoint takes the client in no way. */
 export function refusedClient(provider: OidcProviderSettings): ProviderError {
   const settings = `OIDC_${provider.name.toUpperCase()}_`;
-  const said =
+  const reasonText =
     provider.clientSecret === undefined
       ? `it refuses the client, which shows no secret: correct ${settings}CLIENT_ID and ${settings}CLIENT_SECRET`
       : `it refuses the client, with the secret in the header (client_secret_basic) and in the body (client_secret_post): correct ${settings}CLIENT_ID and ${settings}CLIENT_SECRET`;
-  return misconfigured(provider, said);
+  return misconfigured(provider, reasonText);
 }
 
 function refusedPerson({ label, name }: OidcProviderSettings, error: string): ProviderError {
@@ -110,7 +110,7 @@ function misconfigured({ label, name }: OidcProviderSettings, reason: string): P
 }
 
 /** What the library compared, as it hangs on its errors. */
-function comparedOf(causes: readonly Error[]): { attribute?: unknown; claim?: string; issuer?: unknown } | undefined {
+function findComparison(causes: readonly Error[]): { attribute?: unknown; claim?: string; issuer?: unknown } | undefined {
   for (const { cause } of causes) {
     if (typeof cause !== 'object' || cause === null || cause instanceof Error) continue;
     const { attribute, claim, body } = cause as { attribute?: unknown; claim?: unknown; body?: { issuer?: unknown } };
@@ -121,15 +121,15 @@ function comparedOf(causes: readonly Error[]): { attribute?: unknown; claim?: st
   return undefined;
 }
 
-export function causesOf(error: unknown): readonly Error[] {
+export function listCauses(error: unknown): readonly Error[] {
   const causes: Error[] = [];
   for (let cause = error; cause instanceof Error && causes.length < 6; cause = cause.cause) causes.push(cause);
   return causes;
 }
 
 /** The status of the answer that an error of the library is about. */
-export function statusOf(error: unknown): number | undefined {
-  for (const cause of causesOf(error)) {
+export function findStatus(error: unknown): number | undefined {
+  for (const cause of listCauses(error)) {
     if ('status' in cause && typeof cause.status === 'number') return cause.status;
     if (cause.cause instanceof Response) return cause.cause.status;
   }

@@ -2,11 +2,11 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { nobody } from '../../lib/flow/fair-share.ts';
 import type { OidcProviderSettings } from '../../lib/settings/oidc-settings.ts';
-import { hostOf } from '../egress/allowance.ts';
+import { readHost } from '../egress/allowance.ts';
 import { createEgress, type Egress, type EgressOptions } from '../egress/egress.ts';
-import { type ProvidedPerson, personOf } from './claims.ts';
-import { clientAuthOf, isClientRefused, type SecretMethod, secretMethods } from './client-secret.ts';
-import { ProviderError, providerErrorOf, refusedClient } from './provider-error.ts';
+import { type ProvidedPerson, loadPerson } from './claims.ts';
+import { toClientAuth, isClientRefused, type SecretMethod, secretMethods } from './client-secret.ts';
+import { ProviderError, toProviderError, refusedClient } from './provider-error.ts';
 
 /** One way through the sign-in. `state`, `nonce` and `verifier` are its own. */
 export interface Attempt {
@@ -62,7 +62,7 @@ const signatures = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
  * the discovery documents name beyond these must be public, or in EGRESS_ALLOW.
  */
 export function createOidcProviders(settings: readonly OidcProviderSettings[], egressOptions: EgressOptions): OidcProviders {
-  const hosts = settings.map(({ issuer }) => hostOf(new URL(issuer)));
+  const hosts = settings.map(({ issuer }) => readHost(new URL(issuer)));
   const egress = createEgress({ ...egressOptions, allow: [egressOptions.allow ?? '', ...hosts].filter(Boolean).join(',') });
   return {
     list: settings.map((provider) => createProvider(provider, egress)),
@@ -84,43 +84,43 @@ interface Discovered {
 }
 
 function createProvider(settings: OidcProviderSettings, egress: Egress): OidcProvider {
-  let known: Discovered | undefined;
+  let cachedDiscovery: Discovered | undefined;
   let reading: Promise<Discovered> | undefined;
   const order = new ClientOrder();
 
   async function discovered(): Promise<Discovered> {
-    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.atMs;
-    if (known !== undefined && ageMs < freshMs) return known;
+    const ageMs = cachedDiscovery === undefined ? Number.POSITIVE_INFINITY : performance.now() - cachedDiscovery.atMs;
+    if (cachedDiscovery !== undefined && ageMs < freshMs) return cachedDiscovery;
     reading ??= discover(settings, egress).finally(() => {
       reading = undefined;
     });
     try {
-      known = await reading;
-      return known;
+      cachedDiscovery = await reading;
+      return cachedDiscovery;
     } catch (error) {
-      if (known !== undefined && ageMs < staleMs) return known;
+      if (cachedDiscovery !== undefined && ageMs < staleMs) return cachedDiscovery;
       throw error;
     }
   }
-  const asking = <T>(work: (found: Discovered) => Promise<T>): Promise<T> =>
+  const asking = <T>(work: (discovery: Discovered) => Promise<T>): Promise<T> =>
     discovered()
       .then(work)
       .catch((error: unknown) => {
-        throw providerErrorOf(settings, error);
+        throw toProviderError(settings, error);
       });
 
   return {
     settings,
     check: () => asking(async () => undefined),
     authorizeUrl: (attempt) => asking(({ config }) => authorizeUrl(config, settings, attempt)),
-    person: (attempt, query) => asking((found) => signedIn(found, settings, attempt, query, order)),
+    person: (attempt, query) => asking((signInDiscovery) => signedIn(signInDiscovery, settings, attempt, query, order)),
     logoutUrl: (returnTo) =>
       asking(async ({ config }) =>
         config.serverMetadata().end_session_endpoint === undefined
           ? undefined
           : oidc.buildEndSessionUrl(config, { post_logout_redirect_uri: returnTo }).href,
       ),
-    readLogoutToken: (token) => asking((found) => logoutTokenOf(found, settings, token)),
+    readLogoutToken: (token) => asking((logoutDiscovery) => verifyLogoutToken(logoutDiscovery, settings, token)),
   };
 }
 
@@ -138,7 +138,7 @@ class ClientOrder {
 
 async function discover(settings: OidcProviderSettings, egress: Egress): Promise<Discovered> {
   const { issuer, clientId, clientSecret } = settings;
-  const fetcher = fetcherOf(egress);
+  const fetcher = createFetcher(egress);
   const client = { [oidc.clockTolerance]: clockToleranceSeconds };
   const config = await oidc.discovery(new URL(issuer), clientId, client, oidc.None(), {
     [oidc.customFetch]: fetcher,
@@ -148,13 +148,13 @@ async function discover(settings: OidcProviderSettings, egress: Egress): Promise
   const { jwks_uri: keysUri } = metadata;
   if (keysUri === undefined) throw new ProviderError(...withoutKeys(settings));
   const shownBy = (method: SecretMethod | undefined): ShownClient => {
-    const auth = method === undefined || clientSecret === undefined ? oidc.None() : clientAuthOf(method, clientSecret);
-    const shown = new oidc.Configuration(metadata, clientId, client, auth);
-    shown[oidc.customFetch] = fetcher;
-    if (isPlain(issuer)) oidc.allowInsecureRequests(shown);
+    const auth = method === undefined || clientSecret === undefined ? oidc.None() : toClientAuth(method, clientSecret);
+    const configuration = new oidc.Configuration(metadata, clientId, client, auth);
+    configuration[oidc.customFetch] = fetcher;
+    if (isPlain(issuer)) oidc.allowInsecureRequests(configuration);
     // The signature of id tokens is checked too, not only that they came over TLS from the provider.
-    oidc.enableNonRepudiationChecks(shown);
-    return { config: shown, method };
+    oidc.enableNonRepudiationChecks(configuration);
+    return { config: configuration, method };
   };
   const methods = clientSecret === undefined ? [undefined] : secretMethods(metadata.token_endpoint_auth_methods_supported);
   const options = { [jose.customFetch]: fetcher as unknown as jose.FetchImplementation, timeoutDuration: requestTimeoutMs };
@@ -212,13 +212,13 @@ async function signedIn(
     order.note(method);
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('the provider gave no id token');
-    return personOf(config, settings, claims, tokens.access_token);
+    return loadPerson(config, settings, claims, tokens.access_token);
   }
   throw new Error('there is no way to show the client');
 }
 
 /** @throws ProviderError for a token that is not one of this provider for this client, or that is no logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). */
-async function logoutTokenOf(
+async function verifyLogoutToken(
   { config, keys }: Discovered,
   { clientId }: OidcProviderSettings,
   token: string,
@@ -234,7 +234,7 @@ async function logoutTokenOf(
     });
   const { sub, sid, jti, nonce, events, iat = 0 } = payload;
   const isLogout = typeof events === 'object' && events !== null && logoutEvent in events;
-  const [subject, sessionId] = [textOf(sub, 1_000), textOf(sid, 1_000)];
+  const [subject, sessionId] = [readText(sub, 1_000), readText(sid, 1_000)];
   if (!isLogout || nonce !== undefined || (subject === undefined && sessionId === undefined) || typeof jti !== 'string') {
     throw new ProviderError('The token is no logout token');
   }
@@ -253,7 +253,7 @@ function isOfToken(error: unknown): error is jose.errors.JOSEError {
   );
 }
 
-function fetcherOf(egress: Egress): oidc.CustomFetch {
+function createFetcher(egress: Egress): oidc.CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const reply = await egress.send(
       {
@@ -276,6 +276,6 @@ function withoutEncoding(headers: Readonly<Record<string, string>>): Record<stri
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-(?:encoding|length)$/i.test(name)));
 }
 
-function textOf(value: unknown, most: number): string | undefined {
+function readText(value: unknown, most: number): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= most ? value : undefined;
 }

@@ -18,8 +18,8 @@ export function limitedText(value: unknown, name: string, lengthMax: number): st
 
 /** One text of the arguments, as the model wrote it. */
 export function plainArgument(args: string, name: string): string | undefined {
-  const parsed = parseArguments(args);
-  const value = isObject(parsed) ? parsed[name] : undefined;
+  const argumentValue = parseArguments(args);
+  const value = isObject(argumentValue) ? argumentValue[name] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -1,18 +1,18 @@
 const lengthMax = 64;
 
 /** A function name that providers take: other characters become `_`. */
-export function functionName(wanted: string): string {
-  return wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, lengthMax);
+export function functionName(baseName: string): string {
+  return baseName.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, lengthMax);
 }
 
 /** The same, with a number where the name is taken. */
-export function freeFunctionName(wanted: string, taken: ReadonlySet<string>): string {
-  const plain = functionName(wanted);
-  if (!taken.has(plain)) return plain;
+export function freeFunctionName(baseName: string, takenNames: ReadonlySet<string>): string {
+  const plain = functionName(baseName);
+  if (!takenNames.has(plain)) return plain;
   for (let number = 2; ; number += 1) {
     const suffix = `_${number}`;
     const name = plain.slice(0, lengthMax - suffix.length) + suffix;
-    if (!taken.has(name)) return name;
+    if (!takenNames.has(name)) return name;
   }
 }
 

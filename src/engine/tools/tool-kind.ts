@@ -36,7 +36,7 @@ export interface ToolKind {
    *
    * @throws DomainError when a part that the request names is missing or not the caller's.
    */
-  open(enabled: EnabledTool, run: ToolRun): OpenedTool | Promise<OpenedTool>;
+  open(tool: EnabledTool, run: ToolRun): OpenedTool | Promise<OpenedTool>;
 }
 
 export interface Unavailable {

@@ -57,7 +57,7 @@ export function createOtlpTracing({ endpoint, version, settings, logger }: OtlpO
     timeoutMillis: exportTimeoutMs,
   });
   const provider = new TracerProvider({
-    sampler: samplerOf(OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG),
+    sampler: createSampler(OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG),
     spanLimits: { attributeValueLengthLimit: textCharsMax, attributeCountLimit: attributesMax, eventCountLimit: 0 },
     resource: resourceFromAttributes({
       'service.name': OTEL_SERVICE_NAME,
@@ -156,14 +156,14 @@ function tracesUrl(endpoint: string): string {
 }
 
 /** @param ratio  part of the traces that the two `traceidratio` samplers record, 0 to 1. */
-function samplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {
-  const root = rootSamplerOf(name.replace('parentbased_', ''), ratio);
+function createSampler(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {
+  const root = createRootSampler(name.replace('parentbased_', ''), ratio);
   if (name.startsWith('parentbased_')) return new ParentBasedSampler({ root });
   // A span below one of this process is recorded as that one is.
   return new ParentBasedSampler({ root, remoteParentSampled: root, remoteParentNotSampled: root });
 }
 
-function rootSamplerOf(name: string, ratio: number): Sampler {
+function createRootSampler(name: string, ratio: number): Sampler {
   if (name === 'always_on') return new AlwaysOnSampler();
   return name === 'always_off' ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 }

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../entities/conversations/runs/event.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
-import { asSpan, errorTypeOf, failSpan, type Tracing, traceparentOf } from './tracing.ts';
+import { asSpan, toErrorType, failSpan, type Tracing, toTraceparent } from './tracing.ts';
 
 /** What a span tells of a run. */
 export interface TracedRun {
@@ -60,7 +60,7 @@ export class RunTrace {
   fail(error: unknown): void {
     this.#isTold = true;
     this.#span.setAttribute('parley.run.status', 'failed');
-    failSpan(this.#span, errorTypeOf(error));
+    failSpan(this.#span, toErrorType(error));
   }
 
   end(): void {
@@ -81,12 +81,12 @@ export class RunTrace {
     };
     const span = this.#tracing.begin(only === undefined ? 'retrieval' : `retrieval ${only}`, 'internal', attributes, this.#span);
     return asSpan(this.#tracing, span, async () => {
-      const found = await work();
-      const { mode, reason } = found.retrieval;
-      span.setAttribute('parley.retrieval.passages', found.passages.length);
+      const workResult = await work();
+      const { mode, reason } = workResult.retrieval;
+      span.setAttribute('parley.retrieval.passages', workResult.passages.length);
       span.setAttribute('parley.retrieval.mode', mode);
       if (reason !== null) span.setAttribute('parley.retrieval.reason', reason);
-      return found;
+      return workResult;
     });
   }
 
@@ -126,11 +126,11 @@ export class ModelCallTrace {
   }
 
   get traceparent(): string {
-    return traceparentOf(this.#span);
+    return toTraceparent(this.#span);
   }
 
   fail(error: unknown): void {
-    failSpan(this.#span, errorTypeOf(error));
+    failSpan(this.#span, toErrorType(error));
   }
 
   end({ selection, finish, usage, wasCut }: ModelCallEnd): void {

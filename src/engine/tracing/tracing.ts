@@ -22,7 +22,7 @@ export interface Tracing {
 }
 
 /** The header `traceparent` of a request that leaves below this span (W3C Trace Context, version 00). */
-export function traceparentOf(span: Span): string {
+export function toTraceparent(span: Span): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${(traceFlags & 1) === 1 ? '01' : '00'}`;
 }
@@ -37,7 +37,7 @@ export function failSpan(span: Span, type: string): void {
 const statusError = 2;
 
 /** What an error is called in a span. */
-export function errorTypeOf(error: unknown): string {
+export function toErrorType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
@@ -47,7 +47,7 @@ export async function asSpan<T>(tracing: Tracing, span: Span, work: () => T | Pr
   try {
     return await tracing.within(span, work);
   } catch (error) {
-    failSpan(span, errorTypeOf(error));
+    failSpan(span, toErrorType(error));
     throw error;
   } finally {
     span.end();

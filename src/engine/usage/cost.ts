@@ -12,11 +12,11 @@ const perUnit = 1_000_000_000_000n;
 const decimals = 12;
 
 /** What tokens cost. @param price  null: the model has none. @returns null then. */
-export function costOf(price: ModelPrice | null, usage: TokenUsage): Cost | null {
+export function computeCost(price: ModelPrice | null, usage: TokenUsage): Cost | null {
   if (price === null) return null;
-  const { inputPerMillionTokens: input, outputPerMillionTokens: output, cachedInputPerMillionTokens: cached = input } = price;
+  const { inputPerMillionTokens: input, outputPerMillionTokens: output, cachedInputPerMillionTokens: cachedPrice = input } = price;
   const cachedTokens = Math.min(usage.cachedTokens, usage.inputTokens);
-  return part(usage.inputTokens - cachedTokens, input) + part(cachedTokens, cached) + part(usage.outputTokens, output);
+  return part(usage.inputTokens - cachedTokens, input) + part(cachedTokens, cachedPrice) + part(usage.outputTokens, output);
 }
 
 function part(tokens: number, perMillionTokens: number): Cost {
@@ -29,7 +29,7 @@ export function addCost(sum: Cost | null, cost: Cost | null): Cost | null {
 }
 
 /** As a decimal number: `0.00042`. */
-export function decimalOf(cost: Cost): string {
+export function toDecimal(cost: Cost): string {
   const digits = (cost % perUnit).toString().padStart(decimals, '0');
   let length = digits.length;
   while (digits[length - 1] === '0') length -= 1;

@@ -100,16 +100,16 @@ export function createUsageLedger(deps: {
     });
     while (rows.length + runs.length > 0) {
       const batch = rows.slice(0, rowsPerWrite);
-      const ended = runs.slice(0, rowsPerWrite);
-      await deps.store.add(batch, deps.limits.owner, ended);
+      const endedRuns = runs.slice(0, rowsPerWrite);
+      await deps.store.add(batch, deps.limits.owner, endedRuns);
       rows = rows.slice(batch.length);
-      runs = runs.slice(ended.length);
-      for (const row of batch) deps.limits.written(row.orgId, kindOf(row.purpose), row.inputTokens + row.outputTokens);
+      runs = runs.slice(endedRuns.length);
+      for (const row of batch) deps.limits.written(row.orgId, toUsageKind(row.purpose), row.inputTokens + row.outputTokens);
     }
-    const written = parts;
+    const writtenParts = parts;
     parts = [];
     withJournal(() => {
-      for (const part of written) part.remove();
+      for (const part of writtenParts) part.remove();
     });
   }
 
@@ -155,21 +155,21 @@ export function createUsageLedger(deps: {
   }
 
   /** Limits count a call at once. */
-  function rowOf(...[charge, purpose, modelId, usage, entryId]: Parameters<UsageLedger['note']>): UsageRow {
+  function toRow(...[charge, purpose, modelId, usage, entryId]: Parameters<UsageLedger['note']>): UsageRow {
     const id = entryId ?? deps.newId('usageEntry');
-    const row = { ...rowOfCharge(charge), ...countsOf(usage), id, purpose, modelId, createdAt: deps.now() };
-    deps.limits.noted(row.orgId, kindOf(purpose), row.inputTokens + row.outputTokens);
+    const row = { ...rowOfCharge(charge), ...toCounts(usage), id, purpose, modelId, createdAt: deps.now() };
+    deps.limits.noted(row.orgId, toUsageKind(purpose), row.inputTokens + row.outputTokens);
     return row;
   }
 
   return {
-    note: (...call) => add(rowOf(...call)),
+    note: (...call) => add(toRow(...call)),
     noteRun,
     noteLater(...call) {
-      const row = rowOf(...call);
+      const row = toRow(...call);
       return {
         write: () => add(row),
-        forget: () => deps.limits.noted(row.orgId, kindOf(row.purpose), -(row.inputTokens + row.outputTokens)),
+        forget: () => deps.limits.noted(row.orgId, toUsageKind(row.purpose), -(row.inputTokens + row.outputTokens)),
       };
     },
     flush,
@@ -194,7 +194,7 @@ function rowOfCharge({ orgId, userId, keyId, agentId, runId }: Charge) {
   return { orgId, userId, keyId, agentId, runId };
 }
 
-function countsOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: TokenUsage) {
+function toCounts({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: TokenUsage) {
   return {
     inputTokens: countable(inputTokens),
     outputTokens: countable(outputTokens),
@@ -204,6 +204,6 @@ function countsOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens, is
   };
 }
 
-function kindOf(purpose: UsageRow['purpose']): UsageKind {
+function toUsageKind(purpose: UsageRow['purpose']): UsageKind {
   return purpose === 'run' ? 'api' : 'data';
 }

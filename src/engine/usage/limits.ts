@@ -37,7 +37,7 @@ const retryLateSeconds = 3_600;
 /** The ledger stores what calls cost well within this time. */
 const storedMaxMs = 1_000;
 
-const unlimited: TokenHold = { outputMax: undefined, release: () => undefined };
+const unlimitedHold: TokenHold = { outputMax: undefined, release: () => undefined };
 
 /**
  * Enforces the token limits of organizations. Each model or embedding call asks before it is sent, and releases what it held when
@@ -70,16 +70,16 @@ export class UsageLimits {
   reserve(orgId: string, kind: UsageKind, need: () => TokenNeed): TokenHold | Promise<TokenHold> {
     const limits = this.#deps.store.find(orgId, this.#deps.now().getTime());
     if (limits instanceof Promise) {
-      return limits.then((found) => (hasLimit(found, kind) ? this.#hold(orgId, kind, need()) : unlimited));
+      return limits.then((limitsByKind) => (hasLimit(limitsByKind, kind) ? this.#hold(orgId, kind, need()) : unlimitedHold));
     }
-    return hasLimit(limits, kind) ? this.#hold(orgId, kind, need()) : unlimited;
+    return hasLimit(limits, kind) ? this.#hold(orgId, kind, need()) : unlimitedHold;
   }
 
   /** Checks that the smallest call would be allowed, without holding anything. */
   requireLeft(orgId: string, kind: UsageKind): undefined | Promise<undefined> {
-    const held = this.reserve(orgId, kind, () => ({ input: 0, outputMax: outputTokensMin }));
+    const tokenHold = this.reserve(orgId, kind, () => ({ input: 0, outputMax: outputTokensMin }));
     const giveBack = (hold: TokenHold) => hold.release() as undefined;
-    return held instanceof Promise ? held.then(giveBack) : giveBack(held);
+    return tokenHold instanceof Promise ? tokenHold.then(giveBack) : giveBack(tokenHold);
   }
 
   /** Called by the ledger: a call cost so many tokens (negative: another process is charged for it). `written`: that is stored. */
@@ -124,17 +124,17 @@ export class UsageLimits {
       const here = this.#blocks.left(block);
       if (here >= whole) return take(block, need, whole);
       const isOverspent = here < 0 && block.spent > 0;
-      const stored = block.stored.promise;
+      const storePromise = block.stored.promise;
       const grant = await this.#blocks.refill(block, Math.max(1, least - here), whole - here);
-      if (grant.kind === 'unlimited') return unlimited;
-      const left = this.#blocks.left(block);
-      if (left >= least) return take(block, need, Math.min(whole, left));
+      if (grant.kind === 'unlimited') return unlimitedHold;
+      const remainder = this.#blocks.left(block);
+      if (remainder >= least) return take(block, need, Math.min(whole, remainder));
       // The granted tokens may be gone already: other calls take from the block while this one waits.
       if (grant.kind !== 'refused') continue;
       // Calls cost more than they held, and the database may count their tokens already: once this process knows, it asks again.
       if (!isOverspent || !mayWait) throw refusal(block.kind, grant, least);
       mayWait = false;
-      await Promise.race([stored, setTimeout(storedMaxMs, undefined, { ref: false })]);
+      await Promise.race([storePromise, setTimeout(storedMaxMs, undefined, { ref: false })]);
     }
   }
 }
@@ -143,10 +143,10 @@ function hasLimit(limits: Readonly<Record<UsageKind, number | null>> | undefined
   return limits !== undefined && limits[kind] !== null;
 }
 
-function refusal(kind: UsageKind, { used, limit }: Extract<TokenGrant, { kind: 'refused' }>, least: number): DomainError {
+function refusal(kind: UsageKind, { used: usedTokens, limit }: Extract<TokenGrant, { kind: 'refused' }>, least: number): DomainError {
   const what = kind === 'api' ? 'runs' : 'embedding and indexing';
-  const isUsedUp = limit - used < least;
-  const state = isUsedUp ? `${used} are used` : 'what is left is held by calls that run now';
+  const isUsedUp = limit - usedTokens < least;
+  const state = isUsedUp ? `${usedTokens} are used` : 'what is left is held by calls that run now';
   return new DomainError('INSUFFICIENT_QUOTA', `The organization may use ${limit} tokens for ${what}, and ${state}`, {
     retryAfterSeconds: isUsedUp ? retryLateSeconds : retrySoonSeconds,
   });

@@ -1,7 +1,7 @@
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { ModelRequest } from '../models/port.ts';
 import type { TokenNeed } from './limits.ts';
-import { needOf } from './token-need.ts';
+import { estimateNeed } from './token-need.ts';
 
 /** A call that may answer fewer tokens than this is not made. */
 const outputTokensMin = 16;
@@ -11,7 +11,7 @@ export interface AllowanceHold {
   /** Most tokens of the answer, when fewer are left than asked for. */
   readonly outputMax: number | undefined;
   /** Call it once, with the tokens that the call cost. */
-  release(used: number): void;
+  release(usedTokens: number): void;
 }
 
 /** Tokens that the subagents of a run may use together. A part of an allowance is bounded by the whole. */
@@ -24,10 +24,10 @@ export class TokenAllowance {
   #held = 0;
 
   /** @param used  in earlier processes. */
-  constructor(max: number, whole?: TokenAllowance, used = 0) {
+  constructor(max: number, whole?: TokenAllowance, usedTokens = 0) {
     this.#max = max;
     this.#whole = whole;
-    this.#used = used;
+    this.#used = usedTokens;
   }
 
   get used(): number {
@@ -40,27 +40,27 @@ export class TokenAllowance {
   }
 
   /** @param used  of the part, before; the whole knows of it. */
-  part(tokensMax = Number.POSITIVE_INFINITY, used = 0): TokenAllowance {
-    return new TokenAllowance(tokensMax, this, used);
+  part(tokensMax = Number.POSITIVE_INFINITY, usedTokens = 0): TokenAllowance {
+    return new TokenAllowance(tokensMax, this, usedTokens);
   }
 
   /** Holds tokens for one model call. @returns undefined when too few are left. */
   take({ input, outputMax }: TokenNeed): AllowanceHold | undefined {
-    const { left } = this;
-    if (left < input + Math.min(outputMax, outputTokensMin)) {
+    const { left: remainingTokens } = this;
+    if (remainingTokens < input + Math.min(outputMax, outputTokensMin)) {
       this.hasRefused = true;
       return undefined;
     }
-    const tokens = Math.min(left, input + outputMax);
+    const tokens = Math.min(remainingTokens, input + outputMax);
     this.#hold(tokens);
     let isOpen = true;
     return {
       outputMax: tokens < input + outputMax ? tokens - input : undefined,
-      release: (used) => {
+      release: (usedTokens) => {
         if (!isOpen) return;
         isOpen = false;
         this.#hold(-tokens);
-        this.#use(used);
+        this.#use(usedTokens);
       },
     };
   }
@@ -82,9 +82,9 @@ export class TokenAllowance {
  * @returns undefined for a run that is no subagent.
  * @throws DomainError INSUFFICIENT_QUOTA when too few are left.
  */
-export function shareOf(request: ModelRequest, tokens: TokenAllowance | undefined): AllowanceHold | undefined {
+export function takeShare(request: ModelRequest, tokens: TokenAllowance | undefined): AllowanceHold | undefined {
   if (tokens === undefined) return undefined;
-  const share = tokens.take(needOf(request));
+  const share = tokens.take(estimateNeed(request));
   if (share !== undefined) return share;
   throw new DomainError('INSUFFICIENT_QUOTA', 'The tokens that subagents of this answer may use are used up');
 }
@@ -95,7 +95,7 @@ const answerTokens = 512;
 /** Whether a subagent can afford a further request of this size. If not, this one has to answer. */
 export function leavesAnother(request: ModelRequest, tokens: TokenAllowance | undefined): boolean {
   if (tokens === undefined || request.tools.length === 0) return true;
-  const { input, outputMax } = needOf(request);
+  const { input, outputMax } = estimateNeed(request);
   return tokens.left >= 2 * input + Math.min(outputMax, answerTokens);
 }
 

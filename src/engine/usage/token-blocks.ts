@@ -83,7 +83,7 @@ export class BlockTable {
     const { store, owner, leaseMs, blockTokens } = this.#deps;
     const { orgId, kind } = block;
     const askedMs = performance.now();
-    const want = (left: number) => Math.max(tokens, Math.min(blockTokens, Math.floor(left / blockShare)));
+    const want = (remainder: number) => Math.max(tokens, Math.min(blockTokens, Math.floor(remainder / blockShare)));
     const grant = await store.reserve({ owner, orgId, kind, tokensMin, want, leaseMs });
     if (grant.kind !== 'granted') return grant;
     block.granted += grant.tokens;
@@ -119,10 +119,10 @@ export class BlockTable {
     const { store, owner, leaseMs } = this.#deps;
     const askedMs = performance.now();
     try {
-      const known = [...this.#blocks.values()].filter((block) => this.#isValid(block));
-      const held = new Set((await store.extend(owner, known, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`));
+      const validBlocks = [...this.#blocks.values()].filter((block) => this.#isValid(block));
+      const extendedKeys = new Set((await store.extend(owner, validBlocks, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`));
       for (const [key, block] of this.#blocks) {
-        if (held.has(key)) block.validUntilMs = askedMs + leaseMs;
+        if (extendedKeys.has(key)) block.validUntilMs = askedMs + leaseMs;
         if (block.isIdle) await this.#giveBack(block);
         if (block.isIdle && block.held === 0 && block.spent === 0) this.#blocks.delete(key);
         block.isIdle = true;

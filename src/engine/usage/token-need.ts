@@ -9,7 +9,7 @@ const messageTokens = 8;
 const imageTokens = 1_000;
 
 /** An upper estimate of a request's tokens. */
-export function needOf(request: ModelRequest): TokenNeed {
+export function estimateNeed(request: ModelRequest): TokenNeed {
   let bytes = 0;
   let tokens = 0;
   for (const message of request.messages) {

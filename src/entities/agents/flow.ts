@@ -85,45 +85,45 @@ export interface FlowStepResult {
 }
 
 /** The steps of a stored version, which was validated when it was written. */
-export function flowStepsOf(data: JsonObject): readonly FlowStep[] {
+export function readFlowSteps(data: JsonObject): readonly FlowStep[] {
   const steps = Array.isArray(data.steps) ? (data.steps as readonly JsonObject[]) : [];
-  return steps.map(stepOf);
+  return steps.map(readStep);
 }
 
-function stepOf(step: JsonObject): FlowStep {
-  const id = textOf(step.id, '');
+function readStep(step: JsonObject): FlowStep {
+  const id = readText(step.id, '');
   switch (step.type as FlowStepType) {
     case 'retrieve':
       return {
-        ...{ id, type: 'retrieve', query: textOf(step.query, '{{input}}') },
+        ...{ id, type: 'retrieve', query: readText(step.query, '{{input}}') },
         ...(Array.isArray(step.dataSourceIds) ? { dataSourceIds: step.dataSourceIds as readonly string[] } : {}),
         ...(typeof step.limit === 'number' ? { limit: step.limit } : {}),
       };
     case 'prompt':
-      return { id, type: 'prompt', text: textOf(step.text, '') };
+      return { id, type: 'prompt', text: readText(step.text, '') };
     case 'tool':
-      return { id, type: 'tool', tool: textOf(step.tool, ''), arguments: objectOf(step.arguments) };
+      return { id, type: 'tool', tool: readText(step.tool, ''), arguments: readObject(step.arguments) };
     case 'model': {
-      const modelId = textOf(step.modelId, '');
-      return { id, type: 'model', prompt: textOf(step.prompt, '{{input}}'), ...(modelId === '' ? {} : { modelId }) };
+      const modelId = readText(step.modelId, '');
+      return { id, type: 'model', prompt: readText(step.prompt, '{{input}}'), ...(modelId === '' ? {} : { modelId }) };
     }
     case 'branch': {
-      const { left, operator, right } = objectOf(step.condition);
-      const condition = { left: textOf(left, ''), operator: operator as FlowOperator, right: rightOf(right) };
-      const onFalse = textOf(step.onFalse, '');
-      return { id, type: 'branch', condition, onTrue: textOf(step.onTrue, ''), ...(onFalse === '' ? {} : { onFalse }) };
+      const { left, operator, right } = readObject(step.condition);
+      const condition = { left: readText(left, ''), operator: operator as FlowOperator, right: readRight(right) };
+      const onFalse = readText(step.onFalse, '');
+      return { id, type: 'branch', condition, onTrue: readText(step.onTrue, ''), ...(onFalse === '' ? {} : { onFalse }) };
     }
   }
 }
 
-function textOf(value: unknown, otherwise: string): string {
+function readText(value: unknown, otherwise: string): string {
   return typeof value === 'string' && value.trim() !== '' ? value : otherwise;
 }
 
-function rightOf(value: unknown): string {
+function readRight(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-function objectOf(value: unknown): JsonObject {
+function readObject(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -122,12 +122,12 @@ export interface AgentRunParts {
 export type RunnableTool = Pick<AgentTool, 'id' | 'name' | 'type' | 'data'>;
 
 /** A tool's description for models. */
-export function descriptionOf({ description }: JsonObject): string {
+export function readDescription({ description }: JsonObject): string {
   return typeof description === 'string' ? description : '';
 }
 
 /** JSON Schema of a tool's arguments. */
-export function parametersOf({ parameters }: JsonObject): JsonObject {
+export function readParameters({ parameters }: JsonObject): JsonObject {
   return typeof parameters === 'object' && parameters !== null ? (parameters as JsonObject) : { type: 'object', properties: {} };
 }
 
@@ -137,6 +137,6 @@ export const secretKeyPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
 
 /** The keys that a JSON value refers to, without duplicates, sorted. Cost: one pass over its text. */
 export function secretKeysIn(value: unknown): readonly string[] {
-  const found = JSON.stringify(value ?? null).matchAll(secretReference);
-  return [...new Set([...found].map(([, key = '']) => key))].sort();
+  const secretReferences = JSON.stringify(value ?? null).matchAll(secretReference);
+  return [...new Set([...secretReferences].map(([, key = '']) => key))].sort();
 }

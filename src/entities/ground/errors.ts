@@ -210,18 +210,18 @@ const outOfTimeCode = '57014';
 const causesMax = 5;
 
 function isDiskFull(error: unknown): boolean {
-  return causesOf(error).some((cause) => codesOf(cause).some((code) => diskFullCodes.includes(code)));
+  return listCauses(error).some((cause) => listCodes(cause).some((code) => diskFullCodes.includes(code)));
 }
 
 function isOutOfTime(error: unknown): boolean {
-  return causesOf(error).some((cause) => codesOf(cause).includes(outOfTimeCode));
+  return listCauses(error).some((cause) => listCodes(cause).includes(outOfTimeCode));
 }
 
 /** Broken and refused connections, and a server that stops, starts or has none to give; the client library has no code for its own. */
 function isDatabaseAway(error: unknown): boolean {
-  return causesOf(error).some(
+  return listCauses(error).some(
     (cause) =>
-      codesOf(cause).some((code) => databaseAwayCodes.includes(code)) ||
+      listCodes(cause).some((code) => databaseAwayCodes.includes(code)) ||
       /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
         cause.message,
       ),
@@ -234,12 +234,12 @@ interface DriverError {
 }
 
 /** Its code, and the database's own, which Prisma keeps behind one of its own; at the begin and the end of a transaction Prisma passes the driver's error on. */
-function codesOf(error: Error): readonly unknown[] {
+function listCodes(error: Error): readonly unknown[] {
   const { code, meta, cause } = error as DriverError & { code?: unknown; meta?: { driverAdapterError?: DriverError } };
-  return [code, meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode].filter((found) => found !== undefined);
+  return [code, meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode].filter((errorCode) => errorCode !== undefined);
 }
 
-function causesOf(error: unknown): readonly Error[] {
+function listCauses(error: unknown): readonly Error[] {
   const causes: Error[] = [];
   for (let cause = error; causes.length < causesMax && cause instanceof Error; cause = cause.cause) causes.push(cause);
   return causes;

@@ -4,5 +4,5 @@ import type { Allowed, ErrorCode } from './errors.ts';
 export interface FaultNotes {
   /** Whether more faults are not kept. */
   readonly isFull: boolean;
-  add(param: string, message: string, code?: ErrorCode, allowed?: Allowed): void;
+  add(param: string, message: string, code?: ErrorCode, allowedValues?: Allowed): void;
 }

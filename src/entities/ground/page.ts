@@ -37,7 +37,7 @@ export interface Page<T> {
  * @param rows        in the order of reading: backwards, the last item of the page comes first.
  * @param foundCount  rows that the store found; it may have left out the last ones because of their size.
  */
-export function pageOf<T>(
+export function toPage<T>(
   rows: readonly T[],
   request: PageRequest,
   keyOf: (item: T) => SortKey,
@@ -86,12 +86,12 @@ export function pageOfItems<T>(
   const inOrder = isBackward ? items.toReversed() : items;
   const sign = isBackward ? -1 : 1;
   const rest = after === undefined ? inOrder : inOrder.filter((item) => sign * compare(keyOf(item), after) > 0);
-  return pageOf(rest.slice(0, request.limit + 1), request, keyOf, async (most) => Math.min(items.length, most));
+  return toPage(rest.slice(0, request.limit + 1), request, keyOf, async (most) => Math.min(items.length, most));
 }
 
 /** The page of a list without items. */
 export function emptyPage(request: PageRequest): Page<never> {
-  return pageOf<never>(
+  return toPage<never>(
     [],
     request,
     () => [],
@@ -122,14 +122,14 @@ export interface ListRequest {
 }
 
 /** How many items a request wants. @throws DomainError INVALID_VALUE naming `first`. */
-export function pageSizeOf({ first }: ListRequest, { usual = 20, most = 100 } = {}): number {
+export function readPageSize({ first }: ListRequest, { usual = 20, most = 100 } = {}): number {
   const size = first ?? usual;
   if (size < 1 || size > most) throw outOfRange('first', 1, most);
   return size;
 }
 
 /** Makes a page of what was read for a request. */
-export function listPageOf<T>(
+export function toListPage<T>(
   { items, hasMore }: Pick<ListPage<T>, 'items' | 'hasMore'>,
   { after, before }: ListRequest,
 ): ListPage<T> {

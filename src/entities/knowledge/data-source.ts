@@ -6,8 +6,8 @@ export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB
 export type DataSourceType = (typeof dataSourceTypes)[number];
 
 /** Types are stored as text. @returns API for one that this version does not know. */
-export function sourceTypeOf(stored: string): DataSourceType {
-  return dataSourceTypes.find((type) => type === stored) ?? 'API';
+export function toSourceType(typeText: string): DataSourceType {
+  return dataSourceTypes.find((type) => type === typeText) ?? 'API';
 }
 
 export const refreshPeriods = ['NEVER', 'DAILY', 'WEEKLY', 'MONTHLY'] as const;
@@ -197,10 +197,10 @@ export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'count
 export function sourceIndexPercentage({ counts, activeRun }: Pick<DataSource, 'counts' | 'activeRun'>): number {
   const { doneCount, failedCount, totalCount } = indexingStatistics(counts);
   if (totalCount === 0) return 0;
-  const ended = doneCount + failedCount;
-  return ended === totalCount && activeRun?.status !== 'LISTING'
+  const endedCount = doneCount + failedCount;
+  return endedCount === totalCount && activeRun?.status !== 'LISTING'
     ? 100
-    : Math.min(99, Math.floor((100 * ended + counts.percentSum) / totalCount));
+    : Math.min(99, Math.floor((100 * endedCount + counts.percentSum) / totalCount));
 }
 
 /** One document of a source: a file, a page, a payload. */

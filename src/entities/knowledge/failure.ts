@@ -29,16 +29,16 @@ export const knowledgeErrorCodes = [
 export type KnowledgeErrorCode = (typeof knowledgeErrorCodes)[number];
 
 /** Codes are stored as text: one that this version does not know is shown as a failure on our side. */
-export function knowledgeErrorCode(stored: string | null | undefined): KnowledgeErrorCode | null {
-  if (stored === null || stored === undefined) return null;
-  return knowledgeErrorCodes.find((code) => code === stored) ?? 'INTERNAL';
+export function knowledgeErrorCode(storedCode: string | null | undefined): KnowledgeErrorCode | null {
+  if (storedCode === null || storedCode === undefined) return null;
+  return knowledgeErrorCodes.find((code) => code === storedCode) ?? 'INTERNAL';
 }
 
 /** Why no more vectors of a source are made now. */
 export const vectorErrorCodes = ['LIMIT_REACHED', 'PROVIDER_UNAVAILABLE', 'PROVIDER_REFUSED'] as const;
 export type VectorErrorCode = (typeof vectorErrorCodes)[number];
 
-export function vectorErrorCode(stored: string | null): VectorErrorCode | null {
-  if (stored === null) return null;
-  return vectorErrorCodes.find((code) => code === stored) ?? 'PROVIDER_UNAVAILABLE';
+export function vectorErrorCode(storedCode: string | null): VectorErrorCode | null {
+  if (storedCode === null) return null;
+  return vectorErrorCodes.find((code) => code === storedCode) ?? 'PROVIDER_UNAVAILABLE';
 }

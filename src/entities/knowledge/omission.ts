@@ -38,9 +38,9 @@ const sentences: Readonly<Record<OmissionKind, { readonly noun: Forms; readonly 
 /** One omission in words, without a full stop: `3 of 40 pages have no text`. */
 export function omissionText({ kind, count, total }: Omission): string {
   const { noun, verb } = sentences[kind];
-  const named = (total ?? count) === 1 ? noun[0] : noun[1];
+  const label = (total ?? count) === 1 ? noun[0] : noun[1];
   const number = total === null ? String(count) : `${count} of ${total}`;
-  return `${number} ${named} ${count === 1 ? verb[0] : verb[1]}`;
+  return `${number} ${label} ${count === 1 ? verb[0] : verb[1]}`;
 }
 
 /** The text of a document with what it leaves out, for a model that would otherwise take it for the whole. */
@@ -57,7 +57,7 @@ export function parseOmissions(value: unknown): readonly Omission[] | undefined 
 
 function isOmission(value: unknown): value is Omission {
   const { kind, count, total } = (value ?? {}) as Record<keyof Omission, unknown>;
-  return omissionKinds.some((known) => known === kind) && isCount(count) && (total === null || isCount(total));
+  return omissionKinds.some((omissionKind) => omissionKind === kind) && isCount(count) && (total === null || isCount(total));
 }
 
 function isCount(value: unknown): value is number {

@@ -46,6 +46,6 @@ export const runBounds = ['maxPages', 'maxMemory', 'timeout'] as const;
 export type RunBound = (typeof runBounds)[number];
 
 /** The limit that `bound` of a run begins with: `maxPages (100 pages)`. */
-export function runBoundOf({ bound }: Pick<SourceRun, 'bound'>): RunBound | null {
+export function toRunBound({ bound }: Pick<SourceRun, 'bound'>): RunBound | null {
   return runBounds.find((name) => bound?.startsWith(name) === true) ?? null;
 }

@@ -48,11 +48,11 @@ const valueCharsMax = 200;
 const valuesMax = 50;
 
 /** A value as an entry records it: cut where it is long; undefined for an object. */
-export function auditValueOf(value: unknown): AuditValue | undefined {
+export function toAuditValue(value: unknown): AuditValue | undefined {
   if (Array.isArray(value)) {
     return value.slice(0, valuesMax).flatMap((item) => {
-      const shown = auditValueOf(item);
-      return shown === undefined || typeof shown === 'object' ? [] : [shown];
+      const itemValue = toAuditValue(item);
+      return itemValue === undefined || typeof itemValue === 'object' ? [] : [itemValue];
     });
   }
   if (value instanceof Date) return value.toISOString();

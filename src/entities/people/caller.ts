@@ -40,8 +40,8 @@ export function scopesOfSession(role: MemberRole, level: AccessLevel): readonly 
 }
 
 /** The scopes of a key that count while its user has the role: only those that read, for an AUDITOR. */
-export function keyScopesOfRole(role: MemberRole, given: readonly Scope[]): readonly Scope[] {
-  return role === 'AUDITOR' ? given.filter(isRead) : given;
+export function keyScopesOfRole(role: MemberRole, wantedScopes: readonly Scope[]): readonly Scope[] {
+  return role === 'AUDITOR' ? wantedScopes.filter(isRead) : wantedScopes;
 }
 
 function isRead(scope: Scope): boolean {

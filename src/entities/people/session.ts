@@ -60,13 +60,13 @@ export interface SignInLink {
 }
 
 /** A link that signs one person in, as it is stored, and its secret. */
-export function newSignInLink(made: Omit<SignInLink, 'hash' | 'expiresAt'>): {
+export function newSignInLink(linkFacts: Omit<SignInLink, 'hash' | 'expiresAt'>): {
   readonly link: SignInLink;
   readonly secret: string;
 } {
   const secret = makeSignInSecret();
-  const expiresAt = new Date(made.createdAt.getTime() + linkTtlMs);
-  return { link: { ...made, hash: hashSecret(secret), expiresAt }, secret };
+  const expiresAt = new Date(linkFacts.createdAt.getTime() + linkTtlMs);
+  return { link: { ...linkFacts, hash: hashSecret(secret), expiresAt }, secret };
 }
 
 /** Where a link leads. The secret stands in the fragment, which a browser sends to nobody: it gets into no log. */

@@ -19,7 +19,7 @@ const agentWith = batched(async (ids: readonly string[], { deps, caller }, membe
  *
  *     resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
  */
-export function agentOf(context: GraphContext, id: string | null | undefined, info: GraphQLResolveInfo): Promise<never> | null {
+export function loadAgent(context: GraphContext, id: string | null | undefined, info: GraphQLResolveInfo): Promise<never> | null {
   if (id === null || id === undefined || kindOfId(id) !== 'agent') return null;
   const members = membersRead<AgentView>(info, 'Agent');
   return agentWith(context, id, members === undefined ? null : [...members]) as Promise<never>;

@@ -6,7 +6,7 @@ import {
   getAgents,
   isShared,
   listAgents,
-  modelIdOf,
+  findModelId,
   readInstructions,
   updateAgent,
   visibleEditors,
@@ -22,15 +22,15 @@ import type { GraphContext } from '../ground/builder/context.ts';
 import { membersRead, reading } from '../ground/builder/members.ts';
 import { registerNode } from '../ground/builder/nodes.ts';
 import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { AgentRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { GroupType } from '../people/groups.ts';
 import { AgentCatalogType, AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
-import { AgentOptionsType, AgentProfileType, RestAgentOptions, textOf } from './parts.ts';
+import { AgentOptionsType, AgentProfileType, RestAgentOptions, toText } from './parts.ts';
 import { EnabledToolType } from './tools/enabled-tools.ts';
 import { RestEnabledTool } from './tools/rest.ts';
 
@@ -43,7 +43,7 @@ const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement(
     email: t.string({
       nullable: true,
       description: 'In lower case. Null for callers who may not edit the agent.',
-      resolve: ({ email }) => textOf(email),
+      resolve: ({ email }) => toText(email),
     }),
   }),
 });
@@ -72,13 +72,13 @@ export const AgentType = AgentRef.implement({
       extensions: reads('seed'),
       nullable: true,
       description: 'Text that new chats begin from; null when there is none.',
-      resolve: ({ seed }) => textOf(seed),
+      resolve: ({ seed }) => toText(seed),
     }),
     pictureUrl: t.string({
       extensions: reads('src'),
       nullable: true,
       description: 'Its picture: an address, or a data URL. Null when it has none.',
-      resolve: ({ src }) => textOf(src),
+      resolve: ({ src }) => toText(src),
     }),
     orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
     orgName: t.exposeString('orgName', { description: 'The name of that organization.' }),
@@ -88,7 +88,7 @@ export const AgentType = AgentRef.implement({
       extensions: reads('categoryId', 'orgCategoryIds'),
       nullable: true,
       description: "Its first category of the organization's own; null when there is none.",
-      resolve: categoryOf,
+      resolve: findCategory,
     }),
     profile: t.field({
       extensions: { ...reads('profile'), ...describedOnRest('How it is presented; empty members until a profile is made.') },
@@ -101,7 +101,7 @@ export const AgentType = AgentRef.implement({
       extensions: reads('listInOrgCatalog', 'listInTenantCatalog', 'listInPublicCatalog'),
       type: [AgentCatalogType],
       description: 'The catalogs that list it.',
-      resolve: catalogsOf,
+      resolve: listCatalogs,
     }),
     chatLogsVisible: t.exposeBoolean('chatLogsVisible', {
       description: 'Whether its editors may read the chats of its organization that begin while this is on.',
@@ -125,7 +125,7 @@ export const AgentType = AgentRef.implement({
     modelId: t.string({
       extensions: reads('modelId'),
       description: 'The model that answers; the default model while none is chosen.',
-      resolve: (agent, _args, { deps }) => modelIdOf(deps, agent),
+      resolve: (agent, _args, { deps }) => findModelId(deps, agent),
     }),
     options: t.field({
       extensions: reads('options'),
@@ -202,8 +202,8 @@ export const AgentType = AgentRef.implement({
       description: 'Whether its model is marked as premium.',
       resolve: (agent, _args, { deps }) => {
         // A value instead of a promise for each agent of a list, once the models are known.
-        const found = deps.models.find(modelIdOf(deps, agent));
-        return found instanceof Promise ? found.then((model) => model?.isPremium ?? false) : (found?.isPremium ?? false);
+        const modelInfo = deps.models.find(findModelId(deps, agent));
+        return modelInfo instanceof Promise ? modelInfo.then((model) => model?.isPremium ?? false) : (modelInfo?.isPremium ?? false);
       },
     }),
     isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),
@@ -220,11 +220,11 @@ export const AgentType = AgentRef.implement({
   }),
 });
 
-function categoryOf({ categoryId, orgCategoryIds }: AgentView): string | null {
-  return textOf(categoryId) ?? orgCategoryIds[0] ?? null;
+function findCategory({ categoryId, orgCategoryIds }: AgentView): string | null {
+  return toText(categoryId) ?? orgCategoryIds[0] ?? null;
 }
 
-function catalogsOf({ listInOrgCatalog, listInTenantCatalog, listInPublicCatalog }: AgentView): AgentCatalog[] {
+function listCatalogs({ listInOrgCatalog, listInTenantCatalog, listInPublicCatalog }: AgentView): AgentCatalog[] {
   const isListed = { ORGANIZATION: listInOrgCatalog, TENANT: listInTenantCatalog, PUBLIC: listInPublicCatalog };
   return agentCatalogs.filter((catalog) => isListed[catalog]);
 }
@@ -240,7 +240,7 @@ registerNode('agent', {
   loadMany: (ids, { deps, caller }) => getAgents(deps, caller, ids),
 });
 
-export const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
+export const AgentConnection = makeConnection(AgentType, 'Agent', 'Agents');
 
 const AgentFilterInput = builder.inputType('AgentFilter', {
   description: 'Agents that fit all members.',
@@ -264,7 +264,7 @@ const AgentFilterInput = builder.inputType('AgentFilter', {
   }),
 });
 
-const AgentOrderType = enumOf('AgentOrder', 'The order of agents.', ['newest_first', 'oldest_first'], {
+const AgentOrderType = createEnum('AgentOrder', 'The order of agents.', ['newest_first', 'oldest_first'], {
   newest_first: 'The agent that was made last first.',
   oldest_first: 'The agent that was made first first.',
 });

@@ -1,14 +1,14 @@
 import { agentCatalogs, agentListScopes, agentVisibilities, publicCategories } from '../../entities/agents/agent.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 
-export const AgentVisibilityType = enumOf('AgentVisibility', 'Who may use an agent.', agentVisibilities, {
+export const AgentVisibilityType = createEnum('AgentVisibility', 'Who may use an agent.', agentVisibilities, {
   PRIVATE: 'Its owner and editors.',
   GROUP: "Also members of the agent's groups.",
   ORGANIZATION: 'Everyone in its organization.',
   ANYONE_WITH_LINK: 'Every caller that has its id, also of other organizations.',
 });
 
-export const AgentListScopeType = enumOf('AgentListScope', 'Which agents a list shows.', agentListScopes, {
+export const AgentListScopeType = createEnum('AgentListScope', 'Which agents a list shows.', agentListScopes, {
   PRIVATE: "The caller's own that are private.",
   OWNED: "The caller's own.",
   GROUP: "Those shared with the caller's groups.",
@@ -19,13 +19,13 @@ export const AgentListScopeType = enumOf('AgentListScope', 'Which agents a list 
   ALL: 'All agents that the caller may see, except those that are visible by link only.',
 });
 
-export const AgentCatalogType = enumOf('AgentCatalog', 'A list of agents that people choose from.', agentCatalogs, {
+export const AgentCatalogType = createEnum('AgentCatalog', 'A list of agents that people choose from.', agentCatalogs, {
   ORGANIZATION: 'The catalog of its organization.',
   TENANT: 'The catalog of its tenant.',
   PUBLIC: 'The public catalog.',
 });
 
-export const PublicCategoryType = enumOf('PublicCategory', 'Where the public catalog lists an agent.', publicCategories, {
+export const PublicCategoryType = createEnum('PublicCategory', 'Where the public catalog lists an agent.', publicCategories, {
   ACCOUNTING_FINANCE: 'Accounting and finance.',
   AI_MODELS: 'Models as they are.',
   ENGINEERING: 'Engineering.',

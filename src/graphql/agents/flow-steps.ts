@@ -1,14 +1,14 @@
 import { type FlowCondition, type FlowStep, flowOperators } from '../../entities/agents/flow.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { type Conversion, flatInput, tagged } from '../ground/builder/flat-inputs.ts';
-import { nodesOf } from '../ground/builder/nodes.ts';
+import { loadNodes } from '../ground/builder/nodes.ts';
 import { DataSourceRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 
 /** The steps of a flow: one type a step, and one input. REST has them as JSON: `{id, type, …}`. */
 const access = { scope: 'AGENTS:READ' } as const;
 
-const FlowOperatorType = enumOf('FlowOperator', 'How a branch compares two texts.', flowOperators, {
+const FlowOperatorType = createEnum('FlowOperator', 'How a branch compares two texts.', flowOperators, {
   equals: 'They are equal.',
   notEquals: 'They are not equal.',
   contains: 'The first holds the second.',
@@ -63,7 +63,7 @@ builder.objectRef<Step<'retrieve'>>(typeNames.retrieve).implement({
       type: [DataSourceRef],
       nullable: true,
       description: 'Those, as far as the caller may see them.',
-      resolve: ({ dataSourceIds }, _args, context) => nodesOf(context, 'dataSource', dataSourceIds),
+      resolve: ({ dataSourceIds }, _args, context) => loadNodes(context, 'dataSource', dataSourceIds),
     }),
     limit: t.int({ nullable: true, description: 'Most passages, 1 to 50.', resolve: ({ limit }) => limit ?? null }),
   }),

@@ -1,12 +1,12 @@
 import { createFlow, deleteFlow, getFlow, getFlows, listFlows, updateFlow } from '../../domain/agents/flows.ts';
 import { readInside } from '../../domain/agents/parts/access.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
-import { flowStepsOf } from '../../entities/agents/flow.ts';
+import { readFlowSteps } from '../../entities/agents/flow.ts';
 import type { FlowVersion } from '../../entities/agents/part.ts';
 import { partMembers } from '../../wire/agent-parts.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentFlowRef, AgentRef } from '../ground/refs.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
@@ -25,7 +25,7 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
     steps: t.field({
       type: [AgentFlowStepType],
       description: 'Its steps in order; at most 200. Branches lead to later steps only.',
-      resolve: ({ data }) => [...flowStepsOf(data)],
+      resolve: ({ data }) => [...readFlowSteps(data)],
     }),
     data: t.field({
       extensions: restOnly,
@@ -50,7 +50,7 @@ const FlowResource = AgentFlowRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     name: t.exposeString('name', { description: 'Unique in its agent.' }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether the flow is enabled.' }),

@@ -7,12 +7,12 @@ import {
 } from '../../domain/agents/grants.ts';
 import { type AgentGrants, memoryGrants } from '../../entities/agents/grant.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { connectionOf, pageArgs, wholeRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, wholeRequest } from '../ground/pagination.ts';
 import { AgentRef } from '../ground/refs.ts';
-import { enumOf, ofFormat } from '../ground/types/enums.ts';
-import { agentOf } from './agent-edge.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
+import { loadAgent } from './agent-edge.ts';
 
-const MemoryGrantType = enumOf(
+const MemoryGrantType = createEnum(
   'MemoryGrant',
   'What an agent may do with the memories of a person who asks it.',
   memoryGrants,
@@ -33,7 +33,7 @@ const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement(
       type: AgentRef,
       nullable: true,
       description: 'That agent; null when it is gone or the caller may not use it any more.',
-      resolve: ({ agentId: id }, _args, context, info) => agentOf(context, id, info),
+      resolve: ({ agentId: id }, _args, context, info) => loadAgent(context, id, info),
     }),
     connections: t.idList({
       description: 'The MCP connections of the caller that its standing tools may use.',
@@ -47,7 +47,7 @@ const AgentGrantsType = builder.objectRef<AgentGrants>('AgentGrants').implement(
   }),
 });
 
-const AgentGrantsConnection = connectionOf(AgentGrantsType, 'AgentGrants', 'Grants');
+const AgentGrantsConnection = makeConnection(AgentGrantsType, 'AgentGrants', 'Grants');
 
 const AgentGrantsInput = builder.inputType('AgentGrantsInput', {
   description: 'What the caller grants to an agent. It replaces what stood before: absent members grant nothing.',

@@ -188,13 +188,13 @@ const members = {
   pictureUrl: { name: 'src', ofNull: '' },
   catalogs: {
     isSpread: true,
-    ofNull: flagsOf([]),
-    flatten: (catalogs: unknown) => flagsOf(catalogs as readonly AgentCatalog[]),
+    ofNull: toFlags([]),
+    flatten: (catalogs: unknown) => toFlags(catalogs as readonly AgentCatalog[]),
     place: () => [],
   },
 } as const;
 
-function flagsOf(catalogs: readonly AgentCatalog[]) {
+function toFlags(catalogs: readonly AgentCatalog[]) {
   return {
     listInOrgCatalog: catalogs.includes('ORGANIZATION'),
     listInTenantCatalog: catalogs.includes('TENANT'),

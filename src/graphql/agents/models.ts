@@ -75,6 +75,6 @@ builder.queryField('modelCatalogEntry', (t) =>
 );
 
 /** Follows an edge to a model. Null for no id, and for a model that the installation does not have any more. */
-export async function modelOf({ deps }: GraphContext, id: string | null | undefined): Promise<ModelInfo | null> {
+export async function findModel({ deps }: GraphContext, id: string | null | undefined): Promise<ModelInfo | null> {
   return id === null || id === undefined ? null : ((await deps.models.find(id)) ?? null);
 }

@@ -1,5 +1,5 @@
 import type { AgentOptions, AgentProfile } from '../../entities/agents/agent.ts';
-import { stringOf } from '../../lib/json/json.ts';
+import { readString } from '../../lib/json/json.ts';
 import { type BuilderTypes, builder } from '../ground/builder/builder.ts';
 import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
 
@@ -69,8 +69,8 @@ const SampleConversationType = builder.objectRef<SampleConversation>('SampleConv
   access: { scope: 'AGENTS:READ' },
   description: 'What a user may ask, and what the agent answers then. Both are null of one that REST wrote with other members.',
   fields: (t) => ({
-    question: t.string({ nullable: true, description: 'The question.', resolve: ({ question }) => stringOf(question) ?? null }),
-    answer: t.string({ nullable: true, description: 'The answer.', resolve: ({ answer }) => stringOf(answer) ?? null }),
+    question: t.string({ nullable: true, description: 'The question.', resolve: ({ question }) => readString(question) ?? null }),
+    answer: t.string({ nullable: true, description: 'The answer.', resolve: ({ answer }) => readString(answer) ?? null }),
   }),
 });
 
@@ -144,7 +144,7 @@ type ProfileText =
   | 'videoModel';
 
 function text(t: ProfileFieldBuilder, name: ProfileText, description: string) {
-  return t.string({ nullable: true, description, resolve: (profile) => textOf(profile[name]) });
+  return t.string({ nullable: true, description, resolve: (profile) => toText(profile[name]) });
 }
 
 /** REST writes a missing text as an empty one. */
@@ -153,6 +153,6 @@ function restText(t: ProfileFieldBuilder, name: ProfileText, description: string
 }
 
 /** An empty text is none. */
-export function textOf(text: string | null | undefined): string | null {
+export function toText(text: string | null | undefined): string | null {
   return text === undefined || text === '' ? null : text;
 }

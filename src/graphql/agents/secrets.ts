@@ -9,9 +9,9 @@ import {
 import { secretTypes } from '../../entities/agents/part.ts';
 import { partMembers } from '../../wire/agent-parts.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { AgentRef, AgentSecretRef } from '../ground/refs.ts';
-import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { partArgs } from './part-args.ts';
@@ -22,7 +22,7 @@ const secretKinds = {
   basicAuth: 'User name and password, or the password alone.',
   header: 'The value of a header.',
 };
-export const SecretTypeType = enumOf('SecretType', 'What a secret is.', secretTypes, secretKinds, ofFormat);
+export const SecretTypeType = createEnum('SecretType', 'What a secret is.', secretTypes, secretKinds, ofFormat);
 
 const AgentSecretResource = AgentSecretRef.implement({
   access: { scope: 'AGENTS:READ' },
@@ -37,7 +37,7 @@ const AgentSecretResource = AgentSecretRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     key: t.exposeString('key', { description: 'The name by which tools refer to it.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),

@@ -3,7 +3,7 @@ import { createSkill, deleteSkill, getSkill, getSkills, listSkills, updateSkill 
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
 import { partMembers } from '../../wire/agent-parts.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { AgentRef, AgentSkillRef } from '../ground/refs.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -23,7 +23,7 @@ const SkillResource = AgentSkillRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     name: t.exposeString('name', { description: 'Unique in its agent.' }),
     description: t.exposeString('description', { description: 'When the agent should use the skill.' }),

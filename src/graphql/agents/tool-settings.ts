@@ -1,13 +1,13 @@
 import { apiMethods, credentialMembers } from '../../engine/tools/api-function/api-function.ts';
 import type { AllowedTools } from '../../engine/tools/mcp/tool-filter.ts';
 import type { AgentTool, AgentToolType, JsonObject } from '../../entities/agents/part.ts';
-import { isObject, membersOf, stringOf } from '../../lib/json/json.ts';
+import { isObject, membersOf, readString } from '../../lib/json/json.ts';
 import { type BuilderTypes, builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { byName, flatInput, held } from '../ground/builder/flat-inputs.ts';
-import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { NamedTextInput, NamedTextType, namedTexts } from '../ground/types/named-texts.ts';
 import { SecretTypeType } from './secrets.ts';
-import { ToolFilterType, toolFilterOf } from './tools/enabled-tools.ts';
+import { ToolFilterType, toToolFilter } from './tools/enabled-tools.ts';
 import { ToolFilterInput } from './tools/inputs.ts';
 
 /** How a tool of an agent works: one type for each type of tool, and one input. REST has it as the JSON member `data`. */
@@ -22,7 +22,7 @@ const typeNames: Readonly<Record<AgentToolType, string>> = {
   MCP_SERVER: 'McpServerSettings',
 };
 
-const HttpMethodType = enumOf('HttpMethod', 'The method of an HTTP request.', apiMethods, {
+const HttpMethodType = createEnum('HttpMethod', 'The method of an HTTP request.', apiMethods, {
   GET: 'Reads.',
   HEAD: 'Reads the header only.',
   POST: 'Sends something new.',
@@ -31,7 +31,7 @@ const HttpMethodType = enumOf('HttpMethod', 'The method of an HTTP request.', ap
   DELETE: 'Deletes.',
 });
 
-const CredentialLocationType = enumOf(
+const CredentialLocationType = createEnum(
   'CredentialLocation',
   'Where a request has its key.',
   ['header', 'query'],
@@ -46,7 +46,7 @@ export const AgentToolSettingsType = builder.interfaceRef<Settings>('AgentToolSe
     description: t.string({
       nullable: true,
       description: 'What the tool does; null when it does not say.',
-      resolve: ({ data }) => stringOf(data.description) ?? null,
+      resolve: ({ data }) => readString(data.description) ?? null,
     }),
   }),
   resolveType: ({ type }) => typeNames[type],
@@ -79,17 +79,17 @@ const ApiCredentialType = builder.objectRef<JsonObject>('ApiCredential').impleme
     name: t.string({
       nullable: true,
       description: 'The name of the header or of the member of the query; null: the usual one.',
-      resolve: ({ name }) => stringOf(name) ?? null,
+      resolve: ({ name }) => readString(name) ?? null,
     }),
     username: t.string({
       nullable: true,
       description: 'BASIC_AUTH: the name of the user.',
-      resolve: ({ username }) => stringOf(username) ?? null,
+      resolve: ({ username }) => readString(username) ?? null,
     }),
     credential: t.string({
       nullable: true,
       description: 'The credential, as a reference to a secret of the agent: `{{secret:KEY}}`.',
-      resolve: (auth) => credentialMembers.map((member) => stringOf(auth[member])).find((value) => value !== undefined) ?? null,
+      resolve: (auth) => credentialMembers.map((member) => readString(auth[member])).find((value) => value !== undefined) ?? null,
     }),
   }),
 });
@@ -133,9 +133,9 @@ settingsType(
     method: t.field({
       type: HttpMethodType,
       description: 'The method.',
-      resolve: ({ data }) => apiMethods.find((method) => method === stringOf(data.method)?.toUpperCase()) ?? 'GET',
+      resolve: ({ data }) => apiMethods.find((method) => method === readString(data.method)?.toUpperCase()) ?? 'GET',
     }),
-    url: t.string({ description: 'The address.', resolve: ({ data }) => stringOf(data.url) ?? '' }),
+    url: t.string({ description: 'The address.', resolve: ({ data }) => readString(data.url) ?? '' }),
     headers: headers(t),
     query: t.field({
       type: [NamedTextType],
@@ -158,7 +158,7 @@ const McpProgramType = builder.objectRef<JsonObject>('McpProgram').implement({
   access,
   description: 'A program that is an MCP server. An agent may hold one for another installation; it is not started here.',
   fields: (t) => ({
-    command: t.string({ nullable: true, description: 'The program.', resolve: ({ command }) => stringOf(command) ?? null }),
+    command: t.string({ nullable: true, description: 'The program.', resolve: ({ command }) => readString(command) ?? null }),
     arguments: t.stringList({
       description: 'Its arguments.',
       resolve: ({ args }) => (Array.isArray(args) ? args.map(String) : []),
@@ -168,7 +168,7 @@ const McpProgramType = builder.objectRef<JsonObject>('McpProgram').implement({
       description: 'Its environment.',
       resolve: ({ env }) => namedTexts(membersOf(env)),
     }),
-    directory: t.string({ nullable: true, description: 'The folder it runs in.', resolve: ({ cwd }) => stringOf(cwd) ?? null }),
+    directory: t.string({ nullable: true, description: 'The folder it runs in.', resolve: ({ cwd }) => readString(cwd) ?? null }),
   }),
 });
 
@@ -176,12 +176,12 @@ settingsType('MCP_SERVER', 'A server of the Model Context Protocol, whose tools 
   server: t.string({
     nullable: true,
     description: "A server of this installation, or a connection of the agent's owner, by its name or id.",
-    resolve: ({ data }) => stringOf(data.server) ?? null,
+    resolve: ({ data }) => readString(data.server) ?? null,
   }),
   serverUrl: t.string({
     nullable: true,
     description: 'The address of a server that is named by no other.',
-    resolve: ({ data }) => stringOf(data.url) ?? null,
+    resolve: ({ data }) => readString(data.url) ?? null,
   }),
   headers: headers(t),
   auth: auth(t),
@@ -189,7 +189,7 @@ settingsType('MCP_SERVER', 'A server of the Model Context Protocol, whose tools 
     type: ToolFilterType,
     nullable: true,
     description: 'Which of its tools may be called; null: all.',
-    resolve: ({ data }): AllowedTools | null => toolFilterOf(data.allowedTools ?? data.allowed_tools),
+    resolve: ({ data }): AllowedTools | null => toToolFilter(data.allowedTools ?? data.allowed_tools),
   }),
   program: t.field({
     type: McpProgramType,

@@ -10,21 +10,21 @@ import {
   updateAgentTool,
 } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
-import { agentToolTypes, descriptionOf } from '../../entities/agents/part.ts';
+import { agentToolTypes, readDescription } from '../../entities/agents/part.ts';
 import { newToolBody, toolChangesBody } from '../../wire/agent-parts.ts';
 import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentRef, AgentToolRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';
 import { AgentToolSettingsInput, AgentToolSettingsType } from './tool-settings.ts';
 
-export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
+export const AgentToolTypeType = createEnum('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
   API_FUNCTION: 'An HTTP call that the service makes.',
   MCP_SERVER: 'The tools of a server of the Model Context Protocol.',
   CLIENT_FUNCTION: 'A function that the caller runs.',
@@ -43,12 +43,12 @@ export const AgentToolResource = AgentToolRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     name: t.exposeString('name', { description: 'The name the model calls it by.' }),
     description: t.string({
       description: 'What it does; empty when it does not say.',
-      resolve: ({ data }) => descriptionOf(data),
+      resolve: ({ data }) => readDescription(data),
     }),
     type: t.expose('type', { type: AgentToolTypeType, description: 'Its type.' }),
     settings: t.field({

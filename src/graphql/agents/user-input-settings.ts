@@ -1,5 +1,5 @@
 import type { AgentUserInput, UserInputType } from '../../entities/agents/part.ts';
-import { stringOf } from '../../lib/json/json.ts';
+import { readString } from '../../lib/json/json.ts';
 import { type BuilderTypes, builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput, held } from '../ground/builder/flat-inputs.ts';
 
@@ -58,7 +58,7 @@ function defaultText(t: SettingsFields) {
   return t.string({
     nullable: true,
     description: defaultValue,
-    resolve: ({ configuration }) => stringOf(configuration.default) ?? null,
+    resolve: ({ configuration }) => readString(configuration.default) ?? null,
   });
 }
 const defaultValue = 'Its value when the user gives none.';
@@ -66,16 +66,16 @@ const defaultValue = 'Its value when the user gives none.';
 settingsType('SHORT_TEXT', 'One line of text is asked: at most 500 characters.', textFields);
 settingsType('LONG_TEXT', 'A text is asked: at most 20,000 characters.', textFields);
 settingsType('NUMBER', 'A number is asked.', (t) => ({
-  min: t.float({ nullable: true, description: 'The least value.', resolve: ({ configuration }) => numberOf(configuration.min) }),
+  min: t.float({ nullable: true, description: 'The least value.', resolve: ({ configuration }) => toNumber(configuration.min) }),
   max: t.float({
     nullable: true,
     description: 'The greatest value.',
-    resolve: ({ configuration }) => numberOf(configuration.max),
+    resolve: ({ configuration }) => toNumber(configuration.max),
   }),
   defaultNumber: t.float({
     nullable: true,
     description: defaultValue,
-    resolve: ({ configuration }) => numberOf(configuration.default),
+    resolve: ({ configuration }) => toNumber(configuration.default),
   }),
 }));
 settingsType('SELECT', 'One of some texts is chosen.', (t) => ({
@@ -96,17 +96,17 @@ settingsType('DATE', 'A day is asked: `2026-01-31`.', (t) => ({
   earliestDay: t.string({
     nullable: true,
     description: 'The first day.',
-    resolve: ({ configuration }) => stringOf(configuration.min) ?? null,
+    resolve: ({ configuration }) => readString(configuration.min) ?? null,
   }),
   latestDay: t.string({
     nullable: true,
     description: 'The last day.',
-    resolve: ({ configuration }) => stringOf(configuration.max) ?? null,
+    resolve: ({ configuration }) => readString(configuration.max) ?? null,
   }),
   defaultDay: defaultText(t),
 }));
 
-function numberOf(value: unknown): number | null {
+function toNumber(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 

@@ -14,16 +14,16 @@ import { newUserInputBody, userInputChangesBody } from '../../wire/agent-parts.t
 import { describe } from '../../wire/ground/body.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentRef, AgentUserInputRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { partArgs } from './part-args.ts';
 import { UserInputSettingsInput, UserInputSettingsType } from './user-input-settings.ts';
 
-export const UserInputTypeType = enumOf('UserInputType', "The type of a user input's value.", userInputTypes, {
+export const UserInputTypeType = createEnum('UserInputType', "The type of a user input's value.", userInputTypes, {
   SHORT_TEXT: 'One line of text.',
   LONG_TEXT: 'Text.',
   NUMBER: 'A number.',
@@ -45,7 +45,7 @@ export const UserInputResource = AgentUserInputRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
     type: t.expose('type', { type: UserInputTypeType, description: 'The type of its value.' }),

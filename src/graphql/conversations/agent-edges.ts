@@ -1,11 +1,11 @@
-import { modelIdOf } from '../../domain/agents/agents.ts';
+import { findModelId } from '../../domain/agents/agents.ts';
 import { partsOfAgents, type WantedParts } from '../../domain/agents/parts/lists.ts';
 import { listChats } from '../../domain/conversations/chats/chats.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
-import { nodeOf } from '../ground/builder/nodes.ts';
+import { loadNode } from '../ground/builder/nodes.ts';
 import { pageArgs, pageRequest } from '../ground/pagination.ts';
 import {
   AgentFlowRef,
@@ -25,7 +25,7 @@ const reads = reading<AgentView>;
 const ofEdge = ['id', 'orgId', 'userId', 'editors'] as const;
 
 /** All kinds of parts of all agents of a list are read together. */
-const partsOf = batched((wanted: readonly WantedParts[], { deps, caller }) => partsOfAgents(deps, caller, wanted));
+const partsOf = batched((wantedParts: readonly WantedParts[], { deps, caller }) => partsOfAgents(deps, caller, wantedParts));
 
 /** What agents lead to. */
 builder.objectFields(AgentRef, (t) => ({
@@ -34,21 +34,21 @@ builder.objectFields(AgentRef, (t) => ({
     type: UserRef,
     nullable: true,
     description: 'Who owns it; null when the caller may not see that person.',
-    resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+    resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
   }),
   organization: t.field({
     extensions: reads('orgId'),
     type: OrganizationRef,
     nullable: true,
     description: 'The organization it belongs to; null when the caller may not see that.',
-    resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+    resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
   }),
   model: t.field({
     extensions: reads('modelId'),
     type: ModelRef,
     nullable: true,
     description: 'The model that answers; null when the installation does not have it any more.',
-    resolve: async (agent, _args, { deps }) => (await deps.models.find(modelIdOf(deps, agent))) ?? null,
+    resolve: async (agent, _args, { deps }) => (await deps.models.find(findModelId(deps, agent))) ?? null,
   }),
   tools: t.field({
     extensions: reads(...ofEdge),

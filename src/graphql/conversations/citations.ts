@@ -1,6 +1,6 @@
 import { type CitedPassage, readPassages } from '../../domain/knowledge/passages.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeLoaderOf, nodeOf } from '../ground/builder/nodes.ts';
+import { findNodeLoader, loadNode } from '../ground/builder/nodes.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
 import { PassageContentType } from '../knowledge/passages.ts';
 import { CitationType } from './chats/messages.ts';
@@ -13,14 +13,14 @@ builder.objectFields(CitationType, (t) => ({
     type: DataSourceRef,
     nullable: true,
     description: 'The data source of the document; null for a page of the web, and where the caller may not see it.',
-    resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+    resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'dataSource', dataSourceId),
   }),
   item: t.field({
     type: KnowledgeItemRef,
     nullable: true,
     description: 'The document; null for a page of the web, and where the caller may not see its source.',
     resolve: ({ knowledgeItemId }, _args, context) =>
-      nodeLoaderOf(knowledgeItemId) === undefined ? null : nodeOf(context, 'knowledgeItem', knowledgeItemId),
+      findNodeLoader(knowledgeItemId) === undefined ? null : loadNode(context, 'knowledgeItem', knowledgeItemId),
   }),
   content: t.loadable({
     type: PassageContentType,
@@ -31,12 +31,12 @@ builder.objectFields(CitationType, (t) => ({
     resolve: ({ id, knowledgeItemId, dataSourceId, charStart, charEnd }) =>
       JSON.stringify({ id, knowledgeItemId, dataSourceId, charStart, charEnd } satisfies CitedPassage),
     load: async (keys: string[], { deps, caller }) => {
-      const found = await readPassages(
+      const passageTexts = await readPassages(
         deps,
         caller,
         keys.map((key) => JSON.parse(key) as CitedPassage),
       );
-      return found.map((passage) => passage ?? null);
+      return passageTexts.map((passage) => passage ?? null);
     },
   }),
 }));

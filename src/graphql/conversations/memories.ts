@@ -11,17 +11,17 @@ import {
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { memoryScopes } from '../../entities/conversations/memory.ts';
 import type { PageRequest } from '../../entities/ground/page.ts';
-import { agentOf } from '../agents/agent-edge.ts';
+import { loadAgent } from '../agents/agent-edge.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
 import { registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { AgentRef, MemoryRef } from '../ground/refs.ts';
-import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 
-const MemoryScopeType = enumOf(
+const MemoryScopeType = createEnum(
   'MemoryScope',
   'With which agents a memory is remembered.',
   memoryScopes,
@@ -46,14 +46,14 @@ const MemoryType = MemoryRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'With the scope AGENT: that agent; null when the caller may not use it any more.',
-      resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
+      resolve: ({ agentId }, _args, context, info) => loadAgent(context, agentId, info),
     }),
     key: t.exposeString('key', { nullable: true, description: 'Its name: another memory with the same key replaces it.' }),
     text: t.exposeString('text', { description: 'What is remembered.' }),
   }),
 });
 
-const MemoryConnection = connectionOf(MemoryType, 'Memory', 'Memories');
+const MemoryConnection = makeConnection(MemoryType, 'Memory', 'Memories');
 
 const memoriesOf = batched((agentIds: readonly string[], { deps, caller }, page: PageRequest) =>
   pageMemoriesOfAgents(deps, caller, agentIds, page),

@@ -7,7 +7,7 @@ import {
   isOwnSchedule,
   listSchedules,
   nextTimesMax,
-  nextTimesOf,
+  listNextTimes,
   pageRunsOfSchedules,
   pageSchedulesOfAgents,
   runScheduleNow,
@@ -16,27 +16,27 @@ import {
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { type Schedule, scheduleChats, scheduleRunStatuses, scheduleTriggers } from '../../entities/conversations/schedule.ts';
 import type { PageRequest } from '../../entities/ground/page.ts';
-import { agentOf } from '../agents/agent-edge.ts';
+import { loadAgent } from '../agents/agent-edge.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { AgentRef, ChatRef, RunRef, ScheduleRef, ScheduleRunRef, UserRef, WebhookRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { ChatUserInputInput, ChatUserInputType } from './chats/chats.ts';
 
-const ScheduleChatType = enumOf('ScheduleChat', 'Where the answers of a schedule are read.', scheduleChats, {
+const ScheduleChatType = createEnum('ScheduleChat', 'Where the answers of a schedule are read.', scheduleChats, {
   NEW: 'In a new chat each time.',
   SAME: 'In one chat that goes on: each run reads what was said before, which costs more with each.',
   NONE: 'In no chat: the answer goes to the webhook only.',
 });
-const ScheduleTriggerType = enumOf('ScheduleTrigger', 'What began a run of a schedule.', scheduleTriggers, {
+const ScheduleTriggerType = createEnum('ScheduleTrigger', 'What began a run of a schedule.', scheduleTriggers, {
   TIME: 'Its time.',
   MANUAL: '`runScheduleNow`.',
 });
-const ScheduleRunStatusType = enumOf('ScheduleRunStatus', 'What became of a time of a schedule.', scheduleRunStatuses, {
+const ScheduleRunStatusType = createEnum('ScheduleRunStatus', 'What became of a time of a schedule.', scheduleRunStatuses, {
   PENDING: 'The run begins within seconds; where the service is overloaded, later.',
   RUNNING: 'The run goes on.',
   COMPLETED: 'The answer is there.',
@@ -70,25 +70,25 @@ const ScheduleRunType = ScheduleRunRef.implement({
       type: ScheduleRef,
       nullable: true,
       description: 'The schedule.',
-      resolve: ({ scheduleId }, _args, context) => nodeOf(context, 'schedule', scheduleId),
+      resolve: ({ scheduleId }, _args, context) => loadNode(context, 'schedule', scheduleId),
     }),
     runId: t.exposeID('runId', { nullable: true, description: 'Its run; null before it began.' }),
     run: t.field({
       type: RunRef,
       nullable: true,
       description: 'Its run; null before it began, and for who may not see it.',
-      resolve: ({ runId }, _args, context) => nodeOf(context, 'run', runId),
+      resolve: ({ runId }, _args, context) => loadNode(context, 'run', runId),
     }),
     chatId: t.exposeID('chatId', { nullable: true, description: 'The chat with the answer.' }),
     chat: t.field({
       type: ChatRef,
       nullable: true,
       description: 'The chat with the answer; null when it is deleted, and for who may not read it.',
-      resolve: ({ chatId }, _args, context) => nodeOf(context, 'chat', chatId),
+      resolve: ({ chatId }, _args, context) => loadNode(context, 'chat', chatId),
     }),
   }),
 });
-const ScheduleRunConnection = connectionOf(ScheduleRunType, 'ScheduleRun', 'Runs');
+const ScheduleRunConnection = makeConnection(ScheduleRunType, 'ScheduleRun', 'Runs');
 
 const runsOf = batched((ids: readonly string[], { deps }, page: PageRequest) => pageRunsOfSchedules(deps, ids, page));
 
@@ -106,14 +106,14 @@ const ScheduleType = ScheduleRef.implement({
       type: UserRef,
       nullable: true,
       description: 'Its owner, as whom it runs.',
-      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+      resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
     agentId: t.exposeID('agentId', { nullable: true, description: 'The agent; null when it is gone.' }),
     agent: t.field({
       type: AgentRef,
       nullable: true,
       description: 'The agent; null when it is gone, and for who may not use it.',
-      resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
+      resolve: ({ agentId }, _args, context, info) => loadAgent(context, agentId, info),
     }),
     prompt: t.string({
       nullable: true,
@@ -133,14 +133,14 @@ const ScheduleType = ScheduleRef.implement({
       type: ChatRef,
       nullable: true,
       description: 'With the chat mode SAME: the chat, once it has begun.',
-      resolve: ({ chatId }, _args, context) => nodeOf(context, 'chat', chatId),
+      resolve: ({ chatId }, _args, context) => loadNode(context, 'chat', chatId),
     }),
     webhookId: t.exposeID('webhookId', { nullable: true, description: 'The webhook that gets its answers.' }),
     webhook: t.field({
       type: WebhookRef,
       nullable: true,
       description: 'The webhook that gets its answers; null for everyone but administrators.',
-      resolve: ({ webhookId }, _args, context) => nodeOf(context, 'webhook', webhookId),
+      resolve: ({ webhookId }, _args, context) => loadNode(context, 'webhook', webhookId),
     }),
     isEnabled: t.exposeBoolean('isEnabled', { description: 'False: it is paused.' }),
     pausedReason: t.exposeString('pausedReason', { nullable: true, description: 'Why it is paused; null while it is not.' }),
@@ -155,7 +155,7 @@ const ScheduleType = ScheduleRef.implement({
       args: {
         first: t.arg.int({ required: true, defaultValue: 5, description: `How many, from 1 to ${nextTimesMax}.` }),
       },
-      resolve: (schedule, { first }, { deps }) => nextTimesOf(deps, schedule, first),
+      resolve: (schedule, { first }, { deps }) => listNextTimes(deps, schedule, first),
     }),
     runs: t.field({
       extensions: reading<Schedule>('id'),
@@ -166,7 +166,7 @@ const ScheduleType = ScheduleRef.implement({
     }),
   }),
 });
-const ScheduleConnection = connectionOf(ScheduleType, 'Schedule', 'Schedules');
+const ScheduleConnection = makeConnection(ScheduleType, 'Schedule', 'Schedules');
 
 const schedulesOf = batched((agentIds: readonly string[], { deps, caller }, page: PageRequest) =>
   pageSchedulesOfAgents(deps, caller, agentIds, page),
@@ -268,7 +268,7 @@ builder.mutationFields((t) => ({
     description: 'Makes a schedule of the caller. It runs with the rights of this person, not with those of the key.',
     args: { input: t.arg({ type: CreateScheduleInput, description: 'The schedule.' }) },
     resolve: (_root, { input }, { deps, caller }) =>
-      createSchedule(deps, caller, { ...input, userInputs: inputsOf(input.userInputs) }),
+      createSchedule(deps, caller, { ...input, userInputs: toInputs(input.userInputs) }),
   }),
   updateSchedule: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -276,7 +276,7 @@ builder.mutationFields((t) => ({
     description: 'Changes, pauses or switches on a schedule of the caller. Administrators may pause those of others.',
     args: { id: t.arg.id(id), input: t.arg({ type: UpdateScheduleInput, description: 'What to change.' }) },
     resolve: (_root, args, { deps, caller }) =>
-      updateSchedule(deps, caller, args.id, { ...args.input, userInputs: inputsOf(args.input.userInputs) }),
+      updateSchedule(deps, caller, args.id, { ...args.input, userInputs: toInputs(args.input.userInputs) }),
   }),
   deleteSchedule: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -296,6 +296,6 @@ builder.mutationFields((t) => ({
 }));
 
 /** User inputs by their names, as the domain reads them. */
-function inputsOf(given: readonly { readonly name: string; readonly value?: unknown }[] | null | undefined): unknown {
-  return given == null ? undefined : Object.fromEntries(given.map(({ name, value }) => [name, value]));
+function toInputs(inputValues: readonly { readonly name: string; readonly value?: unknown }[] | null | undefined): unknown {
+  return inputValues == null ? undefined : Object.fromEntries(inputValues.map(({ name, value }) => [name, value]));
 }

@@ -10,11 +10,11 @@ export function graphqlSearchEntries(schema: GraphQLSchema): readonly SearchEntr
     Object.values(schema.getRootType(operation)?.getFields() ?? {}).map((field): SearchEntry => {
       const { query, variables } = sampleDocument(schema, operation, field);
       const parameters = new URLSearchParams(variables === '' ? { query } : { query, variables });
-      const described = (field.description ?? '').replace(/\s+/g, ' ').trim();
+      const descriptionText = (field.description ?? '').replace(/\s+/g, ' ').trim();
       return {
         kind: 'graphql',
         title: field.name,
-        detail: `${kinds[operation]}. ${described}`.trim(),
+        detail: `${kinds[operation]}. ${descriptionText}`.trim(),
         address: `/graphql?${parameters}`,
         text: field.args.map(({ name }) => name).join(' '),
       };

@@ -4,7 +4,7 @@ import { countEverything, type ListPage, type Page, type PageRequest, type SortK
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
 import type { TypeAccess } from './builder/type-access.ts';
-import { enumOf, ofFormat } from './types/enums.ts';
+import { createEnum, ofFormat } from './types/enums.ts';
 
 /** Items of a page that is asked for without a size. */
 export const pageSizeDefault = 20;
@@ -54,8 +54,8 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
  *
  * `totalCount` costs a query of its own and runs only when it is selected. It stops at 10,000, so that the count of a long list stays cheap.
  */
-export function connectionOf<T>(node: OutputRef<T>, name: string, items: string) {
-  const ConnectionType = pagesOf<T, Page<T>>({
+export function makeConnection<T>(node: OutputRef<T>, name: string, items: string) {
+  const ConnectionType = makePages<T, Page<T>>({
     ...{ node, name, items },
     cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
     placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
@@ -69,19 +69,19 @@ export function connectionOf<T>(node: OutputRef<T>, name: string, items: string)
       args: {
         exact: t.arg.boolean({ defaultValue: false, description: 'Counts on beyond 10,000, which may take long.' }),
       },
-      resolve: async (page, { exact }) => (exact ? page.countAll(countEverything) : Math.min(await countOf(page), countShown)),
+      resolve: async (page, { exact }) => (exact ? page.countAll(countEverything) : Math.min(await loadCount(page), countShown)),
     }),
     isTotalCountExact: t.boolean({
       description: 'Whether `totalCount` without `exact` is the number of items; false when there are more than 10,000.',
-      resolve: async (page) => (await countOf(page)) <= countShown,
+      resolve: async (page) => (await loadCount(page)) <= countShown,
     }),
   }));
   return ConnectionType;
 }
 
 /** The same for a list that nobody can count, such as one of another service. */
-export function uncountedConnectionOf<T, P extends Omit<Page<T>, 'countAll'>>(node: OutputRef<T>, name: string, items: string) {
-  return pagesOf<T, P>({
+export function makeUncountedConnection<T, P extends Omit<Page<T>, 'countAll'>>(node: OutputRef<T>, name: string, items: string) {
+  return makePages<T, P>({
     ...{ node, name, items },
     cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
     placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
@@ -92,9 +92,9 @@ const countShown = 10_000;
 const counts = new WeakMap<object, Promise<number>>();
 
 /** How many items the list of a page has, at most one more than is shown. Both fields about the number share one count. */
-function countOf<T>(page: Page<T>): Promise<number> {
-  const known = counts.get(page);
-  if (known !== undefined) return known;
+function loadCount<T>(page: Page<T>): Promise<number> {
+  const knownCount = counts.get(page);
+  if (knownCount !== undefined) return knownCount;
   const count = page.countAll(countShown + 1);
   counts.set(page, count);
   return count;
@@ -107,15 +107,15 @@ function countOf<T>(page: Page<T>): Promise<number> {
  * @param access  where the items are JSON, which says nothing of who may see it.
  * @param shown  what the fields of the node read of an item; default: the item.
  */
-export function listConnectionOf<T>(
+export function makeListConnection<T>(
   node: OutputRef<T> | 'JSON',
   name: string,
   items: string,
   idOf: (item: T) => string,
-  { access, shown }: { readonly access?: TypeAccess; readonly shown?: (item: T) => unknown } = {},
+  { access, shown: toShown }: { readonly access?: TypeAccess; readonly shown?: (item: T) => unknown } = {},
 ) {
-  return pagesOf<T, ListPage<T>>({
-    ...{ node: node as OutputRef<T>, name, items, access, shown },
+  return makePages<T, ListPage<T>>({
+    ...{ node: node as OutputRef<T>, name, items, access, shown: toShown },
     cursorOf: (_page, item) => idOf(item),
     placeOf: ({ hasMore, from }) => ({
       hasNextPage: from === 'before' || hasMore,
@@ -136,8 +136,8 @@ interface PagesOptions<T, P> {
   readonly boundsOf?: (page: P) => { readonly start: string | undefined; readonly end: string | undefined };
 }
 
-function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOptions<T, P>) {
-  const { node, name, items, cursorOf, placeOf, boundsOf, shown = (item) => item } = options;
+function makePages<T, P extends { readonly items: readonly T[] }>(options: PagesOptions<T, P>) {
+  const { node, name, items, cursorOf, placeOf, boundsOf, shown: toShown = (item) => item } = options;
   const access = options.access === undefined ? {} : { access: options.access };
   const EdgeType = builder.objectRef<Edge<T>>(`${name}Edge`).implement({
     ...access,
@@ -146,14 +146,14 @@ function pagesOf<T, P extends { readonly items: readonly T[] }>(options: PagesOp
       cursor: t.exposeString('cursor', {
         description: 'An opaque cursor: pass it as `after` to get the items after this one.',
       }),
-      node: t.field({ type: node, description: 'The item.', resolve: (edge) => shown(edge.node) as never }),
+      node: t.field({ type: node, description: 'The item.', resolve: (edge) => toShown(edge.node) as never }),
     }),
   });
   return builder.objectRef<P>(`${name}Connection`).implement({
     ...access,
     description: `${items}, one page at a time.`,
     fields: (t) => ({
-      nodes: t.field({ type: [node], description: 'The items of this page.', resolve: (page) => page.items.map(shown) as never }),
+      nodes: t.field({ type: [node], description: 'The items of this page.', resolve: (page) => page.items.map(toShown) as never }),
       edges: t.field({
         type: [EdgeType],
         description: 'The items of this page with their cursors.',
@@ -211,7 +211,7 @@ export interface PageArgs {
 }
 
 const orders = { asc: 'The first item first.', desc: 'The last item first.' };
-export const OrderType = enumOf('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], orders, ofFormat);
+export const OrderType = createEnum('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], orders, ofFormat);
 
 /** The arguments of a connection by `listConnectionOf`. */
 export function listArgs(arg: ArgBuilder, { first = pageSizeDefault, firstMax = 100 } = {}) {

@@ -21,17 +21,17 @@ import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { byName, flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { describedOnRest, restNamed, restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, forwardArgs, pageArgs, pageRequest, uncountedConnectionOf } from '../ground/pagination.ts';
+import { makeConnection, forwardArgs, pageArgs, pageRequest, makeUncountedConnection } from '../ground/pagination.ts';
 import { IntegrationRef, OrganizationRef, UserRef } from '../ground/refs.ts';
-import { enumOf, ofFormat, textOnRest } from '../ground/types/enums.ts';
+import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../ground/types/named-texts.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { DataSourceConnection } from './sources.ts';
 
-const KindType = enumOf(
+const KindType = createEnum(
   'IntegrationKind',
   'Kinds of connections.',
   connectionKinds,
@@ -49,10 +49,10 @@ const providerDescriptions = {
   WIKI: 'A wiki.',
   TRACKER: 'An issue tracker.',
 };
-const OauthProviderType = enumOf('OauthProvider', 'A service whose accounts are connected by a token.', oauthProviders, {
+const OauthProviderType = createEnum('OauthProvider', 'A service whose accounts are connected by a token.', oauthProviders, {
   ...providerDescriptions,
 });
-const ProviderType = enumOf(
+const ProviderType = createEnum(
   'IntegrationProvider',
   'The service at the other end.',
   connectionProviders,
@@ -82,7 +82,7 @@ const IntegrationType = IntegrationRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization it is used in; null when the caller may not see it.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'The user it belongs to.' }),
     owner: t.loadable({
@@ -144,7 +144,7 @@ for (const kind of ['oauthToken', 'repoHostInstallation', 'mcpServer'] as const)
   });
 }
 
-const Integrations = connectionOf(IntegrationType, 'Integration', 'Connections');
+const Integrations = makeConnection(IntegrationType, 'Integration', 'Connections');
 
 builder.queryFields((t) => ({
   connection: t.field({
@@ -253,7 +253,7 @@ const AuthorizedConnectionType = builder.objectRef<{ readonly url: string }>('Au
   fields: (t) => ({ url: t.exposeString('url', { description: 'Open it in a browser within ten minutes.' }) }),
 });
 
-const EntryKindType = enumOf(
+const EntryKindType = createEnum(
   'IntegrationEntryKind',
   'What something at another service is.',
   browseKinds,
@@ -307,13 +307,13 @@ const ServedPageType = builder.objectRef<BrowsePage>('ConnectionEntries').implem
   }),
 });
 
-const EntryConnection = uncountedConnectionOf<BrowseEntry, EntryPage>(EntryType, 'IntegrationEntry', 'Entries of a connection');
+const EntryConnection = makeUncountedConnection<BrowseEntry, EntryPage>(EntryType, 'IntegrationEntry', 'Entries of a connection');
 builder.objectField(EntryConnection, 'served', (t) =>
   t.field({
     extensions: restOnly,
     type: ServedPageType,
     description: 'The page as the service gave it.',
-    resolve: ({ served }) => served,
+    resolve: ({ served: browsePage }) => browsePage,
   }),
 );
 
@@ -350,14 +350,14 @@ async function readEntries(context: GraphContext, { connectionId, first, after, 
   const { deps, caller, signal } = context;
   const { limit, after: key = [query.cursor ?? '', 0] } = pageRequest(context, { first, after }, ['text', 'number']);
   const [cursor, from] = [String(key[0]), Math.max(0, Number(key[1]))];
-  const served = await browseConnection(
+  const browsePage = await browseConnection(
     deps,
     caller,
     connectionId,
     { ...query, cursor: cursor === '' ? undefined : cursor },
     signal,
   );
-  const { entries, nextCursor } = served;
+  const { entries, nextCursor } = browsePage;
   const places = new Map(entries.map((entry, index) => [entry, index + 1]));
   return {
     items: entries.slice(from, from + limit),
@@ -367,7 +367,7 @@ async function readEntries(context: GraphContext, { connectionId, first, after, 
       const place = places.get(entry) ?? 0;
       return place === entries.length && nextCursor !== null ? [nextCursor, 0] : [cursor, place];
     },
-    served,
+    served: browsePage,
   };
 }
 

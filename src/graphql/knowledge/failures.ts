@@ -1,7 +1,7 @@
 import { knowledgeErrorCodes, vectorErrorCodes } from '../../entities/knowledge/failure.ts';
-import { enumOf, textOnRest } from '../ground/types/enums.ts';
+import { createEnum, textOnRest } from '../ground/types/enums.ts';
 
-export const KnowledgeErrorCodeType = enumOf(
+export const KnowledgeErrorCodeType = createEnum(
   'KnowledgeErrorCode',
   'Why a document, a source or a run of a source failed or was left out. The message beside it says what may help.',
   knowledgeErrorCodes,
@@ -35,7 +35,7 @@ export const KnowledgeErrorCodeType = enumOf(
   textOnRest,
 );
 
-export const VectorErrorCodeType = enumOf(
+export const VectorErrorCodeType = createEnum(
   'VectorErrorCode',
   'Why no more vectors of a source are made now.',
   vectorErrorCodes,

@@ -1,8 +1,8 @@
 import { listPassagesOfItems } from '../../domain/knowledge/item-passages.ts';
 import {
-  citedUrlOf,
-  contentUrlOf,
-  downloadUrlOf,
+  makeCitedUrl,
+  makeContentUrl,
+  makeDownloadUrl,
   getCitedItem,
   getKnowledgeItem,
   getKnowledgeItems,
@@ -11,14 +11,14 @@ import {
   updateKnowledgeItem,
 } from '../../domain/knowledge/items.ts';
 import { readPassages } from '../../domain/knowledge/passages.ts';
-import { type DataSource, type KnowledgeItem, sourceTypeOf } from '../../entities/knowledge/data-source.ts';
+import { type DataSource, type KnowledgeItem, toSourceType } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import type { KnowledgePassage } from '../../entities/knowledge/passage.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
@@ -33,7 +33,7 @@ const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').
     contentBlobUrl: t.string({
       nullable: true,
       description: 'Where its bytes are served, to callers who see the source; null when they are not kept here.',
-      resolve: (item, _args, { deps }) => contentUrlOf(deps, { ...item, contentUrl: null }),
+      resolve: (item, _args, { deps }) => makeContentUrl(deps, { ...item, contentUrl: null }),
     }),
     filename: t.string({ description: 'Its name as a file.', resolve: ({ filename, name }) => filename ?? name }),
     mimeType: t.exposeString('mimeType', {
@@ -44,7 +44,7 @@ const OriginalContentType = builder.objectRef<KnowledgeItem>('OriginalContent').
     contentUrl: t.string({
       nullable: true,
       description: 'Where a reader finds the original; null without one.',
-      resolve: (item, _args, { deps }) => contentUrlOf(deps, item),
+      resolve: (item, _args, { deps }) => makeContentUrl(deps, item),
     }),
     isContentStoredExternally: t.exposeBoolean('isContentStoredExternally', {
       description: 'Whether its bytes stay with the upstream.',
@@ -67,7 +67,7 @@ const PassageType = builder.objectRef<KnowledgePassage>('KnowledgePassage').impl
     charEnd: t.exposeInt('charEnd', { description: 'Where it ends.' }),
   }),
 });
-const PassageConnection = connectionOf(PassageType, 'KnowledgePassage', 'Passages of a document');
+const PassageConnection = makeConnection(PassageType, 'KnowledgePassage', 'Passages of a document');
 
 const KnowledgeItemType = KnowledgeItemRef.implement({
   access: { scope: 'DATA_SOURCES:READ' },
@@ -82,7 +82,7 @@ const KnowledgeItemType = KnowledgeItemRef.implement({
       type: DataSourceRef,
       nullable: true,
       description: 'The source that it is of; null when the caller may not see it.',
-      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+      resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'dataSource', dataSourceId),
     }),
     name: t.exposeString('name', { description: 'What it is called.' }),
     uniqueId: t.exposeString('uniqueId', { description: "The upstream's own id of it." }),
@@ -90,7 +90,7 @@ const KnowledgeItemType = KnowledgeItemRef.implement({
       nullable: true,
       description: 'The uniqueId of its parent; null without one.',
     }),
-    type: t.field({ type: DataSourceKind, description: 'The type of its source.', resolve: ({ type }) => sourceTypeOf(type) }),
+    type: t.field({ type: DataSourceKind, description: 'The type of its source.', resolve: ({ type }) => toSourceType(type) }),
     indexStatus: t.expose('indexStatus', { type: IndexStatusType, description: 'The progress of indexing.' }),
     indexPercentage: t.exposeInt('indexPercentage', { description: 'Whole percent from 0 to 100.' }),
     passageCount: t.exposeInt('documentCount', { description: 'Passages that answer questions.' }),
@@ -164,14 +164,14 @@ const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').impl
       type: KnowledgeItemRef,
       nullable: true,
       description: 'The item, for callers who see its source; null for others.',
-      resolve: ({ id }, _args, context) => nodeOf(context, 'knowledgeItem', id),
+      resolve: ({ id }, _args, context) => loadNode(context, 'knowledgeItem', id),
     }),
     name: t.exposeString('name', { description: 'What it is called.' }),
     url: t.string({
       nullable: true,
       description:
         'Where to read it: its own address, or a link to its original that works without a key for an hour. Null without an original.',
-      resolve: (item, _args, { deps }) => citedUrlOf(deps, item),
+      resolve: (item, _args, { deps }) => makeCitedUrl(deps, item),
     }),
     mimeType: t.exposeString('mimeType', {
       nullable: true,
@@ -180,7 +180,7 @@ const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').impl
     downloadUrl: t.string({
       nullable: true,
       description: 'A link to its bytes that works without a key for an hour; null when they are not kept here.',
-      resolve: (item, _args, { deps }) => downloadUrlOf(deps, item),
+      resolve: (item, _args, { deps }) => makeDownloadUrl(deps, item),
     }),
     passage: t.field({
       type: PassageContentType,
@@ -199,7 +199,7 @@ const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').impl
   }),
 });
 
-const KnowledgeItemConnection = connectionOf(KnowledgeItemType, 'KnowledgeItem', 'Knowledge items');
+const KnowledgeItemConnection = makeConnection(KnowledgeItemType, 'KnowledgeItem', 'Knowledge items');
 
 const reads = reading<DataSource>;
 builder.objectFields(DataSourceRef, (t) => {

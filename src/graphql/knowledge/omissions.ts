@@ -1,8 +1,8 @@
 import { type Omission, omissionKinds, omissionText } from '../../entities/knowledge/omission.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 
-const OmissionKindType = enumOf('OmissionKind', 'What the text of a document leaves out.', omissionKinds, {
+const OmissionKindType = createEnum('OmissionKind', 'What the text of a document leaves out.', omissionKinds, {
   PAGES_WITHOUT_TEXT: 'Pages in which no text was found, such as scans.',
   HIDDEN_PARTS: 'Parts that the document hides from its readers.',
   HIDDEN_SHEETS: 'Hidden sheets of a workbook.',

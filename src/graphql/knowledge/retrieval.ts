@@ -1,13 +1,13 @@
 import { lexicalReasons } from '../../entities/knowledge/retrieval.ts';
-import { enumOf, ofFormat, textOnRest } from '../ground/types/enums.ts';
+import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 
 const modes = { hybrid: 'By words and by meaning.', lexical: 'By words alone.' };
-export const RetrievalModeType = enumOf('RetrievalMode', 'How knowledge was searched.', ['hybrid', 'lexical'], modes, {
+export const RetrievalModeType = createEnum('RetrievalMode', 'How knowledge was searched.', ['hybrid', 'lexical'], modes, {
   ...ofFormat,
   ...textOnRest,
 });
 
-export const LexicalReasonType = enumOf(
+export const LexicalReasonType = createEnum(
   'LexicalReason',
   'Why meaning took no part in a search although EMBEDDING_MODEL is set.',
   lexicalReasons,
@@ -24,5 +24,5 @@ export const LexicalReasonType = enumOf(
 
 /** The reason of a search in a stored run; null also for one that this version does not know. */
 export function storedLexicalReason({ reason }: { readonly reason: string | null }): (typeof lexicalReasons)[number] | null {
-  return lexicalReasons.find((known) => known === reason) ?? null;
+  return lexicalReasons.find((knownReason) => knownReason === reason) ?? null;
 }

@@ -4,7 +4,7 @@ import {
   type KnowledgeSearchResult,
   searchKnowledge,
 } from '../../domain/knowledge/search.ts';
-import { sourceTypeOf } from '../../entities/knowledge/data-source.ts';
+import { toSourceType } from '../../entities/knowledge/data-source.ts';
 import { type LegScores, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
 import {
   type MatchedWord,
@@ -13,16 +13,16 @@ import {
   wordOrigins,
 } from '../../entities/knowledge/searched-question.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf } from '../ground/builder/nodes.ts';
+import { loadNode } from '../ground/builder/nodes.ts';
 import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
-import { enumOf, ofFormat, textOnRest } from '../ground/types/enums.ts';
+import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 import { LexicalReasonType, RetrievalModeType } from './retrieval.ts';
 import { DataSourceKind } from './sources.ts';
 
 const asText = { ...ofFormat, ...textOnRest };
 
-const RewriteType = enumOf(
+const RewriteType = createEnum(
   'SearchRewrite',
   'What became of a question before it was searched.',
   rewriteModes,
@@ -33,14 +33,14 @@ const RewriteType = enumOf(
   },
   asText,
 );
-const RerankReasonType = enumOf(
+const RerankReasonType = createEnum(
   'RerankReason',
   'Why nothing was reranked although RERANK_URL is set.',
   rerankReasons,
   { timeout: 'The reranker took too long.', provider: 'The reranker failed or refused.' },
   asText,
 );
-const WordOriginType = enumOf(
+const WordOriginType = createEnum(
   'MatchedWordOrigin',
   'Why a word was searched.',
   wordOrigins,
@@ -132,19 +132,19 @@ const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').impl
       type: DataSourceRef,
       nullable: true,
       description: 'That source; null when the caller may not read it.',
-      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+      resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'dataSource', dataSourceId),
     }),
     knowledgeItemId: t.id({ description: 'The item it is from.', resolve: ({ passage }) => passage.knowledgeItemId }),
     item: t.field({
       type: KnowledgeItemRef,
       nullable: true,
       description: 'That item; null when the caller may not read its source.',
-      resolve: ({ passage }, _args, context) => nodeOf(context, 'knowledgeItem', passage.knowledgeItemId),
+      resolve: ({ passage }, _args, context) => loadNode(context, 'knowledgeItem', passage.knowledgeItemId),
     }),
     type: t.field({
       type: DataSourceKind,
       description: 'The type of the source.',
-      resolve: ({ passage }) => sourceTypeOf(passage.itemType),
+      resolve: ({ passage }) => toSourceType(passage.itemType),
     }),
     typeText: t.string({
       extensions: restOnly,
@@ -215,7 +215,7 @@ function blankAsNull(text: string): string | null {
 }
 
 const roles = ['user', 'assistant'] as const;
-const TurnRole = enumOf(
+const TurnRole = createEnum(
   'SearchTurnRole',
   'Who said something.',
   roles,

@@ -1,9 +1,9 @@
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
 import { repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
 
-export const WebUrlFileTypeType = enumOf('WebUrlFileType', 'Files that a web source may take besides pages.', webUrlFileTypes, {
+export const WebUrlFileTypeType = createEnum('WebUrlFileType', 'Files that a web source may take besides pages.', webUrlFileTypes, {
   TEXT: 'Plain text.',
   CSV: 'Tables with separators.',
   PDF: 'PDF documents.',
@@ -12,7 +12,7 @@ export const WebUrlFileTypeType = enumOf('WebUrlFileType', 'Files that a web sou
   XLS: 'Spreadsheets.',
 });
 
-export const RepoHostModeType = enumOf(
+export const RepoHostModeType = createEnum(
   'RepoHostMode',
   'Which repositories a source takes.',
   repoHostModes,
@@ -54,7 +54,7 @@ class Settings {
 }
 
 /** What a source cannot be without. A stored configuration that lacks it is shown as none. */
-const needed: Readonly<Partial<Record<DataSourceType, readonly string[]>>> = {
+const neededMembers: Readonly<Partial<Record<DataSourceType, readonly string[]>>> = {
   FILE_UPLOAD: ['filename'],
   DRIVE_A: ['fileId', 'filename'],
   DRIVE_B: ['fileId', 'filename'],
@@ -64,9 +64,9 @@ const needed: Readonly<Partial<Record<DataSourceType, readonly string[]>>> = {
 };
 
 /** Null for a vector store, whose files say it. */
-export function settingsOf(source: Pick<DataSource, 'type' | 'data'>): Settings | null {
+export function toSettings(source: Pick<DataSource, 'type' | 'data'>): Settings | null {
   const settings = new Settings(source);
-  return (needed[source.type] ?? []).every((name) => settings.text(name) !== null) ? settings : null;
+  return (neededMembers[source.type] ?? []).every((name) => settings.text(name) !== null) ? settings : null;
 }
 
 const access = { scope: 'DATA_SOURCES:READ' } as const;

@@ -14,7 +14,7 @@ import { readableFormatNames } from '../../engine/knowledge/extract/readable-for
 import type { EndedApproval } from '../../entities/agents/part.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeOf } from '../ground/builder/nodes.ts';
+import { loadNode } from '../ground/builder/nodes.ts';
 import { AgentRef, DataSourceRef } from '../ground/refs.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';
@@ -63,14 +63,14 @@ function attachmentPayload(name: string, description: string) {
         type: AgentRef,
         nullable: true,
         description: agentEdge,
-        resolve: ({ aiId }, _args, context) => nodeOf(context, 'agent', aiId),
+        resolve: ({ aiId }, _args, context) => loadNode(context, 'agent', aiId),
       }),
       dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
       dataSource: t.field({
         type: DataSourceRef,
         nullable: true,
         description: 'The source; null when it was deleted meanwhile.',
-        resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+        resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'dataSource', dataSourceId),
       }),
       warnings: t.field({
         type: [WarningType],
@@ -97,7 +97,7 @@ const BulkDeleteDataSourcesPayload = builder.objectRef<ReleasedDataSources>('Bul
       type: AgentRef,
       nullable: true,
       description: agentEdge,
-      resolve: ({ aiId }, _args, context) => nodeOf(context, 'agent', aiId),
+      resolve: ({ aiId }, _args, context) => loadNode(context, 'agent', aiId),
     }),
     dataSourceIds: t.idList({
       description: 'The ids of the sources that the agent has no more.',

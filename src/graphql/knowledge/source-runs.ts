@@ -9,7 +9,7 @@ import {
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import {
-  runBoundOf,
+  toRunBound,
   runBounds,
   runTriggers,
   type SourceRun,
@@ -17,29 +17,29 @@ import {
 } from '../../entities/knowledge/source-run.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, SourceRunRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
 import { IndexingStatisticsType } from './sources.ts';
 
-const TriggerType = enumOf('SourceRunTrigger', 'Why a source was read.', runTriggers, {
+const TriggerType = createEnum('SourceRunTrigger', 'Why a source was read.', runTriggers, {
   ADDED: 'It was added.',
   REFRESH: 'Somebody asked, or a run was asked for during another.',
   SCHEDULE: 'Its refresh period was over.',
   RECONNECTED: 'Its connection was renewed.',
 });
-const StatusType = enumOf('SourceRunStatus', 'How far a reading of a source is.', sourceRunStatuses, {
+const StatusType = createEnum('SourceRunStatus', 'How far a reading of a source is.', sourceRunStatuses, {
   LISTING: 'The documents are listed.',
   INDEXING: 'Those that are new or changed are indexed.',
   COMPLETED: 'It ended; single documents may have failed.',
   FAILED: 'The source could not be listed, or none of its payload or uploaded files indexed, with a reason.',
   CANCELLED: 'Somebody ended it.',
 });
-const BoundType = enumOf('SourceRunBound', 'A limit of a web source that ended a listing early.', runBounds, {
+const BoundType = createEnum('SourceRunBound', 'A limit of a web source that ended a listing early.', runBounds, {
   maxPages: 'The most pages.',
   maxMemory: 'The most memory.',
   timeout: 'The most time.',
@@ -81,7 +81,7 @@ export const SourceRunType = SourceRunRef.implement({
       type: DataSourceRef,
       nullable: true,
       description: 'The source; null when it is gone.',
-      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+      resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'dataSource', dataSourceId),
     }),
     trigger: t.expose('trigger', { type: TriggerType, description: 'Why the source was read.' }),
     isForced: t.exposeBoolean('isForced', { description: 'Whether unchanged content was read too.' }),
@@ -125,7 +125,7 @@ export const SourceRunType = SourceRunRef.implement({
       type: BoundType,
       nullable: true,
       description: 'The limit of the source that ended the listing early; null for none.',
-      resolve: runBoundOf,
+      resolve: toRunBound,
     }),
     boundText: t.exposeString('bound', {
       extensions: restOnly,
@@ -158,7 +158,7 @@ registerNode('sourceRun', {
   loadMany: (ids, { deps, caller }) => getSourceRuns(deps, caller, ids),
 });
 
-const SourceRunConnection = connectionOf(SourceRunType, 'SourceRun', 'Runs of a source');
+const SourceRunConnection = makeConnection(SourceRunType, 'SourceRun', 'Runs of a source');
 
 builder.objectField(DataSourceRef, 'runs', (t) =>
   t.loadable({

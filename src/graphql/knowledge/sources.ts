@@ -32,22 +32,22 @@ import {
 import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
 import { dataSourceOrders, dataSourceStates } from '../../storage/knowledge/sources/places.ts';
 import type { UsingAgent } from '../../storage/knowledge/sources/queries.ts';
-import { agentOf } from '../agents/agent-edge.ts';
+import { loadAgent } from '../agents/agent-edge.ts';
 import { AgentConnection } from '../agents/agents.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { membersRead, reading } from '../ground/builder/members.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { AgentRef, DataSourceRef, IntegrationRef, OrganizationRef, SourceRunRef, UserRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { KnowledgeErrorCodeType, VectorErrorCodeType } from './failures.ts';
-import { DataSourceSettings, settingsOf } from './settings.ts';
+import { DataSourceSettings, toSettings } from './settings.ts';
 
-export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
+export const DataSourceKind = createEnum('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
   API: 'A JSON payload.',
   FILE_UPLOAD: 'An uploaded file.',
   DRIVE_A: 'A cloud drive of the first kind.',
@@ -58,14 +58,14 @@ export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a
   REPO_HOST: 'A repository host.',
 });
 
-export const RefreshPeriodType = enumOf('RefreshPeriod', 'How often a source is refreshed automatically.', refreshPeriods, {
+export const RefreshPeriodType = createEnum('RefreshPeriod', 'How often a source is refreshed automatically.', refreshPeriods, {
   NEVER: 'Only when asked.',
   DAILY: 'Every day.',
   WEEKLY: 'Every week.',
   MONTHLY: 'Every 30 days.',
 });
 
-export const IndexStatusType = enumOf('IndexStatus', 'The progress of indexing.', indexStatuses, {
+export const IndexStatusType = createEnum('IndexStatus', 'The progress of indexing.', indexStatuses, {
   INITIALIZED: 'It exists; nothing is planned yet.',
   QUEUED: 'It waits for a worker.',
   FETCHING: 'Its content is fetched.',
@@ -144,7 +144,7 @@ export const DataSourceType = DataSourceRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization it belongs to; null when the caller may not see it.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'Who added it.' }),
     owner: t.loadable({
@@ -166,7 +166,7 @@ export const DataSourceType = DataSourceRef.implement({
       type: DataSourceSettings,
       nullable: true,
       description: 'What it was added with, by its type; null for a vector store, whose files say it.',
-      resolve: settingsOf,
+      resolve: toSettings,
     }),
     connection: t.loadable({
       extensions: reads('orgId', 'ownerUserId', 'data'),
@@ -193,7 +193,7 @@ export const DataSourceType = DataSourceRef.implement({
       type: SourceRunRef,
       nullable: true,
       description: 'The reading of it that is going on; null when there is none.',
-      resolve: ({ activeRun }, _args, context) => nodeOf(context, 'sourceRun', activeRun?.id),
+      resolve: ({ activeRun }, _args, context) => loadNode(context, 'sourceRun', activeRun?.id),
     }),
     errorCode: t.field({
       extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
@@ -245,7 +245,7 @@ export const DataSourceType = DataSourceRef.implement({
       resolve: async ({ id }, args, context, info) => {
         const page = await agentPageOf(context, id, pageRequest(context, args, ['text']));
         const agents = await Promise.all(
-          page.items.map((agent): Promise<AgentView | null> | null => agentOf(context, agent.id, info)),
+          page.items.map((agent): Promise<AgentView | null> | null => loadAgent(context, agent.id, info)),
         );
         return { ...page, items: agents.filter((agent) => agent !== null), keyOf: (agent: AgentView) => [agent.id] };
       },
@@ -286,7 +286,7 @@ registerNode('dataSource', {
   loadMany: (ids, { deps, caller }) => getDataSources(deps, caller, ids),
 });
 
-export const DataSourceConnection = connectionOf(DataSourceType, 'DataSource', 'Data sources');
+export const DataSourceConnection = makeConnection(DataSourceType, 'DataSource', 'Data sources');
 
 builder.objectField(AgentRef, 'sources', (t) =>
   t.loadable({
@@ -306,12 +306,12 @@ builder.objectField(AgentRef, 'sources', (t) =>
   }),
 );
 
-const DataSourceStateType = enumOf('DataSourceState', 'What people look for in a list of sources.', dataSourceStates, {
+const DataSourceStateType = createEnum('DataSourceState', 'What people look for in a list of sources.', dataSourceStates, {
   ready: 'It is read, and nothing of it failed.',
   reading: 'It is read or indexed now.',
   failing: 'It, or one of its documents, failed or was cancelled.',
 });
-const DataSourceOrderType = enumOf('DataSourceOrder', 'What a list of data sources is ordered by.', dataSourceOrders, {
+const DataSourceOrderType = createEnum('DataSourceOrder', 'What a list of data sources is ordered by.', dataSourceOrders, {
   createdAt: 'When it was added.',
   lastIndexedAt: 'When one of its items was last indexed; sources that never were count as oldest.',
   usageCount: 'How many agents have it attached.',
@@ -349,9 +349,9 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: (_root, { first, after, last, before, orderBy, order, sort, ...query }, context) => {
-      const sorted = { ...query, orderBy: sort ?? `${order === 'asc' ? '+' : '-'}${orderBy ?? 'createdAt'}` };
-      const page = pageRequest(context, { first, after, last, before }, orderedPageShape(sorted.orderBy));
-      return listDataSources(context.deps, context.caller, sorted, page);
+      const sortedQuery = { ...query, orderBy: sort ?? `${order === 'asc' ? '+' : '-'}${orderBy ?? 'createdAt'}` };
+      const page = pageRequest(context, { first, after, last, before }, orderedPageShape(sortedQuery.orderBy));
+      return listDataSources(context.deps, context.caller, sortedQuery, page);
     },
   }),
   indexingStatistics: t.field({

@@ -15,9 +15,9 @@ import { batchFileBody, fileBatchBody } from '../../wire/vector-store-bodies.ts'
 import { builder } from '../ground/builder/builder.ts';
 import { type GraphContext, idTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { VectorStoreFileBatchRef, VectorStoreRef } from '../ground/refs.ts';
 import { AttributeInput, asObject } from '../ground/types/entries.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -38,7 +38,7 @@ const BatchType = VectorStoreFileBatchRef.implement({
       type: VectorStoreRef,
       nullable: true,
       description: 'Its vector store; null when it was deleted meanwhile.',
-      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'vectorStore', idAs('vectorStore', dataSourceId)),
+      resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'vectorStore', idAs('vectorStore', dataSourceId)),
     }),
     status: t.field({
       type: StatusType,
@@ -72,7 +72,7 @@ registerNode('vectorStoreFileBatch', {
   loadMany: (ids, { deps, caller }) => getFileBatches(deps, caller, ids),
 });
 
-const BatchConnection = connectionOf(BatchType, 'VectorStoreFileBatch', 'Batches of files');
+const BatchConnection = makeConnection(BatchType, 'VectorStoreFileBatch', 'Batches of files');
 
 builder.objectField(VectorStoreRef, 'batches', (t) =>
   t.loadable({

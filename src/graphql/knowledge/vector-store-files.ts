@@ -19,16 +19,16 @@ import { newStoreFileBody, storeFileChangesBody } from '../../wire/vector-store-
 import { builder } from '../ground/builder/builder.ts';
 import { type GraphContext, idTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeLoaderOf, nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { findNodeLoader, loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { KnowledgeItemRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
 import { AttributeInput, AttributeType, asObject, attributeEntries } from '../ground/types/entries.ts';
-import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { KnowledgeErrorCodeType } from './failures.ts';
 
-export const StatusType = enumOf(
+export const StatusType = createEnum(
   'VectorStoreFileStatus',
   'What became of a file of a vector store.',
   storeFileStatuses,
@@ -55,7 +55,7 @@ const VectorStoreFileType = VectorStoreFileRef.implement({
       type: VectorStoreRef,
       nullable: true,
       description: 'Its vector store; null when it was deleted meanwhile.',
-      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'vectorStore', idAs('vectorStore', dataSourceId)),
+      resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'vectorStore', idAs('vectorStore', dataSourceId)),
     }),
     fileId: t.exposeID('fileId', { description: 'The id of the file that it was made of.' }),
     file: t.field({
@@ -69,7 +69,7 @@ const VectorStoreFileType = VectorStoreFileRef.implement({
       type: KnowledgeItemRef,
       nullable: true,
       description: 'The same as a document of the data source, with its passages; null when it was taken out meanwhile.',
-      resolve: ({ itemId }, _args, context) => nodeOf(context, 'knowledgeItem', itemId),
+      resolve: ({ itemId }, _args, context) => loadNode(context, 'knowledgeItem', itemId),
     }),
     filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
@@ -95,10 +95,10 @@ const VectorStoreFileType = VectorStoreFileRef.implement({
 
 /** A thing of any kind; null without the scope that reads it. */
 function readableNode(context: GraphContext, id: string): Promise<never> | null {
-  const loader = nodeLoaderOf(id);
+  const loader = findNodeLoader(id);
   const scope = loader === undefined ? null : operationScopes[loader.operation];
   if (loader === undefined || (typeof scope === 'string' && !context.caller.scopes.has(scope))) return null;
-  return nodeOf(context, loader.kind, id);
+  return loadNode(context, loader.kind, id);
 }
 
 registerNode('vectorStoreFile', {
@@ -107,7 +107,7 @@ registerNode('vectorStoreFile', {
   loadMany: (ids, { deps, caller }) => getStoreFiles(deps, caller, ids),
 });
 
-export const FileConnection = connectionOf(VectorStoreFileType, 'VectorStoreFile', 'Files of a vector store');
+export const FileConnection = makeConnection(VectorStoreFileType, 'VectorStoreFile', 'Files of a vector store');
 
 builder.objectField(VectorStoreRef, 'files', (t) =>
   t.loadable({

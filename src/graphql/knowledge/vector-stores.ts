@@ -25,11 +25,11 @@ import { AttributeFilterInput } from '../agents/tools/filters.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { reading } from '../ground/builder/members.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
+import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, UserRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
 import { asObject, MetadataEntryInput, MetadataEntryType, metadataEntries } from '../ground/types/entries.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 
 export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFileCounts').implement({
@@ -42,12 +42,12 @@ export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFil
     cancelled: t.exposeInt('cancelled', { description: 'Stopped.' }),
     total: t.int({
       description: 'All together.',
-      resolve: ({ inProgress, completed, failed, cancelled }) => inProgress + completed + failed + cancelled,
+      resolve: ({ inProgress, completed: completedCount, failed: failedCount, cancelled: cancelledCount }) => inProgress + completedCount + failedCount + cancelledCount,
     }),
   }),
 });
 
-const StatusType = enumOf('VectorStoreStatus', 'Whether a vector store is ready.', storeStatuses, {
+const StatusType = createEnum('VectorStoreStatus', 'Whether a vector store is ready.', storeStatuses, {
   in_progress: 'Files are indexed.',
   completed: 'All files are indexed, or could not be.',
   expired: 'Its files are removed.',
@@ -68,7 +68,7 @@ const VectorStoreType = VectorStoreRef.implement({
       type: DataSourceRef,
       nullable: true,
       description: 'The same as a data source, which can be attached to agents; null when it was deleted meanwhile.',
-      resolve: ({ id }, _args, context) => nodeOf(context, 'dataSource', idAs('dataSource', id)),
+      resolve: ({ id }, _args, context) => loadNode(context, 'dataSource', idAs('dataSource', id)),
     }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'Who made it.' }),
     owner: t.loadable({
@@ -130,11 +130,11 @@ builder.objectField(DataSourceRef, 'vectorStore', (t) =>
     nullable: true,
     description: 'The same as a vector store; null for a source that is none.',
     resolve: ({ id, type }, _args, context) =>
-      type === 'FILE_UPLOAD' ? nodeOf(context, 'vectorStore', idAs('vectorStore', id)) : null,
+      type === 'FILE_UPLOAD' ? loadNode(context, 'vectorStore', idAs('vectorStore', id)) : null,
   }),
 );
 
-const VectorStoreConnection = connectionOf(VectorStoreType, 'VectorStore', 'Vector stores');
+const VectorStoreConnection = makeConnection(VectorStoreType, 'VectorStore', 'Vector stores');
 
 const ResultType = builder.objectRef<StoreHit>('VectorStoreSearchHit').implement({
   access: { scope: 'DATA_SOURCES:READ' },

@@ -2,19 +2,19 @@ import { getAuditEntries, listAuditEntries, namesOfTargets } from '../../domain/
 import { type AuditChange, type AuditValue, auditKinds, auditOutcomes } from '../../entities/operations/audit.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf, registerNode, seenNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { loadNode, registerNode, seenNode } from '../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { ApiKeyRef, AuditEntryRef, OrganizationRef, UserRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 
-const AuditKindType = enumOf('AuditKind', 'The kind of an audit entry.', auditKinds, {
+const AuditKindType = createEnum('AuditKind', 'The kind of an audit entry.', auditKinds, {
   CHANGE: 'Something was changed.',
   READ: 'An administrator, or a key of a higher level, read content of other people, or a caller exported something.',
   REFUSAL: 'A call was refused.',
 });
 
-const AuditOutcomeType = enumOf('AuditOutcome', 'How a call ended.', auditOutcomes, {
+const AuditOutcomeType = createEnum('AuditOutcome', 'How a call ended.', auditOutcomes, {
   SUCCEEDED: 'As it was asked for.',
   FAILED: 'With an error, after it had changed something.',
   REFUSED: 'With a refusal; nothing was changed.',
@@ -65,14 +65,14 @@ const AuditEntryType = AuditEntryRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization; null when it was deleted.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     actorUserId: t.exposeID('actorUserId', { description: "The user who did it; '' for what the service did by itself." }),
     actor: t.field({
       type: UserRef,
       nullable: true,
       description: 'The user who did it; null for one who left, and for a user of elsewhere. `actorEmail` stays.',
-      resolve: ({ actorUserId }, _args, context) => nodeOf(context, 'user', actorUserId),
+      resolve: ({ actorUserId }, _args, context) => loadNode(context, 'user', actorUserId),
     }),
     actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
     actorKeyId: t.exposeID('actorKeyId', { description: "The key of the call; '' for what the service did by itself." }),
@@ -80,7 +80,7 @@ const AuditEntryType = AuditEntryRef.implement({
       type: ApiKeyRef,
       nullable: true,
       description: 'The key of the call, also a revoked one; null for one that the caller may not see.',
-      resolve: ({ actorKeyId }, _args, context) => nodeOf(context, 'apiKey', actorKeyId),
+      resolve: ({ actorKeyId }, _args, context) => loadNode(context, 'apiKey', actorKeyId),
     }),
     action: t.exposeString('action', {
       description: 'The operation: `createAgent`. Of reads, every root field of the request: `agents, chats`.',
@@ -118,8 +118,8 @@ const AuditEntryType = AuditEntryRef.implement({
       type: [NodeType],
       description: 'The things of `targetIds` that are still there and that the caller may see.',
       resolve: async ({ targetIds }, _args, context) => {
-        const found = await Promise.all(targetIds.map((id) => seenNode(context, id)));
-        return found.filter((thing) => thing !== null);
+        const foundTargets = await Promise.all(targetIds.map((id) => seenNode(context, id)));
+        return foundTargets.filter((thing) => thing !== null);
       },
     }),
     address: t.exposeString('address', { nullable: true, description: 'The network address of the client.' }),
@@ -138,7 +138,7 @@ registerNode('auditEntry', {
   loadMany: (ids, { deps, caller }) => getAuditEntries(deps, caller, ids),
 });
 
-const AuditEntryConnection = connectionOf(AuditEntryType, 'AuditEntry', 'Changes');
+const AuditEntryConnection = makeConnection(AuditEntryType, 'AuditEntry', 'Changes');
 
 const AuditFilterInput = builder.inputType('AuditFilter', {
   description: 'Entries that fit all its members.',

@@ -14,11 +14,11 @@ import {
 import { RunErrorType } from '../conversations/runs/run-error.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { ModelRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 
 const access = { scope: 'ADMIN:READ' } as const;
 
-const HealthStateType = enumOf('HealthState', 'Whether the service can serve.', healthStates, {
+const HealthStateType = createEnum('HealthState', 'Whether the service can serve.', healthStates, {
   ready: 'It serves.',
   degraded: 'It serves, and something works in a slower way.',
   unavailable: 'It cannot serve; balancers send it no requests.',
@@ -33,7 +33,7 @@ const HealthType = builder.objectRef<Health>('InstallationHealth').implement({
   }),
 });
 
-const DatabaseKindType = enumOf('DatabaseKind', 'Where rows are kept.', databaseKinds, {
+const DatabaseKindType = createEnum('DatabaseKind', 'Where rows are kept.', databaseKinds, {
   embedded: 'The database inside the process, in DATA_DIR.',
   postgresql: 'The server of DATABASE_URL.',
 });
@@ -49,7 +49,7 @@ const DatabaseType = builder.objectRef<DatabaseFacts>('InstallationDatabase').im
   }),
 });
 
-const StorageKindType = enumOf('StorageKind', 'Where files are kept.', storageKinds, {
+const StorageKindType = createEnum('StorageKind', 'Where files are kept.', storageKinds, {
   folder: 'A folder of this machine, or one that instances share.',
   s3: 'A bucket of an S3-compatible store.',
 });

@@ -2,12 +2,12 @@ import { foundMax, type SearchInput, searchEverything } from '../../domain/opera
 import { type FoundThing, type SearchKind, searchKinds, type TextSpan } from '../../entities/operations/search.ts';
 import type { Scope } from '../../entities/people/caller.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf } from '../ground/builder/nodes.ts';
+import { loadNode } from '../ground/builder/nodes.ts';
 import { AgentRef, ChatRef, DataSourceRef, MessageRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 
-const SearchKindType = enumOf('SearchKind', 'What a search finds.', searchKinds, {
+const SearchKindType = createEnum('SearchKind', 'What a search finds.', searchKinds, {
   agent: 'Agents, by name and description.',
   chat: "The caller's newest 50,000 chats, by name.",
   message: "What was said in the caller's newest chats.",
@@ -71,12 +71,12 @@ const typeNames: Readonly<Record<SearchKind, string>> = {
   source: 'DataSourceSearchResult',
 };
 
-const options = (scope: Scope, found: string) => ({
+const options = (scope: Scope, resultNote: string) => ({
   interfaces: [SearchResultType],
   access: { scope },
-  description: `${found} that a search found.`,
+  description: `${resultNote} that a search found.`,
 });
-const gone = 'null when it went away meanwhile.';
+const goneNote = 'null when it went away meanwhile.';
 
 builder.objectRef<FoundThing>(typeNames.agent).implement({
   ...options('AGENTS:READ', 'An agent'),
@@ -84,8 +84,8 @@ builder.objectRef<FoundThing>(typeNames.agent).implement({
     node: t.field({
       type: AgentRef,
       nullable: true,
-      description: `The agent; ${gone}`,
-      resolve: ({ id }, _args, context) => nodeOf(context, 'agent', id),
+      description: `The agent; ${goneNote}`,
+      resolve: ({ id }, _args, context) => loadNode(context, 'agent', id),
     }),
   }),
 });
@@ -95,8 +95,8 @@ builder.objectRef<FoundThing>(typeNames.chat).implement({
     node: t.field({
       type: ChatRef,
       nullable: true,
-      description: `The chat; ${gone}`,
-      resolve: ({ id }, _args, context) => nodeOf(context, 'chat', id),
+      description: `The chat; ${goneNote}`,
+      resolve: ({ id }, _args, context) => loadNode(context, 'chat', id),
     }),
   }),
 });
@@ -106,8 +106,8 @@ builder.objectRef<FoundThing>(typeNames.message).implement({
     node: t.field({
       type: MessageRef,
       nullable: true,
-      description: `The message; ${gone}`,
-      resolve: ({ id }, _args, context) => nodeOf(context, 'message', id),
+      description: `The message; ${goneNote}`,
+      resolve: ({ id }, _args, context) => loadNode(context, 'message', id),
     }),
   }),
 });
@@ -117,8 +117,8 @@ builder.objectRef<FoundThing>(typeNames.source).implement({
     node: t.field({
       type: DataSourceRef,
       nullable: true,
-      description: `The source; ${gone}`,
-      resolve: ({ id }, _args, context) => nodeOf(context, 'dataSource', id),
+      description: `The source; ${goneNote}`,
+      resolve: ({ id }, _args, context) => loadNode(context, 'dataSource', id),
     }),
   }),
 });

@@ -14,17 +14,17 @@ import {
 } from '../../domain/operations/webhooks/webhooks.ts';
 import type { PageRequest } from '../../entities/ground/page.ts';
 import { deliveryStatuses, type Webhook, type WebhookDelivery, webhookEvents } from '../../entities/operations/webhook.ts';
-import { agentOf } from '../agents/agent-edge.ts';
+import { loadAgent } from '../agents/agent-edge.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { AgentRef, WebhookDeliveryRef, WebhookRef } from '../ground/refs.ts';
-import { enumOf, ofFormat } from '../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 
-const WebhookEventType = enumOf(
+const WebhookEventType = createEnum(
   'WebhookEvent',
   'What an organization can be told.',
   webhookEvents,
@@ -39,7 +39,7 @@ const WebhookEventType = enumOf(
   ofFormat,
 );
 
-const DeliveryStatusType = enumOf('WebhookDeliveryStatus', 'Where a delivery stands.', deliveryStatuses, {
+const DeliveryStatusType = createEnum('WebhookDeliveryStatus', 'Where a delivery stands.', deliveryStatuses, {
   PENDING: 'It is sent, or sent again, at `nextAttemptAt`.',
   DELIVERED: 'The receiver took it.',
   FAILED: 'It was given up after about a day. `redeliverWebhook` sends it again.',
@@ -79,11 +79,11 @@ const DeliveryType = WebhookDeliveryRef.implement({
       type: WebhookRef,
       nullable: true,
       description: 'Which webhook gets it.',
-      resolve: ({ webhookId }, _args, context) => nodeOf(context, 'webhook', webhookId),
+      resolve: ({ webhookId }, _args, context) => loadNode(context, 'webhook', webhookId),
     }),
   }),
 });
-const DeliveryConnection = connectionOf(DeliveryType, 'WebhookDelivery', 'Deliveries');
+const DeliveryConnection = makeConnection(DeliveryType, 'WebhookDelivery', 'Deliveries');
 
 const deliveriesOf = batched((webhookIds: readonly string[], { deps }, page: PageRequest) =>
   pageDeliveries(deps, webhookIds, page),
@@ -105,7 +105,7 @@ const WebhookType = WebhookRef.implement({
       type: [AgentRef],
       description: 'The agents of `agentIds` that the caller may use.',
       resolve: async ({ agentIds }, _args, context, info) =>
-        (await Promise.all(agentIds.map((id) => agentOf(context, id, info)))).filter((agent) => agent != null),
+        (await Promise.all(agentIds.map((id) => loadAgent(context, id, info)))).filter((agent) => agent != null),
     }),
     isEnabled: t.exposeBoolean('isEnabled', { description: 'False: it is told nothing.' }),
     disabledReason: t.exposeString('disabledReason', { nullable: true, description: 'Why it is told nothing.' }),
@@ -123,7 +123,7 @@ const WebhookType = WebhookRef.implement({
     }),
   }),
 });
-const WebhookConnection = connectionOf(WebhookType, 'Webhook', 'Webhooks');
+const WebhookConnection = makeConnection(WebhookType, 'Webhook', 'Webhooks');
 
 registerNode('webhook', {
   typeName: 'Webhook',

@@ -1,18 +1,18 @@
 import { getOrganizations, getUsers } from '../../domain/people/accounts.ts';
 import { accessLevels, keyScopes, memberRoles, type Resource, type Scope, scopes } from '../../entities/people/caller.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { describedOnRest } from '../ground/builder/one-api.ts';
 import { OrganizationRef, TenantRef, UserRef } from '../ground/refs.ts';
-import { enumOf, ofFormat, textOnRest } from '../ground/types/enums.ts';
+import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 
-export const AccessLevelType = enumOf('AccessLevel', 'The reach of a key.', accessLevels, {
+export const AccessLevelType = createEnum('AccessLevel', 'The reach of a key.', accessLevels, {
   ORGANIZATION: 'Its own organization.',
   TENANT: 'All organizations of its tenant.',
   INSTANCE: 'All tenants of this installation.',
 });
 
-export const MemberRoleType = enumOf('MemberRole', 'The role of a user in an organization.', memberRoles, {
+export const MemberRoleType = createEnum('MemberRole', 'The role of a user in an organization.', memberRoles, {
   MEMBER: 'Uses the things that are shared with the organization or with the user.',
   ADMIN: 'Also administers the organization.',
   AUDITOR: 'Reads what an ADMIN reads, and changes nothing.',
@@ -30,7 +30,7 @@ const resourceNames: Readonly<Record<Resource, string>> = {
   ADMIN: 'tenants, organizations, users, memberships and the audit log',
 };
 
-export const ScopeType = enumOf(
+export const ScopeType = createEnum(
   'Scope',
   'What a key may do. Writing does not include reading.',
   keyScopes,
@@ -61,7 +61,7 @@ export const UserType = UserRef.implement({
       type: TenantRef,
       nullable: true,
       description: 'The tenant, for INSTANCE keys; null for others.',
-      resolve: ({ tenantId }, _args, context) => nodeOf(context, 'tenant', tenantId),
+      resolve: ({ tenantId }, _args, context) => loadNode(context, 'tenant', tenantId),
     }),
   }),
 });
@@ -87,7 +87,7 @@ export const OrganizationType = OrganizationRef.implement({
       type: TenantRef,
       nullable: true,
       description: 'The tenant, for INSTANCE keys; null for others.',
-      resolve: ({ tenantId }, _args, context) => nodeOf(context, 'tenant', tenantId),
+      resolve: ({ tenantId }, _args, context) => loadNode(context, 'tenant', tenantId),
     }),
     dataUsageTokenLimit: t.expose('dataUsageTokenLimit', {
       type: 'Count',

@@ -2,7 +2,7 @@ import {
   type CreatedApiKey,
   createApiKey,
   getApiKeys,
-  inactiveReasonsOf,
+  findInactiveReasons,
   listApiKeys,
   revokeApiKey,
   seesKeyEmail,
@@ -10,14 +10,14 @@ import {
 import type { ApiKey } from '../../entities/people/api-key.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { restOnly } from '../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { ApiKeyRef, OrganizationRef, UserRef } from '../ground/refs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { AccessLevelType, ScopeType } from './accounts.ts';
 
-const inactiveReasonOf = batched((keys: readonly ApiKey[], { deps }) => inactiveReasonsOf(deps, keys));
+const inactiveReasonOf = batched((keys: readonly ApiKey[], { deps }) => findInactiveReasons(deps, keys));
 
 const ApiKeyType = ApiKeyRef.implement({
   access: { scope: 'API_KEYS:READ' },
@@ -45,14 +45,14 @@ const ApiKeyType = ApiKeyRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization it acts in; null for one that the caller may not see.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     ownerUserId: t.exposeID('userId', { description: 'The user it acts as.' }),
     owner: t.field({
       type: UserRef,
       nullable: true,
       description: 'The user it acts as; null for one that the caller may not see.',
-      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+      resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
     userEmail: t.string({
       extensions: restOnly,
@@ -75,14 +75,14 @@ const ApiKeyType = ApiKeyRef.implement({
       type: UserRef,
       nullable: true,
       description: 'Who made the key; null for the first key, for old keys, and for a user that the caller may not see.',
-      resolve: ({ createdByUserId }, _args, context) => nodeOf(context, 'user', createdByUserId),
+      resolve: ({ createdByUserId }, _args, context) => loadNode(context, 'user', createdByUserId),
     }),
     createdByKeyId: t.exposeID('createdByKeyId', { nullable: true, description: 'The key that it was made with.' }),
     createdByKey: t.field({
       type: ApiKeyRef,
       nullable: true,
       description: 'The key that it was made with, also a revoked one; null for one that the caller may not see.',
-      resolve: ({ createdByKeyId }, _args, context) => nodeOf(context, 'apiKey', createdByKeyId),
+      resolve: ({ createdByKeyId }, _args, context) => loadNode(context, 'apiKey', createdByKeyId),
     }),
     key: t.string({
       extensions: restOnly,
@@ -103,14 +103,14 @@ const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayloa
   access: { scope: 'API_KEYS:READ' },
   description: 'A new key and its secret.',
   fields: (t) => ({
-    apiKey: t.field({ type: ApiKeyType, description: 'The new key.', resolve: (created) => created }),
+    apiKey: t.field({ type: ApiKeyType, description: 'The new key.', resolve: (createdKey) => createdKey }),
     secret: t.exposeString('key', {
       description: 'The secret itself: callers send it as their bearer token. It is shown once and kept nowhere.',
     }),
   }),
 });
 
-const ApiKeyConnection = connectionOf<ApiKey | CreatedApiKey>(ApiKeyType, 'ApiKey', 'Keys');
+const ApiKeyConnection = makeConnection<ApiKey | CreatedApiKey>(ApiKeyType, 'ApiKey', 'Keys');
 
 builder.objectField(OrganizationRef, 'apiKeys', (t) =>
   t.field({

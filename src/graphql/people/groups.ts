@@ -20,13 +20,13 @@ import { groupChangesBody, newGroupBody } from '../../wire/groups.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest, wholeRequest } from '../ground/pagination.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest, wholeRequest } from '../ground/pagination.ts';
 import { GroupRef, OrganizationRef, UserRef } from '../ground/refs.ts';
-import { enumOf } from '../ground/types/enums.ts';
+import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 
-const GroupAvailabilityType = enumOf('GroupAvailability', 'Who sees a group.', groupAvailabilities, {
+const GroupAvailabilityType = createEnum('GroupAvailability', 'Who sees a group.', groupAvailabilities, {
   EVERYONE: 'Everyone in its organization.',
   RESTRICTED: 'Its members only, besides its owner and administrators.',
 });
@@ -45,13 +45,13 @@ const GroupMemberType = builder.objectRef<GroupMember>('GroupMember').implement(
       type: UserRef,
       nullable: true,
       description: 'The user; null until one of this e-mail exists, and for one who left the organization.',
-      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+      resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
     email: t.exposeString('email', { description: 'In lower case.' }),
   }),
 });
 
-const GroupMemberConnection = connectionOf(GroupMemberType, 'GroupMember', 'Members');
+const GroupMemberConnection = makeConnection(GroupMemberType, 'GroupMember', 'Members');
 
 const membersOfGroup = batched((ids: readonly string[], { deps }, page: PageRequest) => groupMemberPages(deps, ids, page));
 
@@ -67,14 +67,14 @@ export const GroupType = GroupRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization it belongs to; null for one that the caller may not see.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'Its owner.' }),
     owner: t.field({
       type: UserRef,
       nullable: true,
       description: 'Its owner; null for one who left the organization.',
-      resolve: ({ ownerUserId }, _args, context) => nodeOf(context, 'user', ownerUserId),
+      resolve: ({ ownerUserId }, _args, context) => loadNode(context, 'user', ownerUserId),
     }),
     name: t.exposeString('name', { description: 'Never blank.' }),
     availability: t.expose('availability', { type: GroupAvailabilityType, description: 'Who sees it.' }),
@@ -97,7 +97,7 @@ registerNode('group', {
   loadMany: (ids, { deps, caller }) => getGroups(deps, caller, ids),
 });
 
-const GroupConnection = connectionOf(GroupType, 'Group', 'Groups');
+const GroupConnection = makeConnection(GroupType, 'Group', 'Groups');
 
 builder.objectField(OrganizationRef, 'groups', (t) =>
   t.field({

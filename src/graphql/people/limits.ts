@@ -26,7 +26,7 @@ const TokenLimitType = builder.objectRef<TokenLimit>('TokenLimit').implement({
       type: 'Count',
       nullable: true,
       description: 'What is left; null without a limit.',
-      resolve: ({ limit, used }) => (limit === null ? null : Math.max(0, limit - used)),
+      resolve: ({ limit, used: usedAmount }) => (limit === null ? null : Math.max(0, limit - usedAmount)),
     }),
   }),
 });

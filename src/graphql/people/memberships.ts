@@ -4,14 +4,14 @@ import {
   getMembership,
   getMemberships,
   listMemberships,
-  membershipPagesOf,
+  loadMembershipPages,
   updateMembership,
 } from '../../domain/people/memberships.ts';
 import type { PageRequest } from '../../entities/ground/page.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { loadNode, registerNode } from '../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { MembershipRef, OrganizationRef, UserRef } from '../ground/refs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { MemberRoleType } from './accounts.ts';
@@ -30,13 +30,13 @@ const MembershipType = MembershipRef.implement({
       type: UserRef,
       nullable: true,
       description: 'The user; null when the user was deleted at the same time.',
-      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+      resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
     organization: t.field({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization; null when it was deleted at the same time.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
   }),
 });
@@ -47,7 +47,7 @@ registerNode('membership', {
   loadMany: (ids, { deps, caller }) => getMemberships(deps, caller, ids),
 });
 
-const MembershipConnection = connectionOf(MembershipType, 'Membership', 'Memberships');
+const MembershipConnection = makeConnection(MembershipType, 'Membership', 'Memberships');
 
 builder.objectField(UserRef, 'memberships', (t) =>
   t.field({
@@ -66,8 +66,8 @@ builder.objectField(UserRef, 'organizations', (t) =>
     resolve: async ({ id }, _args, context) => {
       const page = await membershipsOf(context, id, 'user', { limit: organizationsMax, after: undefined });
       if (page === null) return null;
-      const found = await Promise.all(page.items.map(({ orgId }) => nodeOf(context, 'organization', orgId)));
-      return found.filter((organization) => organization !== null);
+      const foundNodes = await Promise.all(page.items.map(({ orgId }) => loadNode(context, 'organization', orgId)));
+      return foundNodes.filter((organization) => organization !== null);
     },
   }),
 );
@@ -85,7 +85,7 @@ builder.objectField(OrganizationRef, 'members', (t) =>
 const organizationsMax = 100;
 
 const membershipsOf = batched((ids: readonly string[], { deps, caller }, owner: 'user' | 'organization', page: PageRequest) =>
-  membershipPagesOf(deps, caller, owner, ids, page),
+  loadMembershipPages(deps, caller, owner, ids, page),
 );
 
 builder.queryFields((t) => ({

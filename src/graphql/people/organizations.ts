@@ -6,11 +6,11 @@ import {
   updateOrganization,
 } from '../../domain/people/organizations.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { TenantRef } from '../ground/refs.ts';
 import { OrganizationType } from './accounts.ts';
 
-const OrganizationConnection = connectionOf(OrganizationType, 'Organization', 'Organizations');
+const OrganizationConnection = makeConnection(OrganizationType, 'Organization', 'Organizations');
 
 builder.objectField(TenantRef, 'organizations', (t) =>
   t.field({

@@ -1,7 +1,7 @@
 import { createTenant, deleteTenant, getTenant, getTenants, listTenants, updateTenant } from '../../domain/people/tenants.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { registerNode } from '../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { TenantRef } from '../ground/refs.ts';
 import { NodeType } from '../ground/types/node.ts';
 
@@ -23,7 +23,7 @@ registerNode('tenant', {
   loadMany: (ids, { deps, caller }) => getTenants(deps, caller, ids),
 });
 
-const TenantConnection = connectionOf(TenantType, 'Tenant', 'Tenants');
+const TenantConnection = makeConnection(TenantType, 'Tenant', 'Tenants');
 
 builder.queryFields((t) => ({
   tenant: t.field({

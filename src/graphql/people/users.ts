@@ -1,9 +1,9 @@
 import { createUser, deleteUser, getUser, listUsers, updateUser } from '../../domain/people/users.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { connectionOf, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { MemberRoleType, UserType } from './accounts.ts';
 
-const UserConnection = connectionOf(UserType, 'User', 'Users');
+const UserConnection = makeConnection(UserType, 'User', 'Users');
 
 builder.queryFields((t) => ({
   user: t.field({

@@ -2,7 +2,7 @@ import { callerOrganization } from '../../domain/people/accounts.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { type Caller, scopes } from '../../entities/people/caller.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { nodeOf } from '../ground/builder/nodes.ts';
+import { loadNode } from '../ground/builder/nodes.ts';
 import { ApiKeyRef } from '../ground/refs.ts';
 import { AccessLevelType, MemberRoleType, OrganizationType, ScopeType, UserType } from './accounts.ts';
 
@@ -15,13 +15,13 @@ export const ViewerType = builder.objectRef<Caller>('Viewer').implement({
       type: ApiKeyRef,
       nullable: true,
       description: 'The key of this call; null in a session, and for a key without the scope API_KEYS:READ.',
-      resolve: ({ keyId }, _args, context) => nodeOf(context, 'apiKey', keyId),
+      resolve: ({ keyId }, _args, context) => loadNode(context, 'apiKey', keyId),
     }),
     user: t.field({
       type: UserType,
       description: 'The user that the key or the session acts as.',
       resolve: async ({ userId }, _args, context) => {
-        const user = await nodeOf(context, 'user', userId);
+        const user = await loadNode(context, 'user', userId);
         if (user === null) throw new DomainError('NOT_FOUND', 'The user of this key is gone');
         return user;
       },

@@ -63,7 +63,7 @@ export class Call {
 }
 
 /** The caller of a request whose key has been checked. */
-export function callerOf({ caller }: Call): Caller {
+export function requireCaller({ caller }: Call): Caller {
   if (caller === undefined) throw new Error('the key has not been checked');
   return caller;
 }

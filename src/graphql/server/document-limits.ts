@@ -60,8 +60,8 @@ export function documentError(code: DocumentErrorCode, message: string): GraphQL
 }
 
 /** @throws GraphQLError with a code: the text is too long, too deep, has too many tokens or definitions, or is no GraphQL. */
-function parseWithin(settings: Settings, given: string | Source, options: ParseOptions = {}): DocumentNode {
-  const source = typeof given === 'string' ? new Source(given) : given;
+function parseWithin(settings: Settings, documentSource: string | Source, options: ParseOptions = {}): DocumentNode {
+  const source = typeof documentSource === 'string' ? new Source(documentSource) : documentSource;
   const { length } = source.body;
   if (length > charsMax) {
     const message = `The document has ${length} characters; at most ${charsMax} are allowed. Send long values as variables`;

@@ -5,7 +5,7 @@ import type { UploadedFile } from '../../entities/conversations/chats/uploaded-f
 import { DomainError } from '../../entities/ground/errors.ts';
 import { type Form, readForm } from '../../http/body/form.ts';
 import type { Settings } from '../../settings.ts';
-import { type CallPlugin, callerOf } from './call.ts';
+import { type CallPlugin, requireCaller } from './call.ts';
 
 const filesMax = 10;
 /** The specification has two, `operations` and `map`. */
@@ -25,7 +25,7 @@ export function useMultipart(settings: Settings, uploads: AdmissionPool): CallPl
     onRequestParse: ({ serverContext: { call }, setRequestParser }) => {
       if (!isForm(call.req)) return;
       setRequestParser(async () => {
-        const caller = callerOf(call);
+        const caller = requireCaller(call);
         uploads.enter(caller);
         call.afterwards.push(() => uploads.leave(caller));
         const form = await readForm(call.req, limits);
@@ -52,9 +52,9 @@ function paramsOfForm({ fields, files }: Form): GraphQLParams {
       throw new DomainError('INVALID_TYPE', `map.${name} must be an array of paths`, { param: `map.${name}` });
     for (const path of paths) place(operations, path, file);
   }
-  const unnamed = files.find(({ name }) => !Object.hasOwn(map, name));
-  if (unnamed !== undefined) {
-    throw new DomainError('INVALID_VALUE', `The form has a file ${unnamed.name}, which map does not name`, { param: 'map' });
+  const unnamedFile = files.find(({ name }) => !Object.hasOwn(map, name));
+  if (unnamedFile !== undefined) {
+    throw new DomainError('INVALID_VALUE', `The form has a file ${unnamedFile.name}, which map does not name`, { param: 'map' });
   }
   return operations;
 }

@@ -20,14 +20,14 @@ import { CallContext } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import { boundedResult, ReplyBudget } from '../../http/reply/budget.ts';
 import { countFurther } from '../../http/reply/rate-headers.ts';
-import { fieldsOf, fragmentsOf } from '../../lib/selections.ts';
+import { collectFields, collectFragments } from '../../lib/selections.ts';
 import type { ComplexityContext } from '../ground/builder/complexity.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { documentFaults } from '../ground/errors/document-faults.ts';
 import { isOfArgument, presentResult } from '../ground/errors/present.ts';
-import { type Call, callerOf, type ServerContext, type WatchKey } from './call.ts';
+import { type Call, requireCaller, type ServerContext, type WatchKey } from './call.ts';
 import { documentError } from './document-limits.ts';
-import { resultsOf } from './results.ts';
+import { streamResults } from './results.ts';
 import { requireVariables } from './variables.ts';
 
 /** An operation counts as one request of the rate limits for each such part of its cost: most pages of a front end are one, the largest three. */
@@ -111,8 +111,8 @@ export class Operations {
       const open = () => this.#deps.storage.db.runFor(() => caller, start);
       const source = await (holdsRun ? open() : this.#inTurn(context, open));
       if (Symbol.asyncIterator in source) {
-        const resultOf = (rootValue: unknown) => this.#resultOf({ ...args, rootValue }, context);
-        return resultsOf(source, { call, context, resultOf, onEnd });
+        const executeRoot = (rootValue: unknown) => this.#resultOf({ ...args, rootValue }, context);
+        return streamResults(source, { call, context, resultOf: executeRoot, onEnd });
       }
       onEnd();
       const refusal = located(source, args);
@@ -131,17 +131,17 @@ export class Operations {
     const { operation, selectionSet, variableDefinitions = [] } = node;
     call.measureAs(operation);
     // A link on another site makes a browser send a GET with its session, and a subscription may begin a run.
-    if (operation !== 'query' && call.req.method === 'GET' && isSession(callerOf(call))) requirePreflightHeader(call.req);
+    if (operation !== 'query' && call.req.method === 'GET' && isSession(requireCaller(call))) requirePreflightHeader(call.req);
     const variables = variableValues ?? {};
     const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
     const run = { ...document, definitions: [node, ...fragments] };
     requireVariables(schema, run, variableDefinitions, variables);
     const cost = this.#requireCheap(run, schema, variables);
-    countFurther(this.#deps.rates, callerOf(call), call.res, Math.ceil(cost / costOfRequest) - 1);
+    countFurther(this.#deps.rates, requireCaller(call), call.res, Math.ceil(cost / costOfRequest) - 1);
     const type = schema.getRootType(operation);
     const places = type === undefined || type === null ? [] : [{ selectionSet, type }];
-    call.rootFields = [...new Set(fieldsOf(schema, fragmentsOf(document), places).map((field) => field.node.name.value))];
-    const context = new CallContext(this.#deps, callerOf(call), call.rootFields, call.errors.requestId, call.res);
+    call.rootFields = [...new Set(collectFields(schema, collectFragments(document), places).map((field) => field.node.name.value))];
+    const context = new CallContext(this.#deps, requireCaller(call), call.rootFields, call.errors.requestId, call.res);
     // Made now: an operation on a reserved stream outlives the reply to the request that starts it.
     void context.signal;
     return { call, context, holdsRun: call.rootFields.some((name) => runOperations.has(`${type?.name}.${name}`)) };
@@ -151,7 +151,7 @@ export class Operations {
   #requireCheap(operation: DocumentNode, schema: ExecutionArgs['schema'], variables: Record<string, unknown>): number {
     const { GRAPHQL_FIELDS_MAX: fieldsMax, GRAPHQL_COST_MAX: costMax, LIST_MAX: listMax } = this.#deps.settings;
     const ctx: ComplexityContext = { listMax };
-    const { complexity, breadth } = costOf(operation, { schema, variables, ctx });
+    const { complexity, breadth } = computeCost(operation, { schema, variables, ctx });
     if (breadth > fieldsMax) {
       const message = `The operation unfolds to ${breadth} fields; at most ${fieldsMax} are allowed. Spread fewer fragments`;
       throw documentError('GRAPHQL_TOO_MANY_FIELDS', message);
@@ -195,7 +195,7 @@ export class Operations {
 type CostOptions = Parameters<typeof complexityFromQuery>[1];
 
 /** @throws GraphQLError when an argument has no value: Pothos is the first to read them. */
-function costOf(operation: DocumentNode, options: CostOptions): ReturnType<typeof complexityFromQuery> {
+function computeCost(operation: DocumentNode, options: CostOptions): ReturnType<typeof complexityFromQuery> {
   try {
     return complexityFromQuery(operation, options);
   } catch (error) {

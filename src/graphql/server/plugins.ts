@@ -53,10 +53,10 @@ export function useErrors(): CallPlugin {
       if (!wasRun && request.headers.get('accept')?.includes('text/event-stream') === true)
         throw new AggregateError(result.errors);
       const errors = result.errors.map((error) => {
-        const shown = presentError(error, call.errors);
+        const shownError = presentError(error, call.errors);
         // An operation that was run is answered with 200, also where its reply is too large.
-        if (!wasRun) shown.extensions.http = httpOf(error);
-        return shown;
+        if (!wasRun) shownError.extensions.http = toErrorHttp(error);
+        return shownError;
       });
       setResult({ ...result, errors });
     },
@@ -64,9 +64,9 @@ export function useErrors(): CallPlugin {
 }
 
 /** The reply to a request that was not run, whatever was thrown. */
-export function errorReply({ errors: context }: Call, thrown: unknown): MadeError {
-  const errors: readonly unknown[] = thrown instanceof AggregateError ? thrown.errors : [thrown];
-  const { status, headers } = httpOf(errors[0]);
+export function errorReply({ errors: context }: Call, thrownError: unknown): MadeError {
+  const errors: readonly unknown[] = thrownError instanceof AggregateError ? thrownError.errors : [thrownError];
+  const { status, headers } = toErrorHttp(errors[0]);
   const text = JSON.stringify({ errors: errors.map((error) => presentError(error, context)) });
   return { status, text, headers: Object.entries(headers).flat() };
 }
@@ -79,13 +79,13 @@ interface ErrorHttp {
 }
 
 /** The status and the headers that an error gives its reply. A request that was never run is the caller's mistake. */
-function httpOf(error: unknown): ErrorHttp {
+function toErrorHttp(error: unknown): ErrorHttp {
   const cause = unwrapError(error);
   if (cause instanceof GraphQLError) {
     const { http, code } = cause.extensions;
     // Yoga says this of requests that are not well-formed.
     return { status: 400, headers: {}, ...(http as Partial<ErrorHttp>), spec: code !== 'BAD_REQUEST' };
   }
-  const shown = publicError(cause);
-  return { status: shown.status, headers: errorHeaders(shown) };
+  const shownError = publicError(cause);
+  return { status: shownError.status, headers: errorHeaders(shownError) };
 }

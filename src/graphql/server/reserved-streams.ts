@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AdmissionPool } from '../../engine/sharing/pools.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { CallContext } from '../../http/context.ts';
-import { type Call, callerOf, type Reservation, type WatchKey } from './call.ts';
+import { type Call, requireCaller, type Reservation, type WatchKey } from './call.ts';
 import { Outlet } from './outlet.ts';
 
 /** The header by which the protocol of graphql-sse names a reserved stream. */
@@ -26,11 +26,11 @@ export interface ReservedStreams {
 export function createReservedStreams(
   admission: AdmissionPool,
   watchKey: WatchKey,
-  forget: (reserved: ReservedStream) => void,
+  forget: (reservedStream: ReservedStream) => void,
 ): ReservedStreams {
   const byToken = new Map<string, ReservedStream>();
   const reserve = (call: Call): ReservedStream => {
-    const caller = callerOf(call);
+    const caller = requireCaller(call);
     admission.enter(caller);
     const reserved = new ReservedStream(call, (wasOpen) => {
       byToken.delete(reserved.token);
@@ -51,7 +51,7 @@ export function createReservedStreams(
       const hasOwnStream = method === 'POST' && headers.accept?.includes('text/event-stream') === true;
       if (typeof token !== 'string' || hasOwnStream) return;
       const reserved = byToken.get(token);
-      if (reserved === undefined || callerOf(reserved.call).keyId !== callerOf(call).keyId) {
+      if (reserved === undefined || requireCaller(reserved.call).keyId !== requireCaller(call).keyId) {
         throw new DomainError('NOT_FOUND', 'There is no such event stream');
       }
       call.reserved = reserved;
@@ -59,7 +59,7 @@ export function createReservedStreams(
       // The client has left already: the reservation ends with its time.
       if (method !== 'GET' || call.res.destroyed) return;
       reserved.open(call);
-      call.afterwards.push(watchKey(callerOf(call), () => reserved.finish()));
+      call.afterwards.push(watchKey(requireCaller(call), () => reserved.finish()));
     },
     finishAll: () => {
       for (const reserved of byToken.values()) reserved.finish();

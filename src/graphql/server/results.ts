@@ -16,7 +16,7 @@ export interface ResultsOptions {
  * The results of a subscription. They end with its source, which ends when the signal of the context fires: with an error as the last
  * result when the reason is a DomainError, without a word when the client left. An error of the source is the last result as well.
  */
-export function resultsOf(
+export function streamResults(
   source: AsyncIterable<unknown>,
   { call, context, resultOf, onEnd }: ResultsOptions,
 ): AsyncIterableIterator<ExecutionResult, undefined> {
@@ -42,8 +42,8 @@ export function resultsOf(
       }
       if (context.endedBy !== undefined) throw context.endedBy;
     } catch (error) {
-      const shown = signal.aborted ? context.endedBy : error;
-      if (shown !== undefined) yield { errors: [presentError(shown, call.errors)] };
+      const shownCause = signal.aborted ? context.endedBy : error;
+      if (shownCause !== undefined) yield { errors: [presentError(shownCause, call.errors)] };
     } finally {
       end();
     }

@@ -8,9 +8,9 @@ import type { Deps } from '../../domain/deps.ts';
 import { watchKey } from '../../domain/people/api-keys.ts';
 import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
 import { type Authenticate, authenticateBrowser } from '../../http/authenticate/authenticate.ts';
-import { keyCheckOf, sessionCheckOf } from '../../http/authenticate/key-check.ts';
+import { createKeyCheck, createSessionCheck } from '../../http/authenticate/key-check.ts';
 import { readSafeBytes, requireJsonType } from '../../http/body/json.ts';
-import { requestIdOf } from '../../http/context.ts';
+import { findRequestId } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import type { Metrics } from '../../http/log/metrics.ts';
 import { countRequest } from '../../http/reply/rate-headers.ts';
@@ -63,7 +63,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
   const { schema, deps, metrics, admissions, keys, plugins = [] } = options;
   const operations = new Operations(deps, admissions, keys?.watch);
   const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
-  const reserved = createReservedStreams(admissions.subscriptions, watch, (stream) => void forget(yoga, stream));
+  const reservedStreams = createReservedStreams(admissions.subscriptions, watch, (stream) => void forget(yoga, stream));
   const documentCache = new LRUCache<string, DocumentNode>({
     maxSize: cachedCharsMax,
     maxEntrySize: cachedDocumentMaxChars,
@@ -73,7 +73,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
     schema,
     plugins: [
       ...plugins,
-      useKey(options, reserved),
+      useKey(options, reservedStreams),
       useCsrfPrevention(),
       useGraphQLSSE({ authenticate: ({ headers }) => headers.get(tokenHeader) }) as unknown as CallPlugin,
       useMultipart(deps.settings, admissions.uploads),
@@ -90,7 +90,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
     landingPage: false,
     logging: false,
   });
-  const meters = { '/graphql': metersOf(metrics, '/graphql'), '/graphql/stream': metersOf(metrics, '/graphql/stream') };
+  const meters = { '/graphql': createMeters(metrics, '/graphql'), '/graphql/stream': createMeters(metrics, '/graphql/stream') };
   return {
     handle: async (req, res) => {
       const path = req.url.startsWith('/graphql/stream') ? '/graphql/stream' : '/graphql';
@@ -98,7 +98,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
         req,
         res,
         path === '/graphql/stream',
-        { requestId: requestIdOf(req), logger: deps.logger },
+        { requestId: findRequestId(req), logger: deps.logger },
         meters[path],
       );
       if (req.method === 'OPTIONS')
@@ -106,7 +106,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
       res.locals.errorReply = (error) => errorReply(call, error);
       try {
         await inSpan(deps.tracing, call, async () =>
-          send(call, await yoga.handleRequest(requestOf(yoga, call), { call }), options),
+          send(call, await yoga.handleRequest(toRequest(yoga, call), { call }), options),
         );
       } finally {
         for (const then of call.afterwards.toReversed()) await then();
@@ -114,12 +114,12 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
     },
     stop: () => {
       operations.stop(stopping());
-      reserved.finishAll();
+      reservedStreams.finishAll();
     },
   };
 }
 
-function metersOf(metrics: Metrics, path: string): Meters {
+function createMeters(metrics: Metrics, path: string): Meters {
   return {
     query: metrics.meter('graphqlQuery', path),
     mutation: metrics.meter('graphqlMutation', path),
@@ -130,7 +130,7 @@ function metersOf(metrics: Metrics, path: string): Meters {
 }
 
 /** The host is fixed: a header `host` may be no part of a URL. */
-function requestOf({ fetchAPI }: Yoga, { req, res, stream }: Call): Request {
+function toRequest({ fetchAPI }: Yoga, { req, res, stream }: Call): Request {
   res.once('close', () => stream.abort());
   const address = `http://localhost${req.url?.replace(/^\/graphql\/(?!stream)/, '/graphql')}`;
   const { method = 'GET', headers } = req;
@@ -138,10 +138,10 @@ function requestOf({ fetchAPI }: Yoga, { req, res, stream }: Call): Request {
 }
 
 /** Checks the key or the session, and then gives Yoga the body, within its limits. A form is read by `useMultipart`. */
-function useKey({ deps, admissions, keys }: GraphqlOptions, reserved: ReservedStreams): CallPlugin {
+function useKey({ deps, admissions, keys }: GraphqlOptions, reservedStreams: ReservedStreams): CallPlugin {
   const { BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS } = deps.settings;
-  const keyCheck = keyCheckOf(deps, admissions.failedKeys, keys?.authenticate);
-  const sessionCheck = sessionCheckOf(deps, admissions.failedKeys);
+  const keyCheck = createKeyCheck(deps, admissions.failedKeys, keys?.authenticate);
+  const sessionCheck = createSessionCheck(deps, admissions.failedKeys);
   return {
     onRequest: async ({ request: { url, method, signal }, setRequest, fetchAPI, serverContext: { call } }) => {
       if (call.caller !== undefined) return;
@@ -152,7 +152,7 @@ function useKey({ deps, admissions, keys }: GraphqlOptions, reserved: ReservedSt
       if (isStreamPath) {
         call.measureAs('connection');
         if (method === 'POST') requireJsonType(req);
-        reserved.admit(call);
+        reservedStreams.admit(call);
         // graphql-sse knows this type alone, and the token of a stream that it keeps.
         if (headers.accept?.includes('text/event-stream') === true) headers.accept = 'text/event-stream';
         if (call.reserved === undefined) delete headers[tokenHeader];

@@ -26,14 +26,14 @@ export function requireVariables(
   schema: GraphQLSchema,
   document: DocumentNode,
   definitions: readonly VariableDefinitionNode[],
-  given: Readonly<Record<string, unknown>>,
+  variableValues: Readonly<Record<string, unknown>>,
 ): void {
   const refusal = new VariablesRefusal(document);
   for (const node of definitions) {
     const name = node.variable.name.value;
     const type = typeFromAST(schema, node.type);
     if (!isInputType(type)) throw new Error(`$${name} has no input type: the document is not valid`);
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const value = Object.hasOwn(variableValues, name) ? variableValues[name] : undefined;
     if (value === undefined) {
       if (node.defaultValue === undefined && isNonNullType(type)) refusal.add(node, (path) => missingFault(path));
       continue;

@@ -4,7 +4,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import { Connection } from '../connections/connection.ts';
 import { noteKey } from '../log/access-log.ts';
 import type { FailedKeys } from './failed-keys.ts';
-import { type Addressing, requireOwnPage, sessionSecretOf } from './session-cookie.ts';
+import { type Addressing, requireOwnPage, readSessionSecret } from './session-cookie.ts';
 
 /** Who a secret belongs to; undefined for one that is unknown, revoked or expired. Answers without a promise when it knows. */
 export type Authenticate = (secret: string) => Caller | undefined | Promise<Caller | undefined>;
@@ -39,8 +39,8 @@ export function bearerSecret(req: IncomingMessage): string | undefined {
  *   organization leave too many bytes unread. Thrown or rejected.
  */
 export function authenticate(req: IncomingMessage, check: KeyCheck): Caller | Promise<Caller> {
-  const found = authenticateBy(req, bearerSecret(req), check, 'The API key is unknown, revoked or expired');
-  return check.actFor === undefined ? found : Promise.resolve(found).then((key) => acting(req, check.actFor?.(req, key)) ?? key);
+  const foundCaller = authenticateBy(req, bearerSecret(req), check, 'The API key is unknown, revoked or expired');
+  return check.actFor === undefined ? foundCaller : Promise.resolve(foundCaller).then((key) => acting(req, check.actFor?.(req, key)) ?? key);
 }
 
 /** How sessions are looked up; addresses that guess share their bound with those that guess keys. */
@@ -57,10 +57,10 @@ export function authenticateBrowser(req: IncomingMessage, keys: KeyCheck, sessio
   if (req.headers.authorization === undefined) {
     // The proxy knows who sits at the browser now; a cookie may be of the person before.
     if (keys.isNamed?.(req) === true) requireOwnPage(req, sessions.addressing);
-    const named = acting(req, keys.actFor?.(req, undefined));
-    if (named !== undefined) return named;
+    const namedCaller = acting(req, keys.actFor?.(req, undefined));
+    if (namedCaller !== undefined) return namedCaller;
   }
-  const secret = req.headers.authorization === undefined ? sessionSecretOf(req, sessions.addressing) : undefined;
+  const secret = req.headers.authorization === undefined ? readSessionSecret(req, sessions.addressing) : undefined;
   if (secret === undefined) return authenticate(req, keys);
   requireOwnPage(req, sessions.addressing);
   return authenticateBy(req, secret, sessions, 'The session has ended; sign in again at /sign-in');
@@ -77,13 +77,13 @@ function authenticateBy(
     failedKeys.note(req);
     throw new DomainError('INVALID_API_KEY', 'No API key was given; send it in the header "Authorization: Bearer <API_KEY>"');
   }
-  const found = lookUp(secret);
-  const admitted = (caller: Caller | undefined) => admit(req, caller, failedKeys, refusal);
-  return found instanceof Promise ? found.then(admitted) : admitted(found);
+  const foundCaller = lookUp(secret);
+  const admitCaller = (caller: Caller | undefined) => admit(req, caller, failedKeys, refusal);
+  return foundCaller instanceof Promise ? foundCaller.then(admitCaller) : admitCaller(foundCaller);
 }
 
-function acting(req: IncomingMessage, named: Promise<Caller> | undefined): Promise<Caller> | undefined {
-  return named?.then((caller) => {
+function acting(req: IncomingMessage, namedCaller: Promise<Caller> | undefined): Promise<Caller> | undefined {
+  return namedCaller?.then((caller) => {
     noteKey(req, caller.keyId);
     Connection.of(req)?.enter(caller.orgId);
     return caller;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { RateBucket } from '../../engine/sharing/rate-bucket.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
-import { addressOf, networkOf } from '../address.ts';
+import { findAddress, toNetwork } from '../address.ts';
 
 export interface FailedKeyOptions {
   /** Requests a minute without a key that is known, by address; 0 is no limit. */
@@ -57,9 +57,9 @@ export class FailedKeys {
 
   #networkOf(req: IncomingMessage): string {
     const { proxyHops } = this.#options;
-    if (proxyHops > 0) return networkOf(addressOf(req, proxyHops));
+    if (proxyHops > 0) return toNetwork(findAddress(req, proxyHops));
     const socket: KnownSocket = req.socket;
-    socket[networkOfSocket] ??= networkOf(addressOf(req, 0));
+    socket[networkOfSocket] ??= toNetwork(findAddress(req, 0));
     return socket[networkOfSocket];
   }
 }

@@ -3,14 +3,14 @@ import type { Deps } from '../../domain/deps.ts';
 import { authenticateKey, isFamiliarKey } from '../../domain/people/api-keys.ts';
 import { authenticateSession, isFamiliarSession } from '../../domain/people/sign-in/sessions.ts';
 import { actForUser } from '../../domain/people/sign-in/trusted-user.ts';
-import { networkOf } from '../address.ts';
-import { originOf } from '../context.ts';
+import { toNetwork } from '../address.ts';
+import { toOrigin } from '../context.ts';
 import type { Authenticate, KeyCheck, SessionCheck } from './authenticate.ts';
 import type { FailedKeys } from './failed-keys.ts';
 import type { Addressing } from './session-cookie.ts';
 
 /** How a process checks keys. @param own  another look-up, for tests. */
-export function keyCheckOf(deps: Deps, failedKeys: FailedKeys, own?: Authenticate): KeyCheck {
+export function createKeyCheck(deps: Deps, failedKeys: FailedKeys, own?: Authenticate): KeyCheck {
   return {
     lookUp: own ?? ((secret) => authenticateKey(deps, secret)),
     isFamiliar: own === undefined ? (secret) => isFamiliarKey(deps, secret) : () => false,
@@ -32,24 +32,24 @@ function trustedProxy(deps: Deps): Pick<KeyCheck, 'actFor' | 'isNamed'> {
     actFor(req, key) {
       const value = namedIn(req);
       if (value === undefined) return undefined;
-      const origin = originOf(deps, req);
+      const origin = toOrigin(deps, req);
       const userAgent = req.headers['user-agent'];
-      const browser = { ...origin, network: networkOf(origin.address), userAgent, sessionSecret: undefined };
+      const browser = { ...origin, network: toNetwork(origin.address), userAgent, sessionSecret: undefined };
       return actForUser(deps, value, key, browser);
     },
   };
 }
 
 /** How a process checks the sessions of browsers. */
-export function sessionCheckOf(deps: Deps, failedKeys: FailedKeys): SessionCheck {
+export function createSessionCheck(deps: Deps, failedKeys: FailedKeys): SessionCheck {
   return {
     lookUp: (secret) => authenticateSession(deps, secret),
     isFamiliar: (secret) => isFamiliarSession(deps, secret),
     failedKeys,
-    addressing: addressingOf(deps),
+    addressing: toAddressing(deps),
   };
 }
 
-export function addressingOf({ publicUrl, settings }: Pick<Deps, 'publicUrl' | 'settings'>): Addressing {
+export function toAddressing({ publicUrl, settings }: Pick<Deps, 'publicUrl' | 'settings'>): Addressing {
   return { publicUrl, proxyHops: settings.TRUSTED_PROXY_HOPS };
 }

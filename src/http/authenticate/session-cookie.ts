@@ -26,13 +26,13 @@ export interface Addressing {
 }
 
 /** The secret of the session in a request; undefined when it has none. */
-export function sessionSecretOf(req: IncomingMessage, addressing: Addressing): string | undefined {
+export function readSessionSecret(req: IncomingMessage, addressing: Addressing): string | undefined {
   // Another host of the same domain can set a cookie without the prefix. Over TLS none is taken.
-  const plain = cookieOf(req, plainName);
-  return cookieOf(req, secureName) ?? (plain === undefined || isTls(req, addressing) ? undefined : plain);
+  const plain = readCookie(req, plainName);
+  return readCookie(req, secureName) ?? (plain === undefined || isTls(req, addressing) ? undefined : plain);
 }
 
-function cookieOf({ headers: { cookie } }: IncomingMessage, name: string): string | undefined {
+function readCookie({ headers: { cookie } }: IncomingMessage, name: string): string | undefined {
   if (cookie === undefined || !cookie.includes(name)) return undefined;
   const pairs = cookie.split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
@@ -40,15 +40,15 @@ function cookieOf({ headers: { cookie } }: IncomingMessage, name: string): strin
 
 /** The header that gives a browser its session. @param secret  empty: the browser forgets it. */
 export function sessionCookies(req: IncomingMessage, addressing: Addressing, secret: string): readonly string[] {
-  return cookiesOf(isTls(req, addressing), secret);
+  return makeCookies(isTls(req, addressing), secret);
 }
 
 /** The same for a page to which another site led the browser, with no `Origin`: the other site was told PUBLIC_URL. */
 export function sessionCookiesAt({ publicUrl }: Addressing, secret: string): readonly string[] {
-  return cookiesOf(publicUrl().startsWith('https:'), secret);
+  return makeCookies(publicUrl().startsWith('https:'), secret);
 }
 
-function cookiesOf(isSecure: boolean, secret: string): readonly string[] {
+function makeCookies(isSecure: boolean, secret: string): readonly string[] {
   const rest = (isForgotten: boolean) => `Max-Age=${isForgotten ? 0 : maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax`;
   const cookies = [
     ...(isSecure ? [`${secureName}=${secret}; ${rest(secret === '')}; Secure`] : []),
@@ -59,8 +59,8 @@ function cookiesOf(isSecure: boolean, secret: string): readonly string[] {
 }
 
 /** The secret of a sign-in at a provider that this browser has begun. Over TLS no other host can set it. */
-export function attemptSecretOf(req: IncomingMessage, addressing: Addressing): string | undefined {
-  return cookieOf(req, attemptNameAt(addressing));
+export function readAttemptSecret(req: IncomingMessage, addressing: Addressing): string | undefined {
+  return readCookie(req, attemptNameAt(addressing));
 }
 
 export function attemptCookie(addressing: Addressing, secret: string, maxAgeMs: number): readonly string[] {

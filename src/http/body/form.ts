@@ -172,9 +172,9 @@ function createBusboy(contentType: string, limits: FormLimits): InstanceType<typ
  * The name of a file as its owner sees it, without the folders that some clients send, and without characters that harm a header, a log or a file
  * system. A backslash is part of a name, except in the path of a Windows file. Browsers write `"` and line ends as %22, %0D and %0A.
  */
-export function safeFilename(given: string | undefined): string {
-  const decoded = (given ?? '').replaceAll('%22', '"').replace(/%0[AD]/gi, '');
-  const path = /^(?:[a-z]:\\|\\\\)/i.test(decoded) ? decoded.replaceAll('\\', '/') : decoded;
+export function safeFilename(filenameText: string | undefined): string {
+  const decodedName = (filenameText ?? '').replaceAll('%22', '"').replace(/%0[AD]/gi, '');
+  const path = /^(?:[a-z]:\\|\\\\)/i.test(decodedName) ? decodedName.replaceAll('\\', '/') : decodedName;
   const plain = (path.split('/').at(-1) ?? '')
     .toWellFormed()
     .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
@@ -184,8 +184,8 @@ export function safeFilename(given: string | undefined): string {
 }
 
 /** The type without parameters; text that is no type becomes application/octet-stream. */
-export function safeMimeType(given: string): string {
-  const plain = given.toLowerCase().split(';')[0]?.trim() ?? '';
+export function safeMimeType(mimeText: string): string {
+  const plain = mimeText.toLowerCase().split(';')[0]?.trim() ?? '';
   return /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(plain) ? plain : 'application/octet-stream';
 }
 

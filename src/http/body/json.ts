@@ -20,8 +20,8 @@ export function readJsonBody(req: IncomingMessage, maxBytes: number, idleMs: num
 export function parseJsonBody(bytes: Buffer): { text: string; value: unknown } {
   if (bytes.length === 0) return { text: '', value: {} };
   if (!isUtf8(bytes)) throw new DomainError('INVALID_JSON', 'The body is not valid UTF-8');
-  const decoded = bytes.toString();
-  const text = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded;
+  const decodedText = bytes.toString();
+  const text = decodedText.charCodeAt(0) === 0xfeff ? decodedText.slice(1) : decodedText;
   try {
     const value: unknown = JSON.parse(text);
     // `__proto__` as a member is legal JSON, but a copy of it would change what the copy inherits. `\u005f` spells the same.
@@ -63,8 +63,8 @@ export async function readSafeBytes(req: IncomingMessage, maxBytes: number, idle
 
 /** All bytes of a body, at most `maxBytes`. @throws DomainError REQUEST_TOO_LARGE, REQUEST_TIMEOUT, CLIENT_CLOSED_REQUEST. */
 export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> {
-  const declared = Number(req.headers['content-length'] ?? 0);
-  if (declared > maxBytes) return Promise.reject(tooLarge(maxBytes));
+  const declaredLength = Number(req.headers['content-length'] ?? 0);
+  if (declaredLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
   return new Promise((resolve, reject) => {
     let first: Buffer | undefined;
     let others: Buffer[] | undefined;
@@ -90,7 +90,7 @@ export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number
       else if (others === undefined) others = [first, chunk];
       else others.push(chunk);
       // The body is complete, and 'end' is emitted some turns of the loop later.
-      if (sizeBytes === declared) finish();
+      if (sizeBytes === declaredLength) finish();
     });
     req.on('end', finish);
   });

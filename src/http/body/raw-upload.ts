@@ -34,7 +34,7 @@ export async function readRawUpload(req: IncomingMessage, limits: UploadLimits):
 
 /** Chunk by chunk. The body is paused while a chunk is written, so a fast client cannot fill the memory. */
 function setAside(req: IncomingMessage, spool: Spool, limits: UploadLimits, hash: Hash): Promise<void> {
-  let written = Promise.resolve();
+  let pendingWrite = Promise.resolve();
   let stop: () => void = () => undefined;
   const whole = new Promise<void>((resolve, reject) => {
     const stopWatching = watchBody(req, limits.idleMs, reject);
@@ -42,8 +42,8 @@ function setAside(req: IncomingMessage, spool: Spool, limits: UploadLimits, hash
       if (spool.sizeBytes + chunk.length > limits.fileMaxBytes) return reject(fileTooLarge(limits));
       hash.update(chunk);
       req.pause();
-      written = spool.write(chunk).then(() => void req.resume());
-      written.catch(reject);
+      pendingWrite = spool.write(chunk).then(() => void req.resume());
+      pendingWrite.catch(reject);
     };
     stop = () => {
       stopWatching();
@@ -55,7 +55,7 @@ function setAside(req: IncomingMessage, spool: Spool, limits: UploadLimits, hash
   // Nothing may be written any more once the bytes are thrown away.
   return whole.finally(async () => {
     stop();
-    await written.catch(() => undefined);
+    await pendingWrite.catch(() => undefined);
   });
 }
 

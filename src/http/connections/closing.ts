@@ -5,9 +5,9 @@ const closeIdleEveryMs = 50;
 
 /** Takes no new connections. Resolves when the last reply is out and its connection closed. */
 export function closing(server: Server): Promise<unknown> {
-  const closed = once(server, 'close');
+  const serverClose = once(server, 'close');
   server.close();
   // Busy connections become idle one after the other, and would stay open for their next request.
   const timer = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
-  return closed.finally(() => clearInterval(timer));
+  return serverClose.finally(() => clearInterval(timer));
 }

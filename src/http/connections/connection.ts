@@ -199,12 +199,12 @@ export function breakOff(res: ServerResponse): void {
 }
 
 /** Why a reply that is closed was not sent whole; undefined for one that was. */
-export function breakReasonOf(res: ServerResponse): BreakReason | undefined {
+export function findBreakReason(res: ServerResponse): BreakReason | undefined {
   return res.writableFinished ? undefined : (Connection.of(res.req)?.brokenOffBy ?? 'client');
 }
 
 /** The status of a reply for logs and metrics: the one that was sent, else 500 or 499 for a reply that the service or its client broke off. */
 export function reportedStatus(res: ServerResponse): number {
   if (res.writableFinished || !res.destroyed || res.statusCode >= 400) return res.statusCode;
-  return breakReasonOf(res) === 'service' ? 500 : 499;
+  return findBreakReason(res) === 'service' ? 500 : 499;
 }

@@ -16,7 +16,7 @@ const refusals: Readonly<Record<string, DomainError>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: new DomainError('REQUEST_TOO_LARGE', 'The chunk extensions of the body are too large'),
   ERR_HTTP_REQUEST_TIMEOUT: new DomainError('REQUEST_TIMEOUT', 'The head of the request did not come in time'),
 };
-const malformed = new DomainError('MALFORMED_REQUEST', 'This is no HTTP/1.1 request that can be read');
+const malformedError = new DomainError('MALFORMED_REQUEST', 'This is no HTTP/1.1 request that can be read');
 
 /**
  * For the server's `clientError`: answers an unreadable request with the common error object and closes the connection. Where a reply has
@@ -33,7 +33,7 @@ export function refuseUnreadable(error: Error & { readonly code?: string }, sock
   }
   const requestId = makeId('request', Date.now());
   logger.debug({ requestId, code }, 'a request could not be read');
-  refuseRaw(socket, publicError(refusals[code] ?? malformed), requestId);
+  refuseRaw(socket, publicError(refusals[code] ?? malformedError), requestId);
   const timer = setTimeout(() => socket.destroy(), refusalTimeoutMs).unref();
   socket.once('close', () => clearTimeout(timer));
 }

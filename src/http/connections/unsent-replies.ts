@@ -36,9 +36,9 @@ export class UnsentReplies {
   }
 
   remove(owner: string, sizeBytes: number): void {
-    const left = (this.#byOwner.get(owner) ?? 0) - sizeBytes;
+    const remainingBytes = (this.#byOwner.get(owner) ?? 0) - sizeBytes;
     this.#bytes -= sizeBytes;
-    if (left > 0) this.#byOwner.set(owner, left);
+    if (remainingBytes > 0) this.#byOwner.set(owner, remainingBytes);
     else this.#byOwner.delete(owner);
   }
 }

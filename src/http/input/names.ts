@@ -22,7 +22,7 @@ export const eitherNames: MemberNames = {
 };
 
 /** The members of an input that REST reads: those of its flat form, without those that only GraphQL has (`graphqlOnly`). */
-export function restMembersOf(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
+export function listRestMembers(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
   return Object.values(flatType(type).getFields()).filter(({ extensions }) => extensions.api !== 'graphql');
 }
 

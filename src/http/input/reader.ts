@@ -13,7 +13,7 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { nounOfInput, nounOfValue } from '../../lib/input-values.ts';
 import { isObject } from '../../lib/json/json.ts';
-import { camelNames, eitherNames, enumTexts, type MemberNames, restMembersOf } from './names.ts';
+import { camelNames, eitherNames, enumTexts, type MemberNames, listRestMembers } from './names.ts';
 
 export type Reader = (value: unknown, faults: Faults) => unknown;
 
@@ -65,12 +65,12 @@ class ReaderCompiler {
     }
     if (isEnumType(type)) {
       const texts = enumTexts(type);
-      const allowed = [...texts.keys()].join(', ');
+      const allowedTexts = [...texts.keys()].join(', ');
       return (value, faults) => {
-        const known = typeof value === 'string' ? texts.get(value) : undefined;
-        if (known !== undefined) return known.value;
+        const knownValue = typeof value === 'string' ? texts.get(value) : undefined;
+        if (knownValue !== undefined) return knownValue.value;
         const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
-        return faults.addHere(code, (path) => `${path} must be one of ${allowed}`);
+        return faults.addHere(code, (path) => `${path} must be one of ${allowedTexts}`);
       };
     }
     if (isScalarType(type)) return this.#scalar(type);
@@ -115,8 +115,8 @@ class ReaderCompiler {
     const { takenMembers } = type.extensions;
     const isStrict = type.extensions.ignoresUnknown !== true && (this.#isStrict || Array.isArray(takenMembers));
     if (isStrict !== this.#isStrict) return new ReaderCompiler(this.#names, this.#bounds, isStrict).#object(type);
-    const known = this.#objects.get(type);
-    if (known !== undefined) return (value, faults) => (this.#objects.get(type) ?? known)(value, faults);
+    const knownReader = this.#objects.get(type);
+    if (knownReader !== undefined) return (value, faults) => (this.#objects.get(type) ?? knownReader)(value, faults);
     const proxy: Reader = (value, faults) => this.#objects.get(type)?.(value, faults);
     this.#objects.set(type, proxy);
     const read = this.#objectReader(type);
@@ -125,7 +125,7 @@ class ReaderCompiler {
   }
 
   #objectReader(type: GraphQLInputObjectType): Reader {
-    const members = restMembersOf(type).map((field) => {
+    const members = listRestMembers(type).map((field) => {
       return {
         name: field.name,
         wire: this.#names.wire(field.name),
@@ -137,20 +137,20 @@ class ReaderCompiler {
     });
     const isOneOf = type.isOneOf;
     const names = members.map((member) => member.wire).join(', ');
-    const taken = this.#isStrict ? namesTaken(type, members) : undefined;
+    const takenNames = this.#isStrict ? namesTaken(type, members) : undefined;
     const { isOpen } = type.extensions;
     return (value, faults) => {
       if (!isObject(value)) return addNotObject(value, faults);
       const result: Record<string, unknown> = {};
-      let given = 0;
+      let givenCount = 0;
       for (const member of members) {
-        let found = memberOf(value, member.wire);
-        let written = member.wire;
-        if (found === undefined && member.other !== undefined) {
-          found = memberOf(value, member.other);
-          if (found !== undefined) written = member.other;
+        let memberValue = readMember(value, member.wire);
+        let writtenName = member.wire;
+        if (memberValue === undefined && member.other !== undefined) {
+          memberValue = readMember(value, member.other);
+          if (memberValue !== undefined) writtenName = member.other;
         }
-        if (found === undefined) {
+        if (memberValue === undefined) {
           if (member.isRequired) {
             faults.path.push(member.wire);
             faults.addHere('MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
@@ -158,14 +158,14 @@ class ReaderCompiler {
           } else if (member.default !== undefined) result[member.name] = member.default;
           continue;
         }
-        given += 1;
-        faults.path.push(written);
-        result[member.name] = member.read(found, faults);
+        givenCount += 1;
+        faults.path.push(writtenName);
+        result[member.name] = member.read(memberValue, faults);
         faults.path.pop();
       }
-      if (taken !== undefined && !(typeof isOpen === 'function' && isOpen(value))) addUnknown(value, taken, names, faults);
-      if (isOneOf && given !== 1) {
-        const code = given === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
+      if (takenNames !== undefined && !(typeof isOpen === 'function' && isOpen(value))) addUnknown(value, takenNames, names, faults);
+      if (isOneOf && givenCount !== 1) {
+        const code = givenCount === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
         faults.addHere(code, (path) => `${path} must hold exactly one of ${names}`);
       }
       return result;
@@ -196,9 +196,9 @@ function namesTaken(
   return new Set([...members.flatMap(({ wire, other }) => (other === undefined ? [wire] : [wire, other])), ...ofReply]);
 }
 
-function addUnknown(value: object, taken: ReadonlySet<string>, names: string, faults: Faults): void {
+function addUnknown(value: object, takenNames: ReadonlySet<string>, names: string, faults: Faults): void {
   for (const [name, member] of Object.entries(value)) {
-    if (taken.has(name) || member === null) continue;
+    if (takenNames.has(name) || member === null) continue;
     faults.path.push(name.slice(0, shownNameChars).toWellFormed());
     faults.addHere('UNSUPPORTED_VALUE', (path) => `${path} has no effect: members are ${names}`);
     faults.path.pop();
@@ -212,7 +212,7 @@ function addNotObject(value: unknown, faults: Faults): undefined {
 }
 
 /** Own members only: a body without `constructor` must not seem to have one. */
-function memberOf(value: object, name: string): unknown {
+function readMember(value: object, name: string): unknown {
   if (name in Object.prototype && !Object.hasOwn(value, name)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[name];
 }

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { type Logger, symbols } from 'pino';
 import type { Tracing } from '../../engine/tracing/tracing.ts';
-import { type BreakReason, breakReasonOf, reportedStatus } from '../connections/connection.ts';
-import { requestIdOf } from '../context.ts';
+import { type BreakReason, findBreakReason, reportedStatus } from '../connections/connection.ts';
+import { findRequestId } from '../context.ts';
 import { loggedPath } from './logged-path.ts';
 import { beginRequestSpan, endRequestSpan } from './request-trace.ts';
 
@@ -48,7 +48,7 @@ interface LoggedReply {
  */
 export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
   const isOn = logger.isLevelEnabled('info');
-  const target = streamOf(logger);
+  const target = createStream(logger);
   let waiting: LoggedReply[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -57,7 +57,7 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
     timer = undefined;
     if (waiting.length === 0) return;
     let lines = '';
-    for (const reply of waiting) lines += lineOf(reply);
+    for (const reply of waiting) lines += writeLine(reply);
     waiting = [];
     target.write(lines);
   };
@@ -79,7 +79,7 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
         if (!isOn) return;
         const durationMs = performance.now() - startedMs;
         const traceId = span?.spanContext().traceId;
-        add({ req, requestId: requestIdOf(req), traceId, status, aborted: breakReasonOf(res), atMs: Date.now(), durationMs });
+        add({ req, requestId: findRequestId(req), traceId, status, aborted: findBreakReason(res), atMs: Date.now(), durationMs });
       });
       if (span === undefined) next();
       else tracing?.within(span, next);
@@ -91,17 +91,17 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
   };
 }
 
-function lineOf({ req, requestId, traceId, status, aborted, atMs, durationMs }: LoggedReply): string {
+function writeLine({ req, requestId, traceId, status, aborted: abortReason, atMs, durationMs }: LoggedReply): string {
   const keyId = req[keyOfRequest];
   return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${JSON.stringify(
     loggedPath(req.originalUrl),
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
-    aborted === undefined ? '' : `,"aborted":"${aborted}"`
+    abortReason === undefined ? '' : `,"aborted":"${abortReason}"`
   }${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"msg":"reply"}\n`;
 }
 
 /** The logger's own target (http/log/logging.ts), which hides secrets. */
-function streamOf(logger: Logger): { write(lines: string): void } {
+function createStream(logger: Logger): { write(lines: string): void } {
   const stream: unknown = (logger as unknown as Record<symbol, unknown>)[symbols.streamSym];
   if (typeof stream !== 'object' || stream === null || !('write' in stream)) throw new Error('the logger writes nowhere');
   return stream as { write(lines: string): void };

@@ -14,7 +14,7 @@ const secretSettings = [
   'AUDIT_SINK_SECRET',
   'AUDIT_SINK_URL',
 ] as const;
-const shown = '[secret]';
+const secretMark = '[secret]';
 
 /**
  * The process's log. No secret can be printed: members that hold one are replaced wherever they stand, and in the finished text whatever
@@ -32,7 +32,7 @@ export function createLogger(settings: Settings, write?: (line: string) => void)
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       serializers: { err: describeError },
-      redact: { paths: secretMembers.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]), censor: shown },
+      redact: { paths: secretMembers.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]), censor: secretMark },
     },
     { write: (line) => target(hide(line)) },
   );
@@ -62,18 +62,18 @@ function prettyLines(): (line: string) => void {
 function secretHider(settings: Settings): (line: string) => string {
   const headers = Object.values(parseHeaderList(settings.OTEL_EXPORTER_OTLP_HEADERS));
   const clients = settings.oidcProviders.flatMap(({ clientSecret }) => clientSecret ?? []);
-  const known = [...secretSettings.flatMap((name) => settings[name]?.split(',') ?? []), ...headers, ...clients].filter(
+  const knownSecrets = [...secretSettings.flatMap((name) => settings[name]?.split(',') ?? []), ...headers, ...clients].filter(
     (secret) => secret.length >= 8,
   );
   const patterns = [
     /\bpk_[0-9A-Za-z]{16,}/g,
     /\bBearer +[^\s"\\]+/gi,
-    ...known.map((secret) => new RegExp(escapePattern(JSON.stringify(secret).slice(1, -1)), 'g')),
+    ...knownSecrets.map((secret) => new RegExp(escapePattern(JSON.stringify(secret).slice(1, -1)), 'g')),
   ];
   return (line) => {
-    const text = patterns.reduce((rest, pattern) => rest.replace(pattern, shown), line);
+    const text = patterns.reduce((rest, pattern) => rest.replace(pattern, secretMark), line);
     // Looking for the rare :// first keeps this off the path of most lines.
-    return text.includes('://') ? text.replace(/(:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/g, `$1${shown}`) : text;
+    return text.includes('://') ? text.replace(/(:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/g, `$1${secretMark}`) : text;
   };
 }
 

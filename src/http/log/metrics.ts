@@ -149,9 +149,9 @@ export interface Sample<Value> {
 /** Prometheus wants how many took at most each bound: smaller ones included. */
 function histogramLines(name: string, boundsSeconds: readonly number[], { labels, value }: Sample<TimingCounts>) {
   let upTo = 0;
-  const buckets = boundsSeconds.map((bound, index) => {
+  const buckets = boundsSeconds.map((upperBound, index) => {
     upTo += value.within[index] ?? 0;
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: upTo };
+    return { metricName: `${name}_bucket`, labels: { ...labels, le: upperBound }, value: upTo };
   });
   return [
     ...buckets,

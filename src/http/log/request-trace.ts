@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import { failSpan, type Tracing } from '../../engine/tracing/tracing.ts';
-import { breakReasonOf, reportedStatus } from '../connections/connection.ts';
-import { requestIdOf } from '../context.ts';
+import { findBreakReason, reportedStatus } from '../connections/connection.ts';
+import { findRequestId } from '../context.ts';
 import { loggedPath } from './logged-path.ts';
 
 /** Asked every few seconds by balancers and collectors: their traces would tell nothing. */
-const untraced = new Set(['/healthz', '/readyz', '/metrics']);
+const untracedPaths = new Set(['/healthz', '/readyz', '/metrics']);
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY']);
 
 /** What the span of a request learns while it is answered. */
@@ -23,13 +23,13 @@ export interface TracedRoute {
  */
 export function beginRequestSpan(tracing: Tracing, req: IncomingMessage, target: string): Span | undefined {
   const path = target.split('?', 1)[0] ?? '';
-  if (untraced.has(path)) return undefined;
-  const method = methodOf(req);
+  if (untracedPaths.has(path)) return undefined;
+  const method = readMethod(req);
   const attributes = {
     'http.request.method': method,
     'url.scheme': 'http',
     'url.path': loggedPath(target),
-    'parley.request.id': requestIdOf(req),
+    'parley.request.id': findRequestId(req),
   };
   return tracing.beginRequest(method === '_OTHER' ? 'HTTP' : method, attributes, req.headers.traceparent);
 }
@@ -40,16 +40,16 @@ export function endRequestSpan(span: Span, req: IncomingMessage, res: ServerResp
   span.setAttribute('http.response.status_code', status);
   if (route !== undefined) span.setAttribute('parley.operation', route.operation);
   if (route?.path !== undefined) {
-    const method = methodOf(req);
+    const method = readMethod(req);
     span.updateName(`${method === '_OTHER' ? 'HTTP' : method} ${route.path}`).setAttribute('http.route', route.path);
   }
-  const broken = breakReasonOf(res);
-  if (broken !== undefined) span.setAttribute('parley.request.aborted', broken);
+  const breakReason = findBreakReason(res);
+  if (breakReason !== undefined) span.setAttribute('parley.request.aborted', breakReason);
   if (status >= 500) failSpan(span, String(status));
   span.end();
 }
 
 /** A caller can send any word as a method. */
-function methodOf({ method = '' }: IncomingMessage): string {
+function readMethod({ method = '' }: IncomingMessage): string {
   return knownMethods.has(method) ? method : '_OTHER';
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { escapeHtml } from '../../lib/text/html.ts';
-import { requestIdOf } from '../context.ts';
+import { findRequestId } from '../context.ts';
 import { sendBody } from '../reply/reply.ts';
 import { type SitePart, siteHead, siteHeader } from './header.ts';
 
@@ -76,7 +76,7 @@ export function sendPage(
     headers = [...pageHeaders, 'cache-control', 'no-cache'],
   }: { readonly status?: number; readonly headers?: readonly string[] } = {},
 ): void {
-  sendBody(res, status, ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), ...headers], body);
+  sendBody(res, status, ['content-type', type, 'vary', 'accept', 'x-request-id', findRequestId(req), ...headers], body);
 }
 
 /** The headers of a page with a form that is sent to this service, and is kept by nobody. */

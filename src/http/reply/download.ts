@@ -57,9 +57,9 @@ export async function sendDownload(res: ServerResponse, download: Download, requ
 /** The name in both forms of RFC 6266: plain ASCII, and UTF-8 for clients that read it. */
 function disposition({ filename, isInline }: Download): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
+  const encodedName = encodeURIComponent(filename.toWellFormed()).replace(
     /['()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `${isInline === true ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return `${isInline === true ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encodedName}`;
 }

@@ -43,13 +43,13 @@ export function sendBody(
   }
   // The pipeline adds seven listeners to those of the request: more than Node takes without a warning.
   res.setMaxListeners(20);
-  pipeline(Readable.from(piecesOf(Buffer.from(body))), res, () => undefined);
+  pipeline(Readable.from(splitPieces(Buffer.from(body))), res, () => undefined);
 }
 
 /** A piece is written when the one before it is taken: so the progress of a slow reader shows (connections/connection.ts). */
 const pieceBytes = 64 * 1024;
 
-function* piecesOf(body: Buffer): Generator<Buffer> {
+function* splitPieces(body: Buffer): Generator<Buffer> {
   for (let start = 0; start < body.length; start += pieceBytes) yield body.subarray(start, start + pieceBytes);
 }
 

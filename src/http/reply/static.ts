@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { requestIdOf } from '../context.ts';
+import { findRequestId } from '../context.ts';
 import { sendBody } from './reply.ts';
 
 const compress = promisify(gzip);
@@ -31,10 +31,10 @@ export class StaticContent {
   constructor(
     headers: readonly string[],
     make: () => string | Buffer | Promise<string | Buffer>,
-    kept: 'until it changes' | 'for ever' = 'until it changes',
+    keptPeriod: 'until it changes' | 'for ever' = 'until it changes',
   ) {
     this.#make = make;
-    this.#cacheControl = kept === 'for ever' ? 'public, max-age=31536000, immutable' : 'no-cache';
+    this.#cacheControl = keptPeriod === 'for ever' ? 'public, max-age=31536000, immutable' : 'no-cache';
     this.#headers = headers;
     this.#make = make;
   }
@@ -47,12 +47,12 @@ export class StaticContent {
    */
   async send(req: IncomingMessage, res: ServerResponse): Promise<void> {
     this.#compressed ??= this.#compress();
-    const { gzipped, etag } = await this.#compressed;
+    const { gzipped: gzippedBytes, etag } = await this.#compressed;
     // CORS may have set it. By `Accept`, some addresses have something else for other clients.
     const vary = [res.getHeader('vary') ?? [], 'Accept', 'Accept-Encoding'].flat().join(', ');
     const headers = [
       'x-request-id',
-      requestIdOf(req),
+      findRequestId(req),
       ...this.#headers,
       'vary',
       vary,
@@ -67,15 +67,15 @@ export class StaticContent {
       res.end();
       return;
     }
-    if (takesGzip(req.headers['accept-encoding'])) sendBody(res, 200, [...headers, 'content-encoding', 'gzip'], gzipped);
-    else sendBody(res, 200, headers, await decompress(gzipped));
+    if (takesGzip(req.headers['accept-encoding'])) sendBody(res, 200, [...headers, 'content-encoding', 'gzip'], gzippedBytes);
+    else sendBody(res, 200, headers, await decompress(gzippedBytes));
   }
 
   async #compress(): Promise<Compressed> {
     try {
-      const gzipped = await compress(await this.#make());
+      const gzippedBytes = await compress(await this.#make());
       // Weak: the compressed and the plain bytes have the same tag.
-      return { gzipped, etag: `W/"${createHash('sha256').update(gzipped).digest('base64url').slice(0, 22)}"` };
+      return { gzipped: gzippedBytes, etag: `W/"${createHash('sha256').update(gzippedBytes).digest('base64url').slice(0, 22)}"` };
     } catch (error) {
       this.#compressed = undefined;
       throw error;

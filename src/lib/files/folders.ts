@@ -15,7 +15,7 @@ export function makeFolderSync(path: string): void {
   try {
     mkdirSync(path, ownerOnly);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (readCode(error) !== 'ENOENT') throw error;
     makeFolderSync(dirname(path));
     mkdirSync(path, ownerOnly);
   }
@@ -26,7 +26,7 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, ownerOnly);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') {
+    if (readCode(error) === 'ENOENT') {
       await makeFolder(dirname(path));
       await mkdir(path, ownerOnly).catch((again: unknown) => unlessFolder(again, path));
     } else await unlessFolder(error, path);
@@ -35,12 +35,12 @@ export async function makeFolder(path: string): Promise<void> {
 
 async function unlessFolder(error: unknown, path: string): Promise<void> {
   const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
+    (stats) => stats.isDirectory(),
     () => false,
   );
   if (!isFolder) throw error;
 }
 
-function codeOf(error: unknown): unknown {
+function readCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

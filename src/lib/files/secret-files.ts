@@ -23,7 +23,7 @@ export function withSecretFiles(env: NodeJS.ProcessEnv, names: Iterable<string>)
     if (isEmpty(path)) continue;
     if (!isEmpty(env[name])) problems.push(`${name} and ${name}_FILE are both set; keep one of them.`);
     else {
-      const value = contentOf(path);
+      const value = readContent(path);
       if (value instanceof Error) problems.push(`${name}_FILE names ${path}, which cannot be read: ${value.message}.`);
       else read[name] = value;
     }
@@ -32,12 +32,12 @@ export function withSecretFiles(env: NodeJS.ProcessEnv, names: Iterable<string>)
 }
 
 /** The value of one variable, from its file too; undefined when it has none, or a file that cannot be read. */
-export function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+export function readSecret(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const value = withSecretFiles(env, [name]).env[name]?.trim();
   return value === '' ? undefined : value;
 }
 
-function contentOf(path: string): string | Error {
+function readContent(path: string): string | Error {
   try {
     const { size } = statSync(path);
     if (size > maxBytes) return new Error(`it has ${size} bytes, at most ${maxBytes} are allowed`);

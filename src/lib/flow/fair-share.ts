@@ -76,8 +76,8 @@ export class FairShare {
     this.#max = max;
     this.#contendedMax = contendedMax ?? Number.POSITIVE_INFINITY;
     this.#nowMs = nowMs ?? (() => performance.now());
-    this.#tenantFactor = factorOf(tenantPercent);
-    this.#organizationFactor = organizationPercent === undefined ? Number.POSITIVE_INFINITY : factorOf(organizationPercent);
+    this.#tenantFactor = toFactor(tenantPercent);
+    this.#organizationFactor = organizationPercent === undefined ? Number.POSITIVE_INFINITY : toFactor(organizationPercent);
     this.#organizationMax = organizationMax ?? Number.POSITIVE_INFINITY;
     this.#personMax = personMax ?? Number.POSITIVE_INFINITY;
   }
@@ -221,7 +221,7 @@ interface TenantPlaces {
   readonly organizations: Map<string, number>;
 }
 
-function factorOf(percent: number): number {
+function toFactor(percent: number): number {
   return percent / (100 - percent);
 }
 

@@ -13,7 +13,7 @@ const searchedMax = 1_000_000;
  */
 export function jsonErrorPosition(text: string): number | undefined {
   const open: ('{' | '[')[] = [];
-  let expected: Expected = 'value';
+  let expectedToken: Expected = 'value';
   let position = 0;
   const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma-or-end');
   for (;;) {
@@ -23,33 +23,33 @@ export function jsonErrorPosition(text: string): number | undefined {
     const start = skipSpace(text, position);
     if (match === null) return start;
     const [, mark, string, number, word] = match;
-    const next = step(expected, open, mark, string !== undefined, number !== undefined || word !== undefined, afterValue);
+    const next = step(expectedToken, open, mark, string !== undefined, number !== undefined || word !== undefined, afterValue);
     if (next === undefined) return start;
-    expected = next;
+    expectedToken = next;
     position = tokenPattern.lastIndex;
   }
 }
 
 function step(
-  expected: Expected,
+  expectedToken: Expected,
   open: ('{' | '[')[],
   mark: string | undefined,
   isString: boolean,
   isScalar: boolean,
   afterValue: () => Expected,
 ): Expected | undefined {
-  if (expected === 'nothing') return undefined;
-  if (expected === 'colon') return mark === ':' ? 'value' : undefined;
-  if (expected === 'value' || expected === 'value-or-end') {
+  if (expectedToken === 'nothing') return undefined;
+  if (expectedToken === 'colon') return mark === ':' ? 'value' : undefined;
+  if (expectedToken === 'value' || expectedToken === 'value-or-end') {
     if (isString || isScalar) return afterValue();
     if (mark === '{' || mark === '[') {
       open.push(mark);
       return mark === '{' ? 'name-or-end' : 'value-or-end';
     }
-    if (mark !== ']' || expected === 'value') return undefined;
-  } else if (expected === 'name' || expected === 'name-or-end') {
+    if (mark !== ']' || expectedToken === 'value') return undefined;
+  } else if (expectedToken === 'name' || expectedToken === 'name-or-end') {
     if (isString) return 'colon';
-    if (mark !== '}' || expected === 'name') return undefined;
+    if (mark !== '}' || expectedToken === 'name') return undefined;
   } else if (mark === ',') return open.at(-1) === '{' ? 'name' : 'value';
   const opener = open.pop();
   if ((mark === '}' && opener === '{') || (mark === ']' && opener === '[')) return afterValue();

@@ -17,12 +17,12 @@ export function membersOf(value: unknown): JsonObject {
 }
 
 /** The items of an array; none for any other value. */
-export function itemsOf(value: unknown): readonly unknown[] {
+export function readElements(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : noItems;
 }
 
 /** A string; undefined for any other value. */
-export function stringOf(value: unknown): string | undefined {
+export function readString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -11,13 +11,13 @@ export const corsOriginsGrammar = 'origins such as https://app.example.com, sepa
  */
 export function parseCorsOrigins(text: string | undefined): CorsOrigins | undefined {
   const entries = (text ?? '').split(',').map((entry) => entry.trim());
-  const given = entries.filter((entry) => entry !== '');
-  if (given.length === 0) return undefined;
-  if (given.includes('*')) {
-    if (given.length === 1) return '*';
+  const originTexts = entries.filter((entry) => entry !== '');
+  if (originTexts.length === 0) return undefined;
+  if (originTexts.includes('*')) {
+    if (originTexts.length === 1) return '*';
     throw new Error(`"*" allows every origin and stands alone; expected ${corsOriginsGrammar}`);
   }
-  return new Set(given.map(readOrigin));
+  return new Set(originTexts.map(readOrigin));
 }
 
 /** Browsers send origins in lower case and without the port that the scheme has by default. */

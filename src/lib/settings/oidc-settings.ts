@@ -72,16 +72,16 @@ const domainPattern = /^(?:\*|(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9
 const orgIdPattern = /^org_[0-9a-z]{26}$/;
 
 /** The parts of the name of a setting of a provider; undefined for other variables, and for ends that mean nothing. */
-export function oidcSettingOf(name: string): { readonly provider: string; readonly setting: OidcSetting } | undefined {
+export function parseOidcSetting(name: string): { readonly provider: string; readonly setting: OidcSetting } | undefined {
   const [, provider, end] = namePattern.exec(name) ?? [];
-  const setting = settingNames.find((known) => known === end);
+  const setting = settingNames.find((settingName) => settingName === end);
   return provider === undefined || setting === undefined ? undefined : { provider, setting };
 }
 
 /** The variables of an environment whose value is the secret of a client, also where only its file is named. */
 export function oidcSecretNames(env: NodeJS.ProcessEnv): readonly string[] {
   const names = Object.keys(env).map((name) => name.replace(/_FILE$/, ''));
-  return [...new Set(names.filter((name) => oidcSettingOf(name)?.setting === 'CLIENT_SECRET'))];
+  return [...new Set(names.filter((name) => parseOidcSetting(name)?.setting === 'CLIENT_SECRET'))];
 }
 
 /**
@@ -93,24 +93,24 @@ export function readOidcProviders(env: NodeJS.ProcessEnv): {
   readonly providers: readonly OidcProviderSettings[];
   readonly problems: readonly string[];
 } {
-  const given = new Map<string, Map<OidcSetting, string>>();
+  const settingsByProvider = new Map<string, Map<OidcSetting, string>>();
   for (const [name, value] of Object.entries(env)) {
-    const parts = oidcSettingOf(name);
+    const parts = parseOidcSetting(name);
     if (parts === undefined || value === undefined || value.trim() === '') continue;
-    const ofProvider = given.get(parts.provider) ?? new Map<OidcSetting, string>();
-    given.set(parts.provider, ofProvider.set(parts.setting, value.trim()));
+    const ofProvider = settingsByProvider.get(parts.provider) ?? new Map<OidcSetting, string>();
+    settingsByProvider.set(parts.provider, ofProvider.set(parts.setting, value.trim()));
   }
   const providers: OidcProviderSettings[] = [];
   const problems: string[] = [];
-  for (const [name, values] of [...given].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    const found = problemsOf(name, values);
-    problems.push(...found);
-    if (found.length === 0) providers.push(providerOf(name, values));
+  for (const [name, values] of [...settingsByProvider].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const providerProblems = listProblems(name, values);
+    problems.push(...providerProblems);
+    if (providerProblems.length === 0) providers.push(toProvider(name, values));
   }
   return { providers, problems };
 }
 
-function problemsOf(name: string, values: ReadonlyMap<OidcSetting, string>): readonly string[] {
+function listProblems(name: string, values: ReadonlyMap<OidcSetting, string>): readonly string[] {
   const problems: string[] = [];
   const mustBe = (setting: OidcSetting) => problems.push(`OIDC_${name}_${setting} must be ${oidcSettings[setting].allowed}.`);
   for (const setting of ['ISSUER', 'CLIENT_ID'] as const) {
@@ -125,14 +125,14 @@ function problemsOf(name: string, values: ReadonlyMap<OidcSetting, string>): rea
   }
   const orgId = values.get('ORGANIZATION');
   if (orgId !== undefined && !orgIdPattern.test(orgId)) mustBe('ORGANIZATION');
-  if (joinRulesOf(values.get('JOIN') ?? '') === undefined) mustBe('JOIN');
+  if (parseJoinRules(values.get('JOIN') ?? '') === undefined) mustBe('JOIN');
   if (values.has('ADMIN_GROUPS') && !values.has('GROUPS_CLAIM')) {
     problems.push(`OIDC_${name}_GROUPS_CLAIM must be set with OIDC_${name}_ADMIN_GROUPS: it names the claim with the groups.`);
   }
   return problems;
 }
 
-function providerOf(name: string, values: ReadonlyMap<OidcSetting, string>): OidcProviderSettings {
+function toProvider(name: string, values: ReadonlyMap<OidcSetting, string>): OidcProviderSettings {
   const scopes = (values.get('SCOPES') ?? 'openid email profile').split(/ +/);
   return {
     name: name.toLowerCase(),
@@ -143,9 +143,9 @@ function providerOf(name: string, values: ReadonlyMap<OidcSetting, string>): Oid
     scopes: [...new Set(['openid', ...scopes])].join(' '),
     emailVerifiedClaim: values.get('EMAIL_VERIFIED_CLAIM') ?? 'email_verified',
     groupsClaim: values.get('GROUPS_CLAIM'),
-    adminGroups: listOf(values.get('ADMIN_GROUPS') ?? ''),
+    adminGroups: parseList(values.get('ADMIN_GROUPS') ?? ''),
     orgId: values.get('ORGANIZATION'),
-    joinRules: joinRulesOf(values.get('JOIN') ?? '') ?? [],
+    joinRules: parseJoinRules(values.get('JOIN') ?? '') ?? [],
   };
 }
 
@@ -158,9 +158,9 @@ function isIssuer(text: string): boolean {
 }
 
 /** Undefined when a rule cannot be read, or a domain has two. */
-function joinRulesOf(text: string): readonly JoinRule[] | undefined {
+function parseJoinRules(text: string): readonly JoinRule[] | undefined {
   const rules: JoinRule[] = [];
-  for (const entry of listOf(text)) {
+  for (const entry of parseList(text)) {
     const [domain = '', place = '', ...rest] = entry.split('=').map((part) => part.trim());
     const [orgId = '', role = 'MEMBER', ...more] = place.split(':').map((part) => part.trim());
     const isRead = domainPattern.test(domain.toLowerCase()) && orgIdPattern.test(orgId) && rest.length + more.length === 0;
@@ -170,7 +170,7 @@ function joinRulesOf(text: string): readonly JoinRule[] | undefined {
   return new Set(rules.map(({ domain }) => domain)).size === rules.length ? rules : undefined;
 }
 
-function listOf(text: string): readonly string[] {
+function parseList(text: string): readonly string[] {
   return text
     .split(',')
     .map((entry) => entry.trim())

@@ -36,21 +36,21 @@ export function part(fallback: number) {
 
 export const days = (fallback: number) => whole(fallback, 1, daysMax);
 
-export function oneOf<const T extends readonly [string, ...string[]]>(values: T, fallback: NoInfer<T[number]>) {
+export function chooseOne<const T extends readonly [string, ...string[]]>(values: T, fallback: NoInfer<T[number]>) {
   return z
     .enum(values)
     .default(fallback as never)
     .meta({ allowed: `one of ${values.join(', ')}` });
 }
 
-const trimmed = () => z.string().trim();
+const trimmedString = () => z.string().trim();
 
-export function text(fallback: string, allowed: string) {
-  return z.string().default(fallback).meta({ allowed });
+export function text(fallback: string, description: string) {
+  return z.string().default(fallback).meta({ allowed: description });
 }
 
-export function optionalText(allowed = 'a text') {
-  return trimmed().optional().meta({ allowed });
+export function optionalText(description = 'a text') {
+  return trimmedString().optional().meta({ allowed: description });
 }
 
 /** An address of one of the schemes that names a host. */
@@ -67,7 +67,7 @@ export function url(schemes: readonly string[], fallback: string) {
 }
 
 function address(schemes: readonly string[]) {
-  return trimmed().refine(
+  return trimmedString().refine(
     (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).hostname !== '',
   );
 }
@@ -76,15 +76,15 @@ function address(schemes: readonly string[]) {
 export function optionalDatabaseUrl() {
   const pattern = /^(postgres(?:ql)?:\/\/(?:[^/@\s]*@)?)(?=\/)/;
   const isGood = (url: string) => /^postgres(?:ql)?:\/\/\S+$/.test(url) && URL.canParse(url.replace(pattern, '$1localhost'));
-  return trimmed()
+  return trimmedString()
     .refine(isGood)
     .optional()
     .meta({ allowed: 'an address such as postgres://user:password@host:5432/database, its signs percent-encoded' });
 }
 
 /** Refuses a text that its reader throws at, with the reader's message. */
-export function readBy(read: (text: string) => unknown, allowed: string) {
-  return trimmed()
+export function readBy(read: (text: string) => unknown, description: string) {
+  return trimmedString()
     .superRefine((text, context) => {
       try {
         read(text);
@@ -97,20 +97,20 @@ export function readBy(read: (text: string) => unknown, allowed: string) {
       }
     })
     .optional()
-    .meta({ allowed });
+    .meta({ allowed: description });
 }
 
-export function match(fallback: string, pattern: RegExp, allowed: string) {
-  return trimmed().regex(pattern).default(fallback).meta({ allowed });
+export function match(fallback: string, pattern: RegExp, description: string) {
+  return trimmedString().regex(pattern).default(fallback).meta({ allowed: description });
 }
 
-export function optionalMatch(pattern: RegExp, allowed: string) {
-  return trimmed().regex(pattern).optional().meta({ allowed });
+export function optionalMatch(pattern: RegExp, description: string) {
+  return trimmedString().regex(pattern).optional().meta({ allowed: description });
 }
 
 /** What a setting allows, in words that follow "must be". */
-export function allowedOf(schema: z.ZodType): string {
-  const allowed = schema.meta()?.allowed;
-  if (typeof allowed !== 'string') throw new Error('a setting does not say what it allows');
-  return allowed;
+export function describeAllowed(schema: z.ZodType): string {
+  const description = schema.meta()?.allowed;
+  if (typeof description !== 'string') throw new Error('a setting does not say what it allows');
+  return description;
 }

@@ -10,11 +10,11 @@ const keyForms = /\b(?:sk|pk|rk|xox[a-z]|ghp|glpat|AKIA|AIza)[-_A-Za-z0-9]{6,}|[
  */
 export function displayValue(name: string, value: string): string {
   if (secretNames.test(name)) return `the ${value.length} characters given`;
-  const shown = value
+  const text = value
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim()
     .replace(/^([a-z0-9+.-]+:(?:\/\/)?)?.*@/i, '$1***@')
     .replaceAll(/([?&;][^=&;\s]*=)[^&;\s]*/g, '$1***')
     .replaceAll(keyForms, '***');
-  return shown.length > charsMax ? `${shown.slice(0, charsMax)}…` : shown;
+  return text.length > charsMax ? `${text.slice(0, charsMax)}…` : text;
 }

@@ -8,5 +8,5 @@ export function escapeMarkup(text: string): string {
 
 /** The inverse of `escapeMarkup`. */
 export function unescapeMarkup(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot);/g, (escaped) => characters[escaped] ?? escaped);
+  return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => characters[entity] ?? entity);
 }

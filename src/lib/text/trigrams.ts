@@ -5,11 +5,11 @@
 export function trigramSimilarity(left: string, right: string): number {
   const a = trigrams(left);
   const b = trigrams(right);
-  const shared = a.intersection(b).size;
-  return shared === 0 ? 0 : shared / (a.size + b.size - shared);
+  const sharedCount = a.intersection(b).size;
+  return sharedCount === 0 ? 0 : sharedCount / (a.size + b.size - sharedCount);
 }
 
 function trigrams(word: string): Set<string> {
-  const padded = `  ${word} `;
-  return new Set(Array.from({ length: padded.length - 2 }, (_, index) => padded.slice(index, index + 3)));
+  const paddedWord = `  ${word} `;
+  return new Set(Array.from({ length: paddedWord.length - 2 }, (_, index) => paddedWord.slice(index, index + 3)));
 }

@@ -83,15 +83,15 @@ const declaredGroups: readonly DeclaredGroup[] = [
  * @param repository  the folder that paths are relative to.
  */
 export function readGroups(repository: string): readonly PageGroup[] {
-  const filesOf = (pattern: string) =>
+  const listFiles = (pattern: string) =>
     globSync(pattern, { cwd: repository })
       .map((path) => path.replaceAll('\\', '/'))
       .toSorted();
-  const present = new Set([...filesOf('*.md'), ...filesOf('docs/*.md'), ...filesOf('docs/decisions/*.md')]);
-  const named = new Set(declaredGroups.flatMap(({ labels }) => Object.keys(labels ?? {})));
+  const present = new Set([...listFiles('*.md'), ...listFiles('docs/*.md'), ...listFiles('docs/decisions/*.md')]);
+  const namedPaths = new Set(declaredGroups.flatMap(({ labels }) => Object.keys(labels ?? {})));
   return declaredGroups.map(({ title, labels = {}, others }) => {
-    const ordered = Object.entries(labels).flatMap(([path, label]) => (present.has(path) ? [{ path, label }] : []));
-    const rest = others === undefined ? [] : filesOf(others).filter((path) => !named.has(path));
-    return { title, pages: [...ordered, ...rest.map((path) => ({ path }))] };
+    const orderedPages = Object.entries(labels).flatMap(([path, label]) => (present.has(path) ? [{ path, label }] : []));
+    const rest = others === undefined ? [] : listFiles(others).filter((path) => !namedPaths.has(path));
+    return { title, pages: [...orderedPages, ...rest.map((path) => ({ path }))] };
   });
 }

@@ -37,7 +37,7 @@ function indexPage(pages: readonly ManualPage[]): string {
   const parts = byGroup(pages).map(([group, inGroup]) => {
     // There are many decisions, each known by its name.
     const hasCards = group !== 'Decisions';
-    const summary = (page: ManualPage) => (hasCards ? `<p>${summaryOf(page)}</p>` : '');
+    const summary = (page: ManualPage) => (hasCards ? `<p>${writeSummary(page)}</p>` : '');
     const items = inGroup.map((page) => `<li><a href="${page.address}">${page.label}</a>${summary(page)}</li>`);
     const list = `<ul class="${hasCards ? 'cards' : 'names'}">\n${items.join('\n')}\n</ul>`;
     return `<section aria-labelledby="${group}">\n<h2 id="${group}">${group}</h2>\n${list}\n</section>`;
@@ -49,7 +49,7 @@ function indexPage(pages: readonly ManualPage[]): string {
 
 function manualPage(page: ManualPage, pages: readonly ManualPage[]): string {
   const { title, html, sections } = page;
-  const aside = `${groupList(page, pages)}\n${contentsOf(sections)}`;
+  const aside = `${groupList(page, pages)}\n${writeContents(sections)}`;
   const place = `<p class="place"><a href="/manual">Manual</a> / ${page.group}</p>`;
   const main = `${place}\n<article>\n${html}</article>\n${neighbors(page, pages)}`;
   return renderPage({ title: `${title} · Parley`, main, aside, part: 'manual' });
@@ -70,7 +70,7 @@ function groupList(current: ManualPage, pages: readonly ManualPage[]): string {
 }
 
 /** Links to the parts of a page; empty for a page of few parts. */
-function contentsOf(sections: readonly Section[]): string {
+function writeContents(sections: readonly Section[]): string {
   const parts = sections.filter(({ depth }) => depth === 2 || depth === 3);
   if (parts.length < 3) return '';
   const items = parts.map(
@@ -93,7 +93,7 @@ function byGroup(pages: readonly ManualPage[]): readonly (readonly [string, read
 }
 
 /** What the parts of a page are about; its first sentence, when it has hardly any. */
-function summaryOf({ sections }: ManualPage): string {
+function writeSummary({ sections }: ManualPage): string {
   const headings = sections.filter(({ depth }) => depth === 2).map(({ heading }) => heading);
   if (headings.length > 1) return headings.slice(0, summaryHeadingsMax).join(' · ');
   return escapeHtml(/^.*?[.:](?=\s|$)/s.exec(sections[0]?.text ?? '')?.[0] ?? '');

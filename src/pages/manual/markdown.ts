@@ -31,7 +31,7 @@ export interface RenderedMarkdown {
 export function renderMarkdown(text: string, path: string, pages: ReadonlySet<string>): RenderedMarkdown {
   const headings = new Map<Token, { readonly id: string; readonly heading: string }>();
   const ids = new Set<string>();
-  const marked = new Marked({
+  const markdownRenderer = new Marked({
     gfm: true,
     renderer: {
       heading(token) {
@@ -46,7 +46,7 @@ export function renderMarkdown(text: string, path: string, pages: ReadonlySet<st
       },
       link({ href, tokens }) {
         const inner = this.parser.parseInline(tokens);
-        const target = addressOf(href, path, pages);
+        const target = resolveAddress(href, path, pages);
         return target === undefined ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
       },
       code({ text: code }) {
@@ -68,30 +68,30 @@ export function renderMarkdown(text: string, path: string, pages: ReadonlySet<st
       },
     },
   });
-  const tokens = marked.lexer(text);
-  const html = marked.parser(tokens);
-  const sections = sectionsOf(tokens, headings);
+  const tokens = markdownRenderer.lexer(text);
+  const html = markdownRenderer.parser(tokens);
+  const sections = collectSections(tokens, headings);
   return { title: sections[0]?.heading ?? path, html, sections };
 }
 
-function sectionsOf(
+function collectSections(
   tokens: readonly Token[],
   headings: ReadonlyMap<Token, { readonly id: string; readonly heading: string }>,
 ): readonly Section[] {
   const sections: { id: string; depth: number; heading: string; text: string }[] = [];
   for (const token of tokens) {
-    const known = headings.get(token);
+    const knownHeading = headings.get(token);
     const last = sections.at(-1);
-    if (known !== undefined && token.type === 'heading') sections.push({ ...known, depth: Number(token.depth), text: '' });
-    else if (last !== undefined) last.text = `${last.text} ${wordsOf(token)}`.trim();
+    if (knownHeading !== undefined && token.type === 'heading') sections.push({ ...knownHeading, depth: Number(token.depth), text: '' });
+    else if (last !== undefined) last.text = `${last.text} ${readWords(token)}`.trim();
   }
   return sections;
 }
 
 /** What a token says, without its markup. */
-function wordsOf(token: Token): string {
+function readWords(token: Token): string {
   if (token.type === 'html' || token.type === 'space') return '';
-  const join = (parts: readonly Token[], between: string) => parts.map(wordsOf).join(between);
+  const join = (parts: readonly Token[], between: string) => parts.map(readWords).join(between);
   if (token.type === 'list') return join(token.items, ' ');
   if (token.type === 'table') {
     const rows: readonly (readonly { readonly tokens: Token[] }[])[] = [token.header, ...token.rows];
@@ -102,14 +102,14 @@ function wordsOf(token: Token): string {
 }
 
 /** As repository hosts make them, so that links between the files work in both places. */
-function freeId(heading: string, taken: Set<string>): string {
+function freeId(heading: string, takenIds: Set<string>): string {
   const base = decoded(heading)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
   let id = base;
-  for (let number = 1; taken.has(id); number += 1) id = `${base}-${number}`;
-  taken.add(id);
+  for (let number = 1; takenIds.has(id); number += 1) id = `${base}-${number}`;
+  takenIds.add(id);
   return id;
 }
 
@@ -117,7 +117,7 @@ function decoded(html: string): string {
   return html.replace(/&(?:amp|lt|gt|quot|#39);/g, ' ').replace(/`/g, '');
 }
 
-function addressOf(href: string, path: string, pages: ReadonlySet<string>): string | undefined {
+function resolveAddress(href: string, path: string, pages: ReadonlySet<string>): string | undefined {
   if (/^(?:https?:\/\/|mailto:|#)/.test(href)) return href;
   const [file = '', anchor] = href.split('#');
   const target = posix.join(posix.dirname(path), file);

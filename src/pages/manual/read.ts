@@ -26,8 +26,8 @@ export async function readManual(): Promise<readonly ManualPage[]> {
   const paths = new Set(groups.flatMap(({ pages }) => pages.map(({ path }) => path)));
   return groups.flatMap(({ title: group, pages }) =>
     pages.map(({ path, label }) => {
-      const rendered = renderMarkdown(readFileSync(join(repository, path), 'utf8'), path, paths);
-      return { ...rendered, address: `/manual/${path}`, group, label: label ?? rendered.title };
+      const renderedPage = renderMarkdown(readFileSync(join(repository, path), 'utf8'), path, paths);
+      return { ...renderedPage, address: `/manual/${path}`, group, label: label ?? renderedPage.title };
     }),
   );
 }

@@ -51,18 +51,18 @@ export function requestParts({ req, route, path, query, body }: Call): RequestPa
 
 /** The sequence number of `Last-Event-ID: <runId>:<sequence>`. A value of another form counts as no header, as the standard says. */
 function lastEventSequence(req: IncomingMessage): number | undefined {
-  const given = req.headers['last-event-id'];
-  const digits = typeof given === 'string' ? /(?:^|:)(\d{1,9})$/.exec(given)?.[1] : undefined;
+  const lastEventId = req.headers['last-event-id'];
+  const digits = typeof lastEventId === 'string' ? /(?:^|:)(\d{1,9})$/.exec(lastEventId)?.[1] : undefined;
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** The ticket that admits a request instead of a key. A request that also has a key is authenticated by the key. */
-export function ticketOf(row: DeclaredRoute, req: IncomingMessage): string | undefined {
+export function readTicket(row: DeclaredRoute, req: IncomingMessage): string | undefined {
   if (row.ticket === undefined || req.headers.authorization !== undefined) return undefined;
-  return new URLSearchParams(queryOf(req)).get(row.ticket) ?? undefined;
+  return new URLSearchParams(readQuery(req)).get(row.ticket) ?? undefined;
 }
 
-export function queryOf({ url = '' }: IncomingMessage): string {
+export function readQuery({ url = '' }: IncomingMessage): string {
   const split = url.indexOf('?');
   return split === -1 ? '' : url.slice(split + 1);
 }
@@ -71,8 +71,8 @@ export function wantsStream({ req, route: { row }, query, body }: Call): boolean
   if (row.stream === undefined) return false;
   if (row.stream.when === 'always') return true;
   if (row.stream.when === 'query') return new URLSearchParams(query).get('stream') === 'true';
-  const asked = streamMember(body.value);
-  if (asked === true) return true;
-  if (row.stream.when !== 'stream-or-accept' || asked === false) return false;
+  const streamValue = streamMember(body.value);
+  if (streamValue === true) return true;
+  if (row.stream.when !== 'stream-or-accept' || streamValue === false) return false;
   return (req.headers.accept ?? '').includes('text/event-stream');
 }

@@ -15,7 +15,7 @@ export interface Reply {
 export const noHeaders: Readonly<Record<string, string>> = {};
 
 /** Makes the reply of an executed document. @throws whatever its resolvers threw. */
-export function replyOf(route: Route, result: ExecutionResult): Reply {
+export function toReply(route: Route, result: ExecutionResult): Reply {
   const { row } = route;
   const [error] = result.errors ?? [];
   if (error !== undefined) {

@@ -7,11 +7,11 @@ import { admitTicket } from '../../domain/knowledge/upload-tickets.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { authenticate, type KeyCheck } from '../../http/authenticate/authenticate.ts';
-import { keyCheckOf } from '../../http/authenticate/key-check.ts';
+import { createKeyCheck } from '../../http/authenticate/key-check.ts';
 import { readJsonBody } from '../../http/body/json.ts';
 import { readRawUpload } from '../../http/body/raw-upload.ts';
 import { readUpload } from '../../http/body/upload.ts';
-import { CallContext, requestIdOf } from '../../http/context.ts';
+import { CallContext, findRequestId } from '../../http/context.ts';
 import { makeError, unknownPath } from '../../http/errors.ts';
 import { leaveOutExtensions } from '../../http/extensions.ts';
 import type { RouteMeter } from '../../http/log/metrics.ts';
@@ -22,7 +22,7 @@ import type { Route } from '../compile.ts';
 import { callerError, pathError } from '../input/error-params.ts';
 import { isAlias } from '../paths.ts';
 import type { DeclaredRoute } from '../route.ts';
-import { type Call, type CallBody, type PathValues, queryOf, type Step, ticketOf } from './call.ts';
+import { type Call, type CallBody, type PathValues, readQuery, type Step, readTicket } from './call.ts';
 import type { RestOptions } from './options.ts';
 
 const noBody: CallBody = { text: '' };
@@ -35,7 +35,7 @@ export class Steps {
 
   constructor(options: RestOptions) {
     this.#options = options;
-    this.#keyCheck = keyCheckOf(options.deps, options.admissions.failedKeys, options.keys?.authenticate);
+    this.#keyCheck = createKeyCheck(options.deps, options.admissions.failedKeys, options.keys?.authenticate);
     this.#unmatched = options.metrics.meter('none');
   }
 
@@ -46,13 +46,13 @@ export class Steps {
   }
 
   /** For a path without a route of this method. OPTIONS needs no key. */
-  refuseMethod(allowed: string): Step {
+  refuseMethod(allowedMethods: string): Step {
     return async (req, res) => {
       res.locals.meter = this.#unmatched;
-      if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestIdOf(req), ['allow', allowed]);
+      if (req.method === 'OPTIONS') return sendEmpty(res, 204, findRequestId(req), ['allow', allowedMethods]);
       await this.#authenticateOnly(req, res);
-      res.setHeader('allow', allowed);
-      throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, not ${req.method}`);
+      res.setHeader('allow', allowedMethods);
+      throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowedMethods}, not ${req.method}`);
     };
   }
 
@@ -65,7 +65,7 @@ export class Steps {
   async #authenticateOnly(req: IncomingMessage, res: Response): Promise<void> {
     const { locals } = res;
     locals.meter = this.#unmatched;
-    locals.errorForm = (shown) => pathError(req.url ?? '', shown);
+    locals.errorForm = (shownError) => pathError(req.url ?? '', shownError);
     countRequest(this.#options.deps.rates, await authenticate(req, this.#keyCheck), res, locals.startedMs);
   }
 
@@ -82,15 +82,15 @@ export class Steps {
       if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
         countRequest(deps.rates, caller, res, locals.startedMs);
-        const context = new CallContext(deps, caller, actions, requestIdOf(req), res);
+        const context = new CallContext(deps, caller, actions, findRequestId(req), res);
         context.missIsError = true;
-        locals.call = { req, res, route, context, path: pathValues(req.params), query: queryOf(req), fileMaxBytes, body: noBody };
+        locals.call = { req, res, route, context, path: pathValues(req.params), query: readQuery(req), fileMaxBytes, body: noBody };
         next();
       };
-      const ticket = ticketOf(route.row, req);
+      const ticket = readTicket(route.row, req);
       if (ticket !== undefined) return admitTicket(deps, ticket).then(({ caller, sizeBytesMax }) => enter(caller, sizeBytesMax));
-      const known = authenticate(req, this.#keyCheck);
-      return known instanceof Promise ? known.then((caller) => enter(caller)) : enter(known);
+      const knownCaller = authenticate(req, this.#keyCheck);
+      return knownCaller instanceof Promise ? knownCaller.then((caller) => enter(caller)) : enter(knownCaller);
     };
   }
 
@@ -112,8 +112,8 @@ export class Steps {
   #admit(route: Route): Step | undefined {
     if (route.source === undefined) return undefined;
     const { admissions, deps } = this.#options;
-    const made = (refusal: ShareRefusal) => makeError(admissions.runs.errorOf(refusal), route.row.errorForm);
-    const refusals = { full: made('full'), tenant: made('tenant'), organization: made('organization'), person: made('person') };
+    const toRefusalError = (refusal: ShareRefusal) => makeError(admissions.runs.errorOf(refusal), route.row.errorForm);
+    const refusals = { full: toRefusalError('full'), tenant: toRefusalError('tenant'), organization: toRefusalError('organization'), person: toRefusalError('person') };
     return (req, res, next) => {
       const { context } = res.locals.call;
       const refusal = req.headers['idempotency-key'] === undefined ? admissions.runs.refusal(context.caller) : undefined;

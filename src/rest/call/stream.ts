@@ -35,11 +35,11 @@ export async function sendStream(streams: SseStreams, factory: StreamEncoderFact
   const stream = streams.start(res, context.requestId, withNotes(call.headers, context));
   try {
     const last = await pump(stream, encoder, batches, first);
-    const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
-    stream.end(last + (ended instanceof DomainError ? encoder.fail(ended) : encoder.end()));
+    const endReason: unknown = context.signal.aborted ? context.signal.reason : undefined;
+    stream.end(last + (endReason instanceof DomainError ? encoder.fail(endReason) : encoder.end()));
   } catch (error) {
-    const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
-    stream.end(encoder.fail(ended instanceof DomainError ? ended : error));
+    const abortReason: unknown = context.signal.aborted ? context.signal.reason : undefined;
+    stream.end(encoder.fail(abortReason instanceof DomainError ? abortReason : error));
     if (!context.signal.aborted) throw error;
   } finally {
     await batches.return?.();

@@ -27,12 +27,12 @@ export function checkShape(row: DeclaredRoute, pathNames: readonly string[]): vo
 
 /** Every name of the path and the query is a variable, and every variable gets a value. */
 export function checkVariables(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): void {
-  const fed = new Map<string, string>();
+  const argumentsByVariable = new Map<string, string>();
   const feed = (name: string, from: string) => {
     requireVariable(main, name, from);
-    const before = fed.get(name);
+    const before = argumentsByVariable.get(name);
     if (before !== undefined) throw new Error(`$${name} is fed by ${before} and by ${from}`);
-    fed.set(name, from);
+    argumentsByVariable.set(name, from);
   };
   const isFree = (name: string) => (row.stream?.query?.[name] ?? row.terms?.[name]) !== undefined;
   for (const name of pathNames) if (!isFree(name)) feed(name, 'the path');
@@ -51,7 +51,7 @@ export function checkVariables(row: DeclaredRoute, main: RowDocument, pathNames:
   }
   for (const variable of main.variables.values()) {
     const isFormField = row.upload !== undefined && row.upload.isRaw !== true && row.body === undefined;
-    if (fed.has(variable.name) || isFormField) continue;
+    if (argumentsByVariable.has(variable.name) || isFormField) continue;
     throw new Error(`nothing feeds $${variable.name}`);
   }
 }
@@ -71,13 +71,13 @@ export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const part = repliedPart(row, main);
   const type = getNullableType(part.type);
   checkRun(row, main);
-  const selected = selectedKeys(part.selectionSet);
-  if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {
+  const selectedNames = selectedKeys(part.selectionSet);
+  if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selectedNames.has('nodes'))) {
     throw new Error('wrap: data needs a list, or a connection that selects nodes');
   }
-  if (row.page !== undefined && row.page !== 'total' && !selected.has('pageInfo'))
+  if (row.page !== undefined && row.page !== 'total' && !selectedNames.has('pageInfo'))
     throw new Error(`page: ${row.page} needs pageInfo`);
-  if (row.page === 'total' && !selected.has('totalCount')) throw new Error('page: total needs totalCount');
+  if (row.page === 'total' && !selectedNames.has('totalCount')) throw new Error('page: total needs totalCount');
   const everywhere = allKeys(main.rootNode.selectionSet);
   for (const name of row.omitNull ?? [])
     if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
@@ -109,7 +109,7 @@ function checkRun({ reply, stream }: DeclaredRoute, { operation: { operation } }
 }
 
 function selectedKeys(set: SelectionSetNode | undefined): Set<string> {
-  return new Set((set?.selections ?? []).flatMap((node) => (node.kind === Kind.FIELD ? [keyOf(node)] : [])));
+  return new Set((set?.selections ?? []).flatMap((node) => (node.kind === Kind.FIELD ? [findKey(node)] : [])));
 }
 
 function allKeys(set: SelectionSetNode | undefined): Set<string> {
@@ -124,10 +124,10 @@ function nodesNamed(set: SelectionSetNode | undefined, key: string): FieldNode[]
   return (set?.selections ?? []).flatMap((node) => {
     if (node.kind === Kind.FRAGMENT_SPREAD) return [];
     const within = nodesNamed(node.selectionSet, key);
-    return node.kind === Kind.FIELD && keyOf(node) === key ? [node, ...within] : within;
+    return node.kind === Kind.FIELD && findKey(node) === key ? [node, ...within] : within;
   });
 }
 
-function keyOf(node: FieldNode): string {
+function findKey(node: FieldNode): string {
   return node.alias?.value ?? node.name.value;
 }

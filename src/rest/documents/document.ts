@@ -65,7 +65,7 @@ export function compileDocument(schema: GraphQLSchema, source: string, scopes: O
   if (rootNode === undefined || operation.selectionSet.selections.length !== 1 || rootNode.kind !== Kind.FIELD) {
     throw new Error('the operation must select exactly one root field');
   }
-  const rootType = rootTypeOf(schema, operation.operation);
+  const rootType = findRootType(schema, operation.operation);
   const rootField = rootType.getFields()[rootNode.name.value];
   if (rootField === undefined) throw new Error(`${rootType.name} has no field ${rootNode.name.value}`);
   const policyKey = `${rootType.name}.${rootField.name}`;
@@ -96,7 +96,7 @@ export function repliedPart(
 ): { readonly type: GraphQLOutputType; readonly selectionSet: SelectionSetNode | undefined } {
   if (member === undefined) return { type: rootField.type, selectionSet };
   const node = selectionSet?.selections.find(
-    (selected): selected is FieldNode => selected.kind === Kind.FIELD && (selected.alias ?? selected.name).value === member,
+    (selectionNode): selectionNode is FieldNode => selectionNode.kind === Kind.FIELD && (selectionNode.alias ?? selectionNode.name).value === member,
   );
   const payload = getNamedType(rootField.type);
   const field = node === undefined || !isObjectType(payload) ? undefined : payload.getFields()[node.name.value];
@@ -123,7 +123,7 @@ export function isFileType(type: GraphQLInputType): boolean {
   return getNamedType(type).name === 'File';
 }
 
-function rootTypeOf(schema: GraphQLSchema, operation: OperationTypeNode): GraphQLObjectType {
+function findRootType(schema: GraphQLSchema, operation: OperationTypeNode): GraphQLObjectType {
   const type = {
     [OperationTypeNode.QUERY]: schema.getQueryType(),
     [OperationTypeNode.MUTATION]: schema.getMutationType(),

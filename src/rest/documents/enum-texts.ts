@@ -1,6 +1,6 @@
 import { type GraphQLOutputType, type GraphQLSchema, getNamedType, isCompositeType, isEnumType } from 'graphql';
 import { enumTexts } from '../../http/input/names.ts';
-import { fieldNamed, fieldsOf, fragmentsOf } from '../../lib/selections.ts';
+import { fieldNamed, collectFields, collectFragments } from '../../lib/selections.ts';
 import type { RowDocument } from './document.ts';
 
 /** Makes the value of a reply show enums as REST writes them. Changes the value, which graphql-js made for this reply alone. */
@@ -12,18 +12,18 @@ export type ShowEnums = (value: unknown) => void;
  * @returns undefined when the document selects none.
  */
 export function compileEnumTexts(schema: GraphQLSchema, { document, rootField, rootNode }: RowDocument): ShowEnums | undefined {
-  const fragments = fragmentsOf(document);
+  const fragments = collectFragments(document);
   const below = (type: GraphQLOutputType, node: typeof rootNode): ReadonlyMap<string, Shown> => {
-    const named = getNamedType(type);
+    const innerType = getNamedType(type);
     const members = new Map<string, Shown>();
-    if (node.selectionSet === undefined || !isCompositeType(named)) return members;
-    for (const { node: selected, parentType } of fieldsOf(schema, fragments, [
-      { selectionSet: node.selectionSet, type: named },
+    if (node.selectionSet === undefined || !isCompositeType(innerType)) return members;
+    for (const { node: selectedField, parentType } of collectFields(schema, fragments, [
+      { selectionSet: node.selectionSet, type: innerType },
     ])) {
-      const field = fieldNamed(schema, parentType, selected.name.value);
+      const field = fieldNamed(schema, parentType, selectedField.name.value);
       if (field === undefined) continue;
-      const shown = shownOf(field.type, () => below(field.type, selected));
-      if (shown !== undefined) members.set((selected.alias ?? selected.name).value, shown);
+      const fieldTexts = findShown(field.type, () => below(field.type, selectedField));
+      if (fieldTexts !== undefined) members.set((selectedField.alias ?? selectedField.name).value, fieldTexts);
     }
     return members;
   };
@@ -34,13 +34,13 @@ export function compileEnumTexts(schema: GraphQLSchema, { document, rootField, r
 /** The texts of an enum by its names, or the members of an object that show enums. */
 type Shown = { readonly texts: ReadonlyMap<string, string> } | { readonly members: ReadonlyMap<string, Shown> };
 
-function shownOf(type: GraphQLOutputType, below: () => ReadonlyMap<string, Shown>): Shown | undefined {
-  const named = getNamedType(type);
-  if (!isEnumType(named)) {
+function findShown(type: GraphQLOutputType, below: () => ReadonlyMap<string, Shown>): Shown | undefined {
+  const innerType = getNamedType(type);
+  if (!isEnumType(innerType)) {
     const members = below();
     return members.size === 0 ? undefined : { members };
   }
-  const texts = new Map([...enumTexts(named)].map(([text, { name }]) => [name, text]));
+  const texts = new Map([...enumTexts(innerType)].map(([text, { name }]) => [name, text]));
   return texts.entries().every(([name, text]) => name === text) ? undefined : { texts };
 }
 
@@ -51,13 +51,13 @@ function show(value: unknown, members: ReadonlyMap<string, Shown>): void {
   }
   if (typeof value !== 'object' || value === null) return;
   const object = value as Record<string, unknown>;
-  for (const [name, shown] of members) {
-    if ('members' in shown) show(object[name], shown.members);
-    else object[name] = textOf(object[name], shown.texts);
+  for (const [name, memberTexts] of members) {
+    if ('members' in memberTexts) show(object[name], memberTexts.members);
+    else object[name] = toEnumText(object[name], memberTexts.texts);
   }
 }
 
-function textOf(value: unknown, texts: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => textOf(item, texts));
+function toEnumText(value: unknown, texts: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => toEnumText(item, texts));
   return typeof value === 'string' ? (texts.get(value) ?? value) : value;
 }

@@ -27,7 +27,7 @@ export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSour
   const subscribe = compileResolver(schema, row);
   return (variables, context) => {
     const source = subscribe(variables, context);
-    return source instanceof Promise ? source.then(batchesOf) : batchesOf(source);
+    return source instanceof Promise ? source.then(toBatches) : toBatches(source);
   };
 }
 
@@ -55,7 +55,7 @@ export function compileResolver(schema: GraphQLSchema, row: RowDocument): CallRe
 }
 
 /** Events that arrived together stay together. A source without batches gives each event alone. */
-function batchesOf(source: unknown): AsyncIterable<readonly RunEvent[]> {
+function toBatches(source: unknown): AsyncIterable<readonly RunEvent[]> {
   if (typeof source === 'object' && source !== null) {
     if ('batches' in source && typeof source.batches === 'function') return (source as RunEventStream).batches();
     if (Symbol.asyncIterator in source) return oneByOne(source as AsyncIterable<RunEvent>);
@@ -69,10 +69,10 @@ async function* oneByOne(source: AsyncIterable<RunEvent>): AsyncIterable<readonl
 
 /** The arguments of the root field from coerced variables, as graphql-js would make them. */
 function compileArguments(row: RowDocument): (variables: Variables) => Record<string, unknown> {
-  const given = new Map((row.rootNode.arguments ?? []).map((node) => [node.name.value, node.value]));
+  const givenArguments = new Map((row.rootNode.arguments ?? []).map((node) => [node.name.value, node.value]));
   const readers = row.rootField.args.map((argument) => ({
     name: argument.name,
-    read: argumentReader(given.get(argument.name), argument.type, argument.defaultValue),
+    read: argumentReader(givenArguments.get(argument.name), argument.type, argument.defaultValue),
   }));
   return (variables) => {
     const values: Record<string, unknown> = {};

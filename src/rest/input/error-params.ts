@@ -8,14 +8,14 @@ import { memberNames } from './member-names.ts';
  * the caller of a route knows the route's variables (`limit`) and, in a snake-case body, `max_tokens`.
  */
 export function callerError(route: Route, error: PublicError): PublicError {
-  const shown = route.row.errorForm?.(error) ?? error;
-  const { faults } = shown.detail;
-  const param = shown.param === null || shown.param === '' ? null : callerPath(route, shown.param);
-  const told = renamedFault(shown, param);
-  if (faults === undefined) return told;
+  const shownError = route.row.errorForm?.(error) ?? error;
+  const { faults } = shownError.detail;
+  const param = shownError.param === null || shownError.param === '' ? null : callerPath(route, shownError.param);
+  const renamedError = renamedFault(shownError, param);
+  if (faults === undefined) return renamedError;
   return {
-    ...told,
-    detail: { ...shown.detail, faults: faults.map((fault) => renamedFault(fault, callerPath(route, fault.param))) },
+    ...renamedError,
+    detail: { ...shownError.detail, faults: faults.map((fault) => renamedFault(fault, callerPath(route, fault.param))) },
   };
 }
 
@@ -26,12 +26,12 @@ export function pathError(url: string, error: PublicError): PublicError {
 
 /** With another name for the member that was wrong, also where the message begins with it. */
 export function renamedFault<Told extends Pick<PublicError, 'message' | 'param'>, Param extends Told['param']>(
-  told: Told,
+  errorDetails: Told,
   param: Param,
 ) {
-  const { message } = told;
-  const isNamed = param !== null && told.param !== null && message.startsWith(`${told.param} `);
-  return { ...told, param, message: isNamed ? `${param}${message.slice(told.param?.length)}` : message };
+  const { message } = errorDetails;
+  const isNamed = param !== null && errorDetails.param !== null && message.startsWith(`${errorDetails.param} `);
+  return { ...errorDetails, param, message: isNamed ? `${param}${message.slice(errorDetails.param?.length)}` : message };
 }
 
 /** A member of an object whose names are the caller's own: `userSecrets.API_KEY`. */
@@ -39,14 +39,14 @@ const ofCaller = /^(userSecrets|secrets)(\..*)$/s;
 
 function callerPath(route: Route, param: string): string {
   const { row } = route;
-  const given = row.body !== undefined && param.startsWith(`${row.body}.`) ? param.slice(row.body.length + 1) : param;
-  const own = given.startsWith(route.bodyPlace) ? given.slice(route.bodyPlace.length) : given;
+  const givenPath = row.body !== undefined && param.startsWith(`${row.body}.`) ? param.slice(row.body.length + 1) : param;
+  const own = givenPath.startsWith(route.bodyPlace) ? givenPath.slice(route.bodyPlace.length) : givenPath;
   const head = /^[^.[]*/.exec(own)?.[0] ?? '';
   // Names of the path, the query and of headers are written in one way only.
   if (route.pathNames.includes(head) || head in (row.query ?? {}) || !/^[a-z]/.test(head)) return own;
-  const renamed = route.argumentNames.get(head);
-  const path = renamed === undefined || renamed === row.body ? own : `${renamed}${own.slice(head.length)}`;
+  const renamedHead = route.argumentNames.get(head);
+  const path = renamedHead === undefined || renamedHead === row.body ? own : `${renamedHead}${own.slice(head.length)}`;
   const { wire } = memberNames(row);
-  const named = ofCaller.exec(path);
-  return named === null ? path.replace(/[A-Za-z0-9_]+/g, wire) : `${wire(named[1] ?? '')}${named[2] ?? ''}`;
+  const pathMatch = ofCaller.exec(path);
+  return pathMatch === null ? path.replace(/[A-Za-z0-9_]+/g, wire) : `${wire(pathMatch[1] ?? '')}${pathMatch[2] ?? ''}`;
 }

@@ -7,13 +7,13 @@ import type { DeclaredRoute } from '../route.ts';
  */
 export function memberNames(row: Pick<DeclaredRoute, 'bodyCase' | 'camelMembers'>): MemberNames {
   if (row.bodyCase !== 'snake') return camelNames;
-  const kept = new Set(row.camelMembers ?? []);
+  const keptNames = new Set(row.camelMembers ?? []);
   return {
-    wire: (name) => (kept.has(name) ? name : snakeCase(name)),
+    wire: (name) => (keptNames.has(name) ? name : snakeCase(name)),
     other: (name) => {
-      const other = kept.has(name) ? snakeCase(name) : name;
-      return other === (kept.has(name) ? name : snakeCase(name)) ? undefined : other;
+      const other = keptNames.has(name) ? snakeCase(name) : name;
+      return other === (keptNames.has(name) ? name : snakeCase(name)) ? undefined : other;
     },
-    key: `snake ${[...kept].sort().join(' ')}`,
+    key: `snake ${[...keptNames].sort().join(' ')}`,
   };
 }

@@ -50,9 +50,9 @@ function readTexts(
 
 /** The JSON value that a text stands for. A text that is none stays a text, and the reader notes the fault. */
 function fromText(type: GraphQLInputType): (text: string) => unknown {
-  const named = isNonNullType(type) ? type.ofType : type;
-  if (isEnumType(named)) return (text) => text;
-  const name = 'name' in named ? named.name : '';
+  const innerType = isNonNullType(type) ? type.ofType : type;
+  if (isEnumType(innerType)) return (text) => text;
+  const name = 'name' in innerType ? innerType.name : '';
   if (name === 'Int') return (text) => (/^-?\d{1,30}$/.test(text) ? Number(text) : text);
   if (name === 'Float') return (text) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : text);
   if (name === 'Boolean') return (text) => (text === 'true' ? true : text === 'false' ? false : text);

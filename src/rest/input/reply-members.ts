@@ -53,11 +53,11 @@ const types = [
 ];
 const byName: ReadonlyMap<string, GraphQLInputObjectType> = new Map(types.map((type) => [type.name, type]));
 
-export function replyMembersOf(typeName: string): GraphQLInputObjectType | undefined {
+export function findReplyMembers(typeName: string): GraphQLInputObjectType | undefined {
   return byName.get(typeName);
 }
 
-export function replyFieldsOf(typeName: string): GraphQLInputFieldMap {
+export function findReplyFields(typeName: string): GraphQLInputFieldMap {
   return byName.get(typeName)?.getFields() ?? {};
 }
 

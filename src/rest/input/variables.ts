@@ -44,8 +44,8 @@ export function readVariables({ row, readers }: Route, parts: RequestParts): Rec
 }
 
 /** The members of a camelCase body in which nothing is wrong. */
-function withoutFaulty(body: Readonly<Record<string, unknown>>, { found }: Faults): Readonly<Record<string, unknown>> {
-  const faulty = new Set(found.map(({ param }) => /^[^.[]*/.exec(param)?.[0]));
+function withoutFaulty(body: Readonly<Record<string, unknown>>, { found: foundFaults }: Faults): Readonly<Record<string, unknown>> {
+  const faulty = new Set(foundFaults.map(({ param }) => /^[^.[]*/.exec(param)?.[0]));
   return Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name)));
 }
 
@@ -60,7 +60,7 @@ function readQuery(parameters: readonly Parameter[], text: string, variables: Re
 
 function readForm(
   fields: readonly FormField[],
-  given: ReadonlyMap<string, string>,
+  formFields: ReadonlyMap<string, string>,
   body: string | undefined,
   variables: Record<string, unknown>,
   faults: Faults,
@@ -68,7 +68,7 @@ function readForm(
   const members: Record<string, unknown> = {};
   for (const field of fields) {
     const target = field.isMember ? members : variables;
-    const text = given.get(field.wire) ?? given.get(field.name);
+    const text = formFields.get(field.wire) ?? formFields.get(field.name);
     if (text !== undefined) target[field.name] = field.read([text], faults);
     else if (field.isRequired) missing(field.wire, faults);
   }

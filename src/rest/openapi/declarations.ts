@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { flatType, flatTypeNamed } from '../../lib/flat-inputs.ts';
 import { annotationPattern, type JsonSchema } from '../../wire/ground/json-schema.ts';
-import { replyFieldsOf } from '../input/reply-members.ts';
+import { findReplyFields } from '../input/reply-members.ts';
 
 /** What the description of the REST API says beyond the GraphQL schema; checked against it by tests. */
 export interface Declarations {
@@ -47,8 +47,8 @@ const jsonTypes: Readonly<Record<string, string>> = {
 /** @throws Error naming every declaration that does not hold, for a start that must fail. */
 export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: Declarations): void {
   const problems: string[] = [];
-  const check = (place: string, declared: JsonSchema) => {
-    for (const name of referredNames(declared)) {
+  const check = (place: string, declaredSchema: JsonSchema) => {
+    for (const name of referredNames(declaredSchema)) {
       const type = flatTypeNamed(schema, name) ?? schema.getType(name);
       const isKnown = Object.hasOwn(schemas, name) || type !== undefined || name === 'Error';
       if (!isKnown) problems.push(`${place} refers to ${name}, which is no schema`);
@@ -67,15 +67,15 @@ export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: D
 }
 
 /** Keywords that a declared member must not have: GraphQL's type decides them. */
-function surplus(field: Field, declared: JsonSchema): readonly string[] {
-  const named = getNamedType(field.type);
-  const { name, extensions } = isInputObjectType(named) ? flatType(named) : named;
+function surplus(field: Field, declaredSchema: JsonSchema): readonly string[] {
+  const fieldType = getNamedType(field.type);
+  const { name, extensions } = isInputObjectType(fieldType) ? flatType(fieldType) : fieldType;
   if (extensions.asJson !== undefined) return [];
   const isList = isListType(getNullableType(field.type));
-  const allowed = isList ? ['items', 'maxItems', 'minItems'] : (refinements[name] ?? []);
+  const allowedKeywords = isList ? ['items', 'maxItems', 'minItems'] : (refinements[name] ?? []);
   const type = isList ? 'array' : jsonTypes[name];
-  return Object.keys(declared).filter(
-    (key) => !annotationPattern.test(key) && !allowed.includes(key) && !(key === 'type' && declared.type === type),
+  return Object.keys(declaredSchema).filter(
+    (key) => !annotationPattern.test(key) && !allowedKeywords.includes(key) && !(key === 'type' && declaredSchema.type === type),
   );
 }
 
@@ -85,7 +85,7 @@ function fieldAt(schema: GraphQLSchema, coordinate: string): Field | undefined {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
   const type = flatTypeNamed(schema, typeName) ?? schema.getType(`Rest${typeName}`) ?? schema.getType(typeName);
   const isKnown = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
-  return (isKnown ? type.getFields()[fieldName] : undefined) ?? replyFieldsOf(typeName)[fieldName];
+  return (isKnown ? type.getFields()[fieldName] : undefined) ?? findReplyFields(typeName)[fieldName];
 }
 
 /** Names of the component schemas that a schema refers to, itself or deeper. */

@@ -7,10 +7,10 @@ import type { Route } from '../compile.ts';
 import { type DocumentVariable, repliedPart } from '../documents/document.ts';
 import { memberNames } from '../input/member-names.ts';
 import { freeParameterType } from '../input/parameters.ts';
-import { pathsOf } from '../paths.ts';
+import { listPaths } from '../paths.ts';
 import type { Declarations } from './declarations.ts';
 import { withOptionalMembers } from './optional-members.ts';
-import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses.ts';
+import { errorResponses, errorSchema, collectErrors, replyHeaders } from './responses.ts';
 import { memberSelection, SchemaPrinter, type SelectionContext } from './schemas.ts';
 
 /**
@@ -92,8 +92,8 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
 
 function operation(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row } = route;
-  const parameters = parametersOf(printer, route);
-  const requestBody = requestBodyOf(printer, route);
+  const parameters = listParameters(printer, route);
+  const requestBody = makeRequestBody(printer, route);
   return {
     operationId: row.operationId,
     summary: row.summary,
@@ -107,10 +107,10 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
     responses: {
       ...(row.socket === undefined ? {} : { 101: socketReply(printer, row.socket) }),
       [String(row.status ?? 200)]: goodReply(printer, route),
-      ...errorsOf(route),
+      ...collectErrors(route),
     },
     ...(row.extension === undefined ? {} : { ...isExtension, ...behaves(row.extension) }),
-    ...(row.socket === undefined ? {} : { 'x-parley-socket': socketOf(printer, row.socket) }),
+    ...(row.socket === undefined ? {} : { 'x-parley-socket': describeSocket(printer, row.socket) }),
   };
 }
 
@@ -119,13 +119,13 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
  * of each.
  */
 function describedAs(row: Route['row']): { readonly description?: string } {
-  const others = pathsOf(row).filter((path) => path !== row.path);
+  const others = listPaths(row).filter((path) => path !== row.path);
   const places = others.length === 0 ? [] : [`Also at ${others.map((path) => `\`${path}\``).join(' and ')}.`];
   const sentences = [...(row.description === undefined ? [] : [row.description]), ...places];
   return sentences.length === 0 ? {} : { description: sentences.join('\n\n') };
 }
 
-function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
+function listParameters(printer: SchemaPrinter, route: Route): JsonSchema[] {
   const { row, main } = route;
   const of = (name: string, place: 'path' | 'query', description: string | undefined): JsonSchema => {
     const variable = main.variables.get(name);
@@ -182,7 +182,7 @@ function parameterSchema(printer: SchemaPrinter, variable: Pick<DocumentVariable
   return defaultValue === undefined ? schema : { ...schema, default: defaultValue };
 }
 
-function requestBodyOf(printer: SchemaPrinter, route: Route): JsonSchema | undefined {
+function makeRequestBody(printer: SchemaPrinter, route: Route): JsonSchema | undefined {
   const { row, main } = route;
   if (row.upload?.isRaw === true) {
     const schema = { type: 'string', format: 'binary', description: 'The bytes of the file.' };
@@ -211,11 +211,11 @@ function jsonBody(printer: SchemaPrinter, { row, main }: Route): { required: boo
   return { required: variable.isRequired, content: { 'application/json': media } };
 }
 
-function requestExamples({ example, shown }: Route['row']): JsonSchema {
+function requestExamples({ example, shown: shownExample }: Route['row']): JsonSchema {
   if (example === undefined) return {};
-  if (shown?.body === undefined) return { example };
+  if (shownExample?.body === undefined) return { example };
   const examples = {
-    short: { summary: 'In short', value: shown.body },
+    short: { summary: 'In short', value: shownExample.body },
     whole: { summary: 'With every member', value: example },
   };
   return { examples };
@@ -229,19 +229,19 @@ function goodReply(printer: SchemaPrinter, route: Route): JsonSchema {
     ...Object.fromEntries(own.map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
   };
   if (row.status === 204) return { description: 'Done.', headers };
-  const events = { 'text/event-stream': { ...eventMedia(printer, row.stream?.event), ...exampleOf(row.shown?.event) } };
+  const events = { 'text/event-stream': { ...eventMedia(printer, row.stream?.event), ...toExample(row.shown?.event) } };
   if (row.stream?.when === 'always') return { description: 'The events of the run.', headers, content: events };
   if (row.download !== undefined) {
     const bytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     return { description: 'The bytes, as an attachment.', headers, content: bytes };
   }
-  const json = { 'application/json': { schema: replySchema(printer, route), ...exampleOf(row.shown?.reply) } };
+  const json = { 'application/json': { schema: replySchema(printer, route), ...toExample(row.shown?.reply) } };
   if (row.stream === undefined) return { description: 'Done.', headers, content: json };
   const description = 'The reply in one piece, or as an event stream; the schema there is that of the `data` of one event.';
   return { description, headers, content: { ...json, ...events } };
 }
 
-function exampleOf(example: unknown): JsonSchema {
+function toExample(example: unknown): JsonSchema {
   return example === undefined ? {} : { example };
 }
 
@@ -252,7 +252,7 @@ function eventMedia(printer: SchemaPrinter, name: string | undefined): JsonSchem
 }
 
 /** OpenAPI cannot describe WebSockets. */
-function socketOf(printer: SchemaPrinter, { request, event }: NonNullable<Route['row']['socket']>): JsonSchema {
+function describeSocket(printer: SchemaPrinter, { request, event }: NonNullable<Route['row']['socket']>): JsonSchema {
   return {
     description: 'The same path as a WebSocket: every message is one JSON text.',
     receives: printer.declared(request),

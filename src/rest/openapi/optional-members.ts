@@ -5,12 +5,12 @@ import type { JsonSchema } from '../../wire/ground/json-schema.ts';
  * required member of everything that has the keyword.
  */
 export function withOptionalMembers(schema: JsonSchema): JsonSchema {
-  const shown: Record<string, unknown> = {};
+  const shownSchema: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(schema)) {
-    if (key === 'properties') shown[key] = membersOf(value, schema.required);
-    else shown[key] = literals.has(key) ? value : deeper(value);
+    if (key === 'properties') shownSchema[key] = tidyMembers(value, schema.required);
+    else shownSchema[key] = literals.has(key) ? value : deeper(value);
   }
-  return shown;
+  return shownSchema;
 }
 
 /** Their values are data, whatever members those have. */
@@ -21,9 +21,9 @@ function deeper(value: unknown): unknown {
   return isSchema(value) ? withOptionalMembers(value) : value;
 }
 
-function membersOf(properties: unknown, required: unknown): unknown {
+function tidyMembers(properties: unknown, requiredNames: unknown): unknown {
   if (!isSchema(properties)) return properties;
-  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  const isRequired = (name: string) => Array.isArray(requiredNames) && requiredNames.includes(name);
   const members = Object.entries(properties).map(([name, member]) => {
     const whole = deeper(member);
     return [name, isSchema(whole) && !isRequired(name) ? withToldDefault(whole) : whole];
@@ -35,8 +35,8 @@ function withToldDefault({ default: value, ...member }: JsonSchema): JsonSchema 
   if (value === undefined) return member;
   const description = typeof member.description === 'string' ? member.description : '';
   if (/\bthe default\b|\bdefault:/i.test(description)) return member;
-  const told = `Default: \`${typeof value === 'string' ? value : JSON.stringify(value)}\`.`;
-  return { ...member, description: description === '' ? told : `${description} ${told}` };
+  const defaultText = `Default: \`${typeof value === 'string' ? value : JSON.stringify(value)}\`.`;
+  return { ...member, description: description === '' ? defaultText : `${description} ${defaultText}` };
 }
 
 function isSchema(value: unknown): value is JsonSchema {

@@ -86,7 +86,7 @@ const retryHeaders = {
 };
 
 /** Refusals in the form of one format, by the names of their components. */
-function errorResponsesOf(prefix: string, form: (shown: PublicError) => PublicError) {
+function makeErrorResponses(prefix: string, form: (shownError: PublicError) => PublicError) {
   return Object.entries(failures).map(([status, [description, failure]]) => [
     `${prefix}${status}`,
     {
@@ -103,12 +103,12 @@ function errorResponsesOf(prefix: string, form: (shown: PublicError) => PublicEr
 }
 
 export const errorResponses = Object.fromEntries([
-  ...errorResponsesOf('Error', (shown) => shown),
-  ...errorResponsesOf('ResponsesError', responseError),
+  ...makeErrorResponses('Error', (shownError) => shownError),
+  ...makeErrorResponses('ResponsesError', responseError),
 ]);
 
 /** The failures that callers of a route can meet. */
-export function errorsOf(route: Route): Readonly<Record<string, unknown>> {
+export function collectErrors(route: Route): Readonly<Record<string, unknown>> {
   const { row } = route;
   const hasBody = row.body !== undefined || row.upload !== undefined;
   const statuses: readonly ErrorStatus[] = [
@@ -126,11 +126,11 @@ export function errorsOf(route: Route): Readonly<Record<string, unknown>> {
 
 /** Headers of every reply. */
 export function replyHeaders() {
-  const limited = (description: string) => ({ description, schema: { type: 'integer' } });
+  const toLimitHeader = (description: string) => ({ description, schema: { type: 'integer' } });
   return {
     'x-request-id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
-    'X-RateLimit-Limit': limited('Requests a minute: of the key, or of its organization where that has less left.'),
-    'X-RateLimit-Remaining': limited('How many of them are left.'),
-    'X-RateLimit-Reset': limited('Seconds until all of them are there again.'),
+    'X-RateLimit-Limit': toLimitHeader('Requests a minute: of the key, or of its organization where that has less left.'),
+    'X-RateLimit-Remaining': toLimitHeader('How many of them are left.'),
+    'X-RateLimit-Reset': toLimitHeader('Seconds until all of them are there again.'),
   };
 }

@@ -20,11 +20,11 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { camelNames, enumTexts, type MemberNames, restMembersOf } from '../../http/input/names.ts';
+import { camelNames, enumTexts, type MemberNames, listRestMembers } from '../../http/input/names.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { type JsonSchema, orNull } from '../../wire/ground/json-schema.ts';
 import { type MemberShape, untitled } from '../../wire/ground/shape.ts';
-import { replyFieldsOf } from '../input/reply-members.ts';
+import { findReplyFields } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
 /** A document's fragments, and the members that its route leaves out. */
@@ -63,18 +63,18 @@ export class SchemaPrinter {
 
   #use(schema: JsonSchema): void {
     for (const name of referredNames(schema)) {
-      const declared = this.#declarations.schemas[name];
-      if (declared === undefined || Object.hasOwn(this.components, name)) continue;
-      this.components[name] = titled(name, declared);
-      this.#use(declared);
+      const declaredSchema = this.#declarations.schemas[name];
+      if (declaredSchema === undefined || Object.hasOwn(this.components, name)) continue;
+      this.components[name] = titled(name, declaredSchema);
+      this.#use(declaredSchema);
     }
   }
 
   /** The schema of a member: from GraphQL, with its declaration. */
-  #member(coordinate: string, shown: JsonSchema, isNullable: boolean, description: string | null | undefined): JsonSchema {
-    const declared = this.#declarations.members[coordinate];
-    if (declared !== undefined) this.#use(declared);
-    const whole = { ...described(shown, description), ...declared };
+  #member(coordinate: string, shownSchema: JsonSchema, isNullable: boolean, description: string | null | undefined): JsonSchema {
+    const declaredSchema = this.#declarations.members[coordinate];
+    if (declaredSchema !== undefined) this.#use(declaredSchema);
+    const whole = { ...described(shownSchema, description), ...declaredSchema };
     return isNullable ? orNull(whole) : whole;
   }
 
@@ -102,7 +102,7 @@ export class SchemaPrinter {
 
   #object(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext): JsonSchema {
     const properties: Record<string, JsonSchema> = {};
-    const required: string[] = [];
+    const requiredNames: string[] = [];
     for (const [key, node] of this.#fields(type, selection, context)) {
       const field = type.getFields()[node.name.value];
       if (field === undefined) {
@@ -113,20 +113,20 @@ export class SchemaPrinter {
       if (shape === 'unshown') continue;
       if (shape !== undefined) {
         properties[key] = this.#shape(shape);
-        if (!context.omitNull.has(key)) required.push(key);
+        if (!context.omitNull.has(key)) requiredNames.push(key);
         continue;
       }
       const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
-      const shown = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
+      const shownSchema = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
       const blank = memberOf(context.blankNull, type, key);
       const isNullable = !isNonNullType(field.type) && !isOmitted && blank === undefined;
       const description = blank ?? context.lists[key] ?? descriptionOnRest(field);
-      properties[key] = this.#member(`${restName(type)}.${field.name}`, shown, isNullable, description);
-      if (!isOmitted) required.push(key);
+      properties[key] = this.#member(`${restName(type)}.${field.name}`, shownSchema, isNullable, description);
+      if (!isOmitted) requiredNames.push(key);
     }
     return this.#component(
       context.names[type.name] ?? restName(type),
-      described({ type: 'object', properties, required }, descriptionOnRest(type)),
+      described({ type: 'object', properties, required: requiredNames }, descriptionOnRest(type)),
     );
   }
 
@@ -161,8 +161,8 @@ export class SchemaPrinter {
 
   #applies(condition: string | undefined, type: GraphQLObjectType): boolean {
     if (condition === undefined || condition === type.name) return true;
-    const named = this.#schema.getType(condition);
-    return isAbstractType(named) && this.#schema.isSubType(named, type);
+    const conditionType = this.#schema.getType(condition);
+    return isAbstractType(conditionType) && this.#schema.isSubType(conditionType, type);
   }
 
   #input(type: GraphQLInputType, names: MemberNames): JsonSchema {
@@ -178,8 +178,8 @@ export class SchemaPrinter {
   #inputObject(type: GraphQLInputObjectType, names: MemberNames): JsonSchema {
     const own = restName(type);
     const key = `${own} ${names.key}`;
-    const known = this.#inputs.get(key);
-    if (known !== undefined) return reference(known);
+    const knownName = this.#inputs.get(key);
+    if (knownName !== undefined) return reference(knownName);
     const isTaken = this.components[own] !== undefined;
     // Routes that write the members otherwise.
     const name = this.#freeName(isTaken ? `${own}${names === camelNames ? 'Camel' : 'Snake'}` : own);
@@ -187,17 +187,17 @@ export class SchemaPrinter {
     // Registered before its members are read: an input type may contain itself.
     this.components[name] = {};
     const properties: Record<string, JsonSchema> = {};
-    const required: string[] = [];
-    for (const field of membersOf(type)) {
+    const requiredNames: string[] = [];
+    for (const field of listMembers(type)) {
       const member = names.wire(field.name);
-      const shown = this.#input(getNullableType(field.type), names);
-      const shape = this.#member(`${own}.${field.name}`, shown, !isNonNullType(field.type), descriptionOnRest(field));
+      const shownSchema = this.#input(getNullableType(field.type), names);
+      const shape = this.#member(`${own}.${field.name}`, shownSchema, !isNonNullType(field.type), descriptionOnRest(field));
       properties[member] = field.defaultValue === undefined ? shape : { ...shape, default: shownDefault(field.defaultValue) };
-      if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(member);
+      if (isNonNullType(field.type) && field.defaultValue === undefined) requiredNames.push(member);
     }
     const choice = type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {};
     this.components[name] = described(
-      { type: 'object', properties, ...(required.length > 0 ? { required } : {}), ...choice },
+      { type: 'object', properties, ...(requiredNames.length > 0 ? { required: requiredNames } : {}), ...choice },
       type.description,
     );
     // Routes with other spellings often write the members of a type alike.
@@ -212,8 +212,8 @@ export class SchemaPrinter {
   #enum(type: GraphQLEnumType): JsonSchema {
     // The contract calls it a text, and lists no values.
     if (type.extensions.isTextOnRest === true) return { type: 'string' };
-    const shown = [...enumTexts(type).keys()].sort();
-    return this.#component(restName(type), described({ type: 'string', enum: shown }, type.description));
+    const shownTexts = [...enumTexts(type).keys()].sort();
+    return this.#component(restName(type), described({ type: 'string', enum: shownTexts }, type.description));
   }
 
   #component(name: string, schema: JsonSchema): JsonSchema {
@@ -222,9 +222,9 @@ export class SchemaPrinter {
     const text = JSON.stringify(schema);
     for (let number = 1; ; number += 1) {
       const candidate = number === 1 ? name : `${name}${number}`;
-      const known = this.components[candidate];
-      if (known === undefined) this.components[candidate] = schema;
-      if (known === undefined || JSON.stringify(known) === text) return reference(candidate);
+      const knownSchema = this.components[candidate];
+      if (knownSchema === undefined) this.components[candidate] = schema;
+      if (knownSchema === undefined || JSON.stringify(knownSchema) === text) return reference(candidate);
     }
   }
 
@@ -250,8 +250,8 @@ function titled(name: string, { [untitled]: isUntitled, ...declared }: JsonSchem
 
 /** What a selection reads of one of its members. */
 export function memberSelection(set: SelectionSetNode | undefined, key: string): SelectionSetNode | undefined {
-  const found = set?.selections.find((node) => node.kind === Kind.FIELD && (node.alias?.value ?? node.name.value) === key);
-  return found?.kind === Kind.FIELD ? found.selectionSet : undefined;
+  const foundSelection = set?.selections.find((node) => node.kind === Kind.FIELD && (node.alias?.value ?? node.name.value) === key);
+  return foundSelection?.kind === Kind.FIELD ? foundSelection.selectionSet : undefined;
 }
 
 interface Described {
@@ -265,9 +265,9 @@ function descriptionOnRest({ description, extensions: { restDescription } }: Des
 }
 
 /** Those of the schema, which are sorted, with those that choose the form of the reply at their places. */
-function membersOf(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
-  const own = restMembersOf(type);
-  const more = Object.values(replyFieldsOf(restName(type)));
+function listMembers(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
+  const own = listRestMembers(type);
+  const more = Object.values(findReplyFields(restName(type)));
   return more.length === 0 ? own : [...own, ...more].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -39,7 +39,7 @@ export function createReference(schema: GraphQLSchema, routes: readonly Route[],
     const html = await readFile(join(ownFolder, 'index.html'), 'utf8');
     return html.replace('{{head}}', siteHead).replace('{{header}}', siteHeader('reference'));
   };
-  const served: readonly [paths: string[], type: string, make: () => string | Promise<string | Buffer>][] = [
+  const servedFiles: readonly [paths: string[], type: string, make: () => string | Promise<string | Buffer>][] = [
     [['/openapi.json'], jsonType, openapi],
     [['/docs', '/docs/', '/docs/index.html'], htmlType, page],
     [['/docs/start.js'], scriptType, file(join(ownFolder, 'start.js'))],
@@ -48,7 +48,7 @@ export function createReference(schema: GraphQLSchema, routes: readonly Route[],
     [['/docs/swagger-ui-bundle.js'], scriptType, file(join(swaggerFolder, 'swagger-ui-bundle.js'))],
   ];
   const router = Router({ strict: true, caseSensitive: true });
-  for (const [paths, type, make] of served) {
+  for (const [paths, type, make] of servedFiles) {
     const content = new StaticContent(['content-type', type, ...headers], make);
     router.get(paths, (req, res) => content.send(req, res));
   }

@@ -22,13 +22,13 @@ export async function checkAuditSink(settings: Settings): Promise<readonly Findi
   });
   if (sink === undefined) return [];
   try {
-    return [await findingOf(sink)];
+    return [await findFinding(sink)];
   } finally {
     await sink.close();
   }
 }
 
-async function findingOf(sink: AuditSink): Promise<Finding> {
+async function findFinding(sink: AuditSink): Promise<Finding> {
   const now = new Date();
   try {
     await sink.post(makeId('auditBatch', now.getTime()), auditSinkBody(now, []), now, new AbortController().signal);

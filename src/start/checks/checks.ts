@@ -1,4 +1,4 @@
-import { secretOf } from '../../lib/files/secret-files.ts';
+import { readSecret } from '../../lib/files/secret-files.ts';
 import { type Settings, settingsProblems, usableSettings } from '../../settings.ts';
 import { checkAuditSink } from './audit-sink.ts';
 import { checkDatabase } from './database.ts';
@@ -23,7 +23,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     isAbout('REDIS_URL') ? [] : checkRedis(settings),
     isAbout('BLOB_URL') ? [] : checkFiles(settings),
     isAbout('HOST', 'PORT') ? [] : checkPort(settings),
-    checkModels(settings, (name) => secretOf(env, name)),
+    checkModels(settings, (name) => readSecret(env, name)),
     isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY') ? [] : checkEgress(settings),
     isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS', 'HTTPS_PROXY', 'HTTP_PROXY') ? [] : checkSignIn(settings),
     isAbout('SMTP_URL', 'SMTP_FROM') ? [] : checkMail(settings),
@@ -37,7 +37,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     ...removedSettings(env).map((name) =>
       warning('settings', `${name} is no setting any more.`, 'CHANGELOG.md says what holds instead.'),
     ),
-    ...mistypedSettings(env).map(({ name, meant }) => warning('settings', `${name} is no setting.`, `Did you mean ${meant}?`)),
+    ...mistypedSettings(env).map(({ name, meant: meantSetting }) => warning('settings', `${name} is no setting.`, `Did you mean ${meantSetting}?`)),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
     ...[database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex].flat(),
   ];
@@ -61,7 +61,7 @@ async function modelFindings(settings: Settings, bad: ReadonlySet<string>, env: 
   const [provider = '', name] = settings.DEFAULT_MODEL.split('/');
   const isUnsure = [...bad].some((setting) => name === undefined || setting.startsWith(`${provider.toUpperCase()}_`));
   if (isUnsure) return [];
-  return (await checkModels(settings, (name) => secretOf(env, name))).filter(({ message }) =>
+  return (await checkModels(settings, (name) => readSecret(env, name))).filter(({ message }) =>
     message.startsWith('DEFAULT_MODEL'),
   );
 }

@@ -10,7 +10,7 @@ import { serverProblem } from '../../storage/ground/opening/server-check.ts';
 import { checkSharedFiles } from '../../storage/ground/opening/shared-files.ts';
 import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
 import { refuseUnfinishedMove } from '../../storage/move/progress.ts';
-import { codeOf, type Finding, good, wrong } from './finding.ts';
+import { findCode, type Finding, good, wrong } from './finding.ts';
 
 const timeoutMs = 5_000;
 
@@ -47,9 +47,9 @@ const byMessage: readonly (readonly [RegExp, string])[] = [
 export function databaseProblem(error: unknown, { DATABASE_URL }: Pick<Settings, 'DATABASE_URL'>): Finding | undefined {
   if (DATABASE_URL === undefined || !(error instanceof Error)) return undefined;
   const at = `The database ${displayValue('DATABASE_URL', DATABASE_URL)}`;
-  const code = codeOf(error);
-  const known = reasons[code ?? ''] ?? reasons[byMessage.find(([pattern]) => pattern.test(error.message))?.[1] ?? ''];
-  if (known !== undefined) return wrong('database', `${at} cannot be used: ${known[0]}.`, known[1]);
+  const code = findCode(error);
+  const knownReason = reasons[code ?? ''] ?? reasons[byMessage.find(([pattern]) => pattern.test(error.message))?.[1] ?? ''];
+  if (knownReason !== undefined) return wrong('database', `${at} cannot be used: ${knownReason[0]}.`, knownReason[1]);
   if (/SSL|password must be a string|Invalid URL/.test(error.message)) {
     return wrong('database', `${at} cannot be used: ${displayValue('DATABASE_URL', error.message)}.`, 'Correct DATABASE_URL.');
   }
@@ -107,6 +107,6 @@ function checkEmbedded({ DATA_DIR }: Settings): Finding {
   } catch (error) {
     if (error instanceof FolderInUseError) return good('database', `Parley is running on the embedded database in ${folder}.`);
     if (error instanceof StartRefusal) return wrong('database', error.message);
-    return wrong('database', `The embedded database in ${folder} cannot be opened (${codeOf(error) ?? String(error)}).`);
+    return wrong('database', `The embedded database in ${folder} cannot be opened (${findCode(error) ?? String(error)}).`);
   }
 }

@@ -3,7 +3,7 @@ import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
 import { createProxies, type ProxyServer } from '../../engine/egress/proxies.ts';
 import { openTunnel } from '../../engine/egress/tunnel.ts';
 import type { Settings } from '../../settings.ts';
-import { codeOf, type Finding, good, warning, wrong } from './finding.ts';
+import { findCode, type Finding, good, warning, wrong } from './finding.ts';
 
 const timeoutMs = 3_000;
 /** Reserved for examples: every name server of the world knows it. */
@@ -11,12 +11,12 @@ const name = 'example.com';
 
 /** Whether the names of URLs from users can be looked up, whether proxies let calls through, and what the operator has opened. */
 export async function checkEgress(settings: Settings): Promise<readonly Finding[]> {
-  const [names, ...proxies] = await Promise.all([lookUp(settings), ...proxiesOf(settings).map(tunnel)]);
+  const [names, ...proxies] = await Promise.all([lookUp(settings), ...listProxies(settings).map(tunnel)]);
   return [names, ...proxies, ...openings(settings)];
 }
 
 /** Each once, also where both settings name it. */
-function proxiesOf(settings: Settings): readonly ProxyServer[] {
+function listProxies(settings: Settings): readonly ProxyServer[] {
   const proxies = createProxies({ ...settings, NO_PROXY: undefined });
   const both = ['https', 'http'].flatMap((scheme) => proxies.proxyOf(new URL(`${scheme}://${name}`)) ?? []);
   return [...new Map(both.map((proxy) => [proxy.url.href, proxy] as const)).values()];
@@ -43,17 +43,17 @@ async function lookUp({ EGRESS_DNS_SERVERS }: Settings): Promise<Finding> {
   const servers = parseDnsServers(EGRESS_DNS_SERVERS);
   const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
   if (servers !== undefined) resolver.setServers([...servers]);
-  const asked = servers === undefined ? 'The name servers of the system' : `The name servers ${servers.join(', ')}`;
+  const askedServers = servers === undefined ? 'The name servers of the system' : `The name servers ${servers.join(', ')}`;
   try {
     await resolver.resolve4(name);
-    return good('egress', `${asked} answer.`);
+    return good('egress', `${askedServers} answer.`);
   } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ENOTFOUND' || code === 'ENODATA') return good('egress', `${asked} answer, and know no public names.`);
-    if (servers !== undefined) return wrong('egress', `${asked} do not answer (${code}).`, 'Correct EGRESS_DNS_SERVERS.');
+    const code = findCode(error);
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return good('egress', `${askedServers} answer, and know no public names.`);
+    if (servers !== undefined) return wrong('egress', `${askedServers} do not answer (${code}).`, 'Correct EGRESS_DNS_SERVERS.');
     return warning(
       'egress',
-      `${asked} do not answer (${code}).`,
+      `${askedServers} do not answer (${code}).`,
       'URLs from users can only be fetched where names can be looked up. Without internet this is as it should be.',
     );
   }

@@ -1,12 +1,12 @@
 import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
-import { blobAddressOf } from '../../storage/blobs/address.ts';
+import { readBlobAddress } from '../../storage/blobs/address.ts';
 import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
-import { codeOf, type Finding, good, wrong } from './finding.ts';
+import { findCode, type Finding, good, wrong } from './finding.ts';
 
 /** Whether an S3 store of BLOB_URL lets Parley write, read and delete. A folder is checked as a folder. */
 export async function checkFiles(settings: Settings): Promise<readonly Finding[]> {
-  const address = blobAddressOf(settings);
+  const address = readBlobAddress(settings);
   if (address.kind === 'folder') return [];
   const { openS3Blobs } = await import('../../storage/blobs/s3/open.ts');
   try {
@@ -19,7 +19,7 @@ export async function checkFiles(settings: Settings): Promise<readonly Finding[]
     return [good('files', `The bucket ${address.bucket} can be written to and read from.`)];
   } catch (error) {
     if (error instanceof StartRefusal) return [wrong('files', error.message)];
-    const reason = codeOf(error) ?? displayValue('BLOB_URL', error instanceof Error ? error.message : String(error));
+    const reason = findCode(error) ?? displayValue('BLOB_URL', error instanceof Error ? error.message : String(error));
     return [
       wrong(
         'files',

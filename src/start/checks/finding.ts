@@ -40,10 +40,10 @@ export function sentences({ message, advice }: Finding): string {
 }
 
 /** The code of an error, or of one that caused it. */
-export function codeOf(error: unknown): string | undefined {
+export function findCode(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
-    if (cause instanceof AggregateError && cause.errors[0] !== undefined) return codeOf(cause.errors[0]);
+    if (cause instanceof AggregateError && cause.errors[0] !== undefined) return findCode(cause.errors[0]);
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
-import { blobAddressOf } from '../../storage/blobs/address.ts';
-import { existingPart, folderProblem, freeBytesOf } from '../../storage/ground/opening/folders.ts';
+import { readBlobAddress } from '../../storage/blobs/address.ts';
+import { existingPart, folderProblem, measureFreeBytes } from '../../storage/ground/opening/folders.ts';
 import { type Finding, good, wrong } from './finding.ts';
 
 const mebibyte = 1024 * 1024;
@@ -10,7 +10,7 @@ const firstStartBytes = 48 * mebibyte;
 
 /** Whether the folders of the settings could be written to, and whether there is room. Makes none of them. */
 export function checkFolders(settings: Settings): readonly Finding[] {
-  const blobs = blobAddressOf(settings);
+  const blobs = readBlobAddress(settings);
   const folders = [
     { path: settings.DATA_DIR, setting: 'DATA_DIR' },
     ...(blobs.kind === 'folder' && settings.BLOB_URL !== undefined ? [{ path: blobs.path, setting: 'BLOB_URL' }] : []),
@@ -18,12 +18,12 @@ export function checkFolders(settings: Settings): readonly Finding[] {
   return folders.flatMap(({ path, setting }) => {
     const problem = folderProblem(path, setting);
     if (problem !== undefined) return [wrong('folder', problem)];
-    return [good('folder', `${resolve(path)} (${setting}) can be written to.`), roomOf(path, setting, settings)];
+    return [good('folder', `${resolve(path)} (${setting}) can be written to.`), checkRoom(path, setting, settings)];
   });
 }
 
-function roomOf(path: string, setting: string, { DISK_FREE_MIN_BYTES }: Settings): Finding {
-  const freeBytes = freeBytesOf(existingPart(resolve(path)));
+function checkRoom(path: string, setting: string, { DISK_FREE_MIN_BYTES }: Settings): Finding {
+  const freeBytes = measureFreeBytes(existingPart(resolve(path)));
   const neededBytes = Math.max(DISK_FREE_MIN_BYTES, firstStartBytes);
   const free = `${Math.floor(freeBytes / mebibyte)} MiB`;
   if (freeBytes >= neededBytes) return good('disk', `The disk of ${setting} has ${free} left.`);

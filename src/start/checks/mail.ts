@@ -9,11 +9,11 @@ export async function checkMail(settings: Settings): Promise<readonly Finding[]>
   try {
     await mailer.verify();
     // Whether a server takes mail of anybody, only a mail would show.
-    const taken = 'The mail server of SMTP_URL takes its user and password.';
+    const acceptedNote = 'The mail server of SMTP_URL takes its user and password.';
     return [
       good(
         'mail',
-        mailer.hasLogin ? taken : 'The mail server of SMTP_URL answers. SMTP_URL names no user, so no sign-in was tried.',
+        mailer.hasLogin ? acceptedNote : 'The mail server of SMTP_URL answers. SMTP_URL names no user, so no sign-in was tried.',
       ),
     ];
   } catch (error) {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { oidcSettingOf, oidcSettings } from '../../lib/settings/oidc-settings.ts';
+import { parseOidcSetting, oidcSettings } from '../../lib/settings/oidc-settings.ts';
 import { editDistance } from '../../lib/text/edit-distance.ts';
 import { secretSettings, settingsInEitherCase, settingsSchema } from '../../settings.ts';
 
@@ -79,69 +79,69 @@ export function mistypedSettings(env: NodeJS.ProcessEnv): readonly MistypedSetti
         !namesOfOthers.has(name.toUpperCase()),
     )
     .flatMap((name) => {
-      const meant = meantBy(name);
-      return meant === undefined || isNamedElsewhere(name) ? [] : [{ name, meant }];
+      const meantSetting = meantBy(name);
+      return meantSetting === undefined || isNamedElsewhere(name) ? [] : [{ name, meant: meantSetting }];
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** What to tell of one of them. */
-export function mistypedSentence({ name, meant }: MistypedSetting): string {
-  return `${name} is no setting; did you mean ${meant}?`;
+export function mistypedSentence({ name, meant: meantSetting }: MistypedSetting): string {
+  return `${name} is no setting; did you mean ${meantSetting}?`;
 }
 
 function meantBy(name: string): string | undefined {
-  const typed = name.toUpperCase();
+  const typedName = name.toUpperCase();
   // No setting but two begins with PARLEY_, so people put it before others too. PARLEY_PORT and PARLEY_HOST are left alone: Kubernetes makes
   // such variables for a service called parley.
-  const bare = typed.replace(/^PARLEY_(?=.{7})/, '');
-  if (bare !== typed && settingNames.includes(bare)) return bare;
-  const squeezed = withoutSigns(typed);
-  if (squeezed.length < nearMinChars) return undefined;
-  if (typed.startsWith('OIDC_')) return meantOfProvider(typed);
-  return settings.find((setting) => setting.squeezed === squeezed)?.name ?? withoutWord(typed) ?? nearestTo(typed);
+  const bare = typedName.replace(/^PARLEY_(?=.{7})/, '');
+  if (bare !== typedName && settingNames.includes(bare)) return bare;
+  const squeezedName = withoutSigns(typedName);
+  if (squeezedName.length < nearMinChars) return undefined;
+  if (typedName.startsWith('OIDC_')) return meantOfProvider(typedName);
+  return settings.find((setting) => setting.squeezed === squeezedName)?.name ?? withoutWord(typedName) ?? nearestTo(typedName);
 }
 
 /** OIDC_<NAME>_…, or the file of its secret. */
 function isOfProvider(name: string): boolean {
-  return oidcSettingOf(name) !== undefined || oidcSettingOf(name.replace(/_FILE$/, ''))?.setting === 'CLIENT_SECRET';
+  return parseOidcSetting(name) !== undefined || parseOidcSetting(name.replace(/_FILE$/, ''))?.setting === 'CLIENT_SECRET';
 }
 
 /** OIDC_GOOGLE_CLIENTID, OIDC_GOOGLE_SECRET, OIDC_MY_IDP_ISSUER: the setting of a provider of that name. */
-function meantOfProvider(typed: string): string | undefined {
-  const [, provider = '', ...words] = typed.split('_');
+function meantOfProvider(typedName: string): string | undefined {
+  const [, provider = '', ...words] = typedName.split('_');
   const end = withoutSigns(words.join(''));
   if (provider === '' || end === '') return undefined;
   const ends = Object.keys(oidcSettings);
-  const near = ends.find((known) => editDistance(end, withoutSigns(known)) <= (end.length < 9 ? 1 : distanceMax));
-  const found = near ?? ends.find((known) => end.endsWith(withoutSigns(known)) || withoutSigns(known).endsWith(end));
-  if (found === undefined) return undefined;
-  const rest = end.slice(0, -withoutSigns(found).length);
-  return `OIDC_${provider}${near === undefined && end.endsWith(withoutSigns(found)) ? rest : ''}_${found}`;
+  const near = ends.find((knownEnd) => editDistance(end, withoutSigns(knownEnd)) <= (end.length < 9 ? 1 : distanceMax));
+  const foundEnd = near ?? ends.find((known) => end.endsWith(withoutSigns(known)) || withoutSigns(known).endsWith(end));
+  if (foundEnd === undefined) return undefined;
+  const rest = end.slice(0, -withoutSigns(foundEnd).length);
+  return `OIDC_${provider}${near === undefined && end.endsWith(withoutSigns(foundEnd)) ? rest : ''}_${foundEnd}`;
 }
 
 /** The setting of which the typed name lacks one word behind the first: `RUN_TIMEOUT`, `OPENAI_KEY`. PARLEY_ may lack too. */
-function withoutWord(typed: string): string | undefined {
-  const words = typed.split('_');
+function withoutWord(typedName: string): string | undefined {
+  const words = typedName.split('_');
   if (words.length < 2) return undefined;
-  const found = settings.filter((setting) => {
+  const foundSettings = settings.filter((setting) => {
     if (setting.words.length !== words.length + 1 || setting.name.startsWith('OTEL_')) return false;
     const lacking = setting.words.findIndex((word, index) => word !== words[index]);
     if (lacking === 0 && setting.words[0] !== 'PARLEY') return false;
-    return setting.words.toSpliced(lacking, 1).join('_') === typed;
+    return setting.words.toSpliced(lacking, 1).join('_') === typedName;
   });
-  return found.length === 1 ? found[0]?.name : undefined;
+  return foundSettings.length === 1 ? foundSettings[0]?.name : undefined;
 }
 
-function nearestTo(typed: string): string | undefined {
+function nearestTo(typedName: string): string | undefined {
   let nearest: { readonly name: string; readonly distance: number } | undefined;
   for (const { name } of settings) {
-    if (name.length < nearMinChars || Math.abs(name.length - typed.length) > distanceMax) continue;
+    if (name.length < nearMinChars || Math.abs(name.length - typedName.length) > distanceMax) continue;
     // A cheap look first: somebody who mistypes a name has its beginning or its end right.
-    if (name.slice(0, 3) !== typed.slice(0, 3) && name.slice(-3) !== typed.slice(-3)) continue;
-    const distance = editDistance(typed, name);
+    if (name.slice(0, 3) !== typedName.slice(0, 3) && name.slice(-3) !== typedName.slice(-3)) continue;
+    const distance = editDistance(typedName, name);
     // In a short name two letters are a third of it.
-    if (distance > (Math.min(name.length, typed.length) < 11 ? 1 : distanceMax)) continue;
+    if (distance > (Math.min(name.length, typedName.length) < 11 ? 1 : distanceMax)) continue;
     if (nearest === undefined || distance < nearest.distance) nearest = { name, distance };
   }
   return nearest?.name;
@@ -155,12 +155,12 @@ function withoutSigns(name: string): string {
 function readerOfFiles({ MODELS_FILE, MCP_SERVERS_FILE }: NodeJS.ProcessEnv): (name: string) => boolean {
   let text: string | undefined;
   return (name) => {
-    text ??= [MODELS_FILE, MCP_SERVERS_FILE].map((path) => (path === undefined ? '' : contentOf(path))).join('\n');
+    text ??= [MODELS_FILE, MCP_SERVERS_FILE].map((path) => (path === undefined ? '' : readContent(path))).join('\n');
     return text.includes(name);
   };
 }
 
-function contentOf(path: string): string {
+function readContent(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -6,7 +6,7 @@ import type { ModelRouter } from '../../engine/models/router.ts';
 import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
-import { codeOf, type Finding, good, sentences, warning, wrong } from './finding.ts';
+import { findCode, type Finding, good, sentences, warning, wrong } from './finding.ts';
 
 const timeoutMs = 5_000;
 const namedMax = 8;
@@ -59,7 +59,7 @@ function unreachable(id: string, error: unknown): Finding {
       'See whether its address is right and ends as the provider says, often in /v1.',
     );
   }
-  const reason = codeOf(error) ?? (error instanceof Error ? error.name : 'no answer');
+  const reason = findCode(error) ?? (error instanceof Error ? error.name : 'no answer');
   return wrong('models', `${id} cannot be reached (${reason}).`, 'Start it, or correct its address.');
 }
 
@@ -91,12 +91,12 @@ function defaultModel({ DEFAULT_MODEL }: Settings, file: ModelsFile, listings: r
 }
 
 function unknownModel(modelId: string, ids: readonly string[]): Finding {
-  const named = ids.slice(0, namedMax).join(', ');
+  const namedModels = ids.slice(0, namedMax).join(', ');
   const more = ids.length > namedMax ? ` and ${ids.length - namedMax} more` : '';
   return wrong(
     'models',
     `DEFAULT_MODEL must be the id of a model that is there, not ${displayValue('DEFAULT_MODEL', modelId)}.`,
-    `There are ${named}${more}.`,
+    `There are ${namedModels}${more}.`,
   );
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
-import { codeOf, type Finding, good, wrong } from './finding.ts';
+import { findCode, type Finding, good, wrong } from './finding.ts';
 
 type Address = Pick<Settings, 'HOST' | 'PORT' | 'METRICS_PORT'>;
 const lastReservedPort = 1023;
@@ -12,7 +12,7 @@ export function listenProblem(error: unknown, { HOST, PORT, METRICS_PORT }: Addr
   const host = displayValue('HOST', HOST);
   const isMetrics = METRICS_PORT !== undefined && error instanceof Error && 'port' in error && error.port === METRICS_PORT;
   const [name, port] = isMetrics ? ['METRICS_PORT', METRICS_PORT] : ['PORT', PORT];
-  switch (codeOf(error)) {
+  switch (findCode(error)) {
     case 'EADDRINUSE':
       return wrong(
         'port',
@@ -48,9 +48,9 @@ export async function checkPort(settings: Address): Promise<Finding> {
     await once(server, 'listening');
     return good('port', PORT === 0 ? `Parley can listen on ${HOST}.` : `Port ${PORT} of ${HOST} is free.`);
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE' && (await isParley(settings)))
+    if (findCode(error) === 'EADDRINUSE' && (await isParley(settings)))
       return good('port', `Parley is running on port ${PORT} of ${HOST}.`);
-    return listenProblem(error, settings) ?? wrong('port', `Parley cannot listen on port ${PORT} of ${HOST} (${codeOf(error)}).`);
+    return listenProblem(error, settings) ?? wrong('port', `Parley cannot listen on port ${PORT} of ${HOST} (${findCode(error)}).`);
   } finally {
     server.close();
   }

@@ -20,12 +20,12 @@ export async function checkSignIn(settings: Settings): Promise<readonly Finding[
     lookups: pools.queue('lookups', placesMax),
     calls: pools.queue('calls', placesMax),
   });
-  const findings = await Promise.all(providers.list.map(findingOf));
+  const findings = await Promise.all(providers.list.map(findFinding));
   await providers.close();
   return findings;
 }
 
-async function findingOf(provider: OidcProvider): Promise<Finding> {
+async function findFinding(provider: OidcProvider): Promise<Finding> {
   const { name, issuer } = provider.settings;
   try {
     await provider.check();

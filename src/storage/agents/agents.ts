@@ -81,7 +81,7 @@ export class AgentStore {
 
   async create({ editorIds = [], groupIds = [], ...agent }: NewAgent, viewer: AgentViewer): Promise<AgentView> {
     const data = {
-      ...dataOf(agent),
+      ...toData(agent),
       editors: { create: editorIds.map((userId) => ({ userId })) },
       groups: { create: groupIds.map((groupId) => ({ groupId })) },
     };
@@ -93,7 +93,7 @@ export class AgentStore {
     const update = this.#db.prisma.agent.update({
       where: { id, isDeleted: false },
       data: {
-        ...columnsOf(changes),
+        ...toColumns(changes),
         ...(editorIds === undefined ? {} : { editors: { deleteMany: {}, create: editorIds.map((userId) => ({ userId })) } }),
         ...(groupIds === undefined ? {} : { groups: { deleteMany: {}, create: groupIds.map((groupId) => ({ groupId })) } }),
       },
@@ -128,13 +128,13 @@ export class AgentStore {
 }
 
 /** A new agent as Prisma writes it, without its editors and groups. */
-export function dataOf({ editorIds: _editors, groupIds: _groups, ...agent }: NewAgent) {
+export function toData({ editorIds: _editors, groupIds: _groups, ...agent }: NewAgent) {
   const { id, createdAt, orgId, userId, name, description, instructions, src } = agent;
   return {
     // Prisma writes null for an absent list, and SQL does not read null as an empty list.
     publicCategories: [],
     orgCategoryIds: [],
-    ...columnsOf(agent),
+    ...toColumns(agent),
     ...{ id, createdAt, orgId, userId, name, description, instructions, src },
     updatedAt: createdAt,
   };
@@ -143,7 +143,7 @@ export function dataOf({ editorIds: _editors, groupIds: _groups, ...agent }: New
 type Columns = Omit<AgentChanges, 'editorIds' | 'groupIds'>;
 
 /** Members as Prisma writes them: lists as mutable arrays, JSON in its own columns. */
-function columnsOf({ enabledTools, options, profile, publicCategories, orgCategoryIds, ...rest }: Columns) {
+function toColumns({ enabledTools, options, profile, publicCategories, orgCategoryIds, ...rest }: Columns) {
   return {
     ...rest,
     ...(enabledTools === undefined ? {} : { enabledTools: enabledTools as unknown as Prisma.InputJsonArray }),

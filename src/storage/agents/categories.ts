@@ -41,9 +41,9 @@ export class AgentCategoryStore {
   /** Removes a category, also from every agent that names it. @returns false when it was removed before. */
   delete(id: string): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
-      const deleted = await unlessMissing(tx.prisma.agentCategory.delete({ where: { id } }));
-      if (deleted === undefined) return false;
-      await removeFromAgents(tx, deleted.orgId, id);
+      const deletedCategory = await unlessMissing(tx.prisma.agentCategory.delete({ where: { id } }));
+      if (deletedCategory === undefined) return false;
+      await removeFromAgents(tx, deletedCategory.orgId, id);
       return true;
     });
   }

@@ -1,10 +1,10 @@
 import type { AgentFilter, AgentLeaf } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
-import { containing, type WhereTree, whereOf } from '../ground/lists/where.ts';
+import { containing, type WhereTree, toWhere } from '../ground/lists/where.ts';
 
 /** A rule about agents as Prisma's `where`. */
 export function agentWhere(filter: AgentFilter): WhereTree<Prisma.AgentWhereInput> {
-  return whereOf<AgentLeaf, Prisma.AgentWhereInput>(filter, leafWhere);
+  return toWhere<AgentLeaf, Prisma.AgentWhereInput>(filter, leafWhere);
 }
 
 function leafWhere(leaf: AgentLeaf): Prisma.AgentWhereInput {

@@ -27,13 +27,13 @@ export class GrantStore {
   /** The grants of one person to some agents. An agent without any is missing. */
   async find({ orgId, userId }: Granter, agentIds: readonly string[]): Promise<readonly AgentGrants[]> {
     const where = { orgId, userId, agentId: { in: [...agentIds] } };
-    return grantsOf(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
+    return listGrants(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
   }
 
   /** All grants of one person, one entry an agent, by the id of the agent. Deleted agents are left out. */
   async list({ orgId, userId }: Granter): Promise<readonly AgentGrants[]> {
     const where = { orgId, userId, agent: { isDeleted: false } };
-    return grantsOf(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
+    return listGrants(await this.#db.prisma.agentGrant.findMany({ where, select, orderBy: [...this.#orderBy] }));
   }
 
   /** Replaces what a person grants to an agent. */
@@ -56,7 +56,7 @@ export class GrantStore {
   }
 }
 
-function grantsOf(rows: readonly GrantRow[]): readonly AgentGrants[] {
+function listGrants(rows: readonly GrantRow[]): readonly AgentGrants[] {
   return [...Map.groupBy(rows, ({ agentId }) => agentId)].map(([agentId, own]) => ({
     agentId,
     connectionIds: own.flatMap(({ connectionId }) => connectionId ?? []),

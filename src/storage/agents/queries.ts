@@ -1,7 +1,7 @@
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { isAny } from '../../entities/ground/filter.ts';
 import { type Members, reads } from '../../entities/ground/members.ts';
-import { countUnlessWhole, type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { AgentFilter, AgentViewer } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { Database } from '../ground/database.ts';
@@ -88,8 +88,8 @@ async function readViews(
   members: AgentMembers,
 ): Promise<readonly AgentView[]> {
   const rows = await db.prisma.agent.findMany({ where, select: selected(selectAll(viewer), members, selection) });
-  const [users, seen] = await Promise.all([readUsers(db, rows, members), readVisibleGroups(db, rows, viewer, members)]);
-  return rows.map((row) => viewOf(row, users, seen));
+  const [users, seenGroupIds] = await Promise.all([readUsers(db, rows, members), readVisibleGroups(db, rows, viewer, members)]);
+  return rows.map((row) => toView(row, users, seenGroupIds));
 }
 
 type Users = ReadonlyMap<string, AgentView['editors'][number]>;
@@ -116,10 +116,10 @@ async function readVisibleGroups(
 }
 
 /** Members that were not selected are absent. */
-function viewOf(
+function toView(
   { organization, editors, groups, users: chatting, ...own }: Partial<AgentRow>,
   users: Users,
-  seen: ReadonlySet<string>,
+  seenGroupIds: ReadonlySet<string>,
 ): AgentView {
   const editing = editors?.flatMap(({ userId }) => users.get(userId) ?? []);
   const groupIds = groups?.map(({ groupId }) => groupId) ?? [];
@@ -131,7 +131,7 @@ function viewOf(
     editors: editing,
     editorIds: new Set(editing?.map(({ id }) => id)),
     groupIds,
-    visibleGroupIds: groupIds.filter((id) => seen.has(id)),
+    visibleGroupIds: groupIds.filter((id) => seenGroupIds.has(id)),
     hasUserChats: (chatting ?? []).length > 0,
     isOpenToOthers: own.visibility === 'GROUP' ? others.length > 0 : own.visibility !== 'PRIVATE',
   } as unknown as AgentView;
@@ -184,7 +184,7 @@ export async function listAgents(db: Database, { filter, narrow, viewer, page, m
   });
   const { rows, foundCount } = await readPage(db, places, (ids) => readViews(db, { id: { in: ids } }, viewer, members));
   const countAll = countUnlessWhole(page, foundCount, (most) => countAgents(db, filter, narrow, most));
-  return pageOf(rows, page, timeKey, countAll, foundCount);
+  return toPage(rows, page, timeKey, countAll, foundCount);
 }
 
 /** An agent that matches several alternatives counts once. Each alternative is read by its own index until there are enough. */
@@ -194,8 +194,8 @@ async function countAgents({ prisma }: Database, filter: AgentFilter, narrow: Ag
   if (branches.length === 1 && only !== undefined) return prisma.agent.count({ where: branchWhere(only, narrow), take: most });
   const ids = new Set<string>();
   for (const branch of branches) {
-    const found = await prisma.agent.findMany({ where: branchWhere(branch, narrow), select: { id: true }, take: most });
-    for (const { id } of found) ids.add(id);
+    const agentRows = await prisma.agent.findMany({ where: branchWhere(branch, narrow), select: { id: true }, take: most });
+    for (const { id } of agentRows) ids.add(id);
     if (ids.size >= most) break;
   }
   return Math.min(ids.size, most);

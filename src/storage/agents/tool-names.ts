@@ -23,9 +23,9 @@ export class ToolNameStore {
   async assign(orgId: string, wanted: readonly WantedToolName[]): Promise<ReadonlyMap<string, string>> {
     const ids = wanted.map(({ agentId }) => agentId);
     let known = await this.#find(ids);
-    const renamed = wanted.filter(({ agentId, slug }) => known.has(agentId) && known.get(agentId)?.slug !== slug);
-    if (renamed.length > 0) {
-      const former = renamed.map(({ agentId, slug }) => ({ agentId, slug: { not: slug } }));
+    const renamedAgents = wanted.filter(({ agentId, slug }) => known.has(agentId) && known.get(agentId)?.slug !== slug);
+    if (renamedAgents.length > 0) {
+      const former = renamedAgents.map(({ agentId, slug }) => ({ agentId, slug: { not: slug } }));
       await this.#db.prisma.agentToolName.deleteMany({ where: { OR: former } });
       known = await this.#find(ids);
     }

@@ -72,7 +72,7 @@ interface BlobSettings {
 }
 
 /** Where the blobs of these settings are. */
-export function blobAddressOf({ BLOB_URL, DATA_DIR }: BlobSettings): BlobAddress {
+export function readBlobAddress({ BLOB_URL, DATA_DIR }: BlobSettings): BlobAddress {
   return BLOB_URL === undefined ? { kind: 'folder', path: join(DATA_DIR, 'blobs') } : parseBlobAddress(BLOB_URL);
 }
 

@@ -22,7 +22,7 @@ export function checkSize(sizeBytes: number, sizeBytesMax: number): void {
 }
 
 /** Content as pieces of bytes, whatever it came as. */
-export async function* chunksOf(content: Readable | Uint8Array): AsyncIterable<Uint8Array> {
+export async function* toChunks(content: Readable | Uint8Array): AsyncIterable<Uint8Array> {
   if (content instanceof Uint8Array) {
     yield content;
     return;

@@ -5,9 +5,9 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { makeFolder } from '../../lib/files/folders.ts';
-import { freeBytesOf } from '../ground/opening/folders.ts';
+import { measureFreeBytes } from '../ground/opening/folders.ts';
 import type { Blobs } from './blobs.ts';
-import { checkKey, checkSize, chunksOf, isKey } from './content.ts';
+import { checkKey, checkSize, toChunks, isKey } from './content.ts';
 
 const mebibyte = 1024 * 1024;
 const temporaryFolder = '.incoming';
@@ -21,29 +21,29 @@ const listedAtOnce = 500;
  */
 export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
   const root = resolve(folder);
-  const pathOf = (key: string): string => join(root, checkKey(key));
+  const toPath = (key: string): string => join(root, checkKey(key));
   return {
     async put(key, content, sizeBytesMax) {
-      const path = pathOf(key);
+      const path = toPath(key);
       const temporaryPath = join(root, temporaryFolder, randomUUID());
       await makeFolder(dirname(temporaryPath));
       try {
-        const written = await writeAndFlush(temporaryPath, content, sizeBytesMax, () => refuseFull(root, freeMinBytes));
+        const fileFacts = await writeAndFlush(temporaryPath, content, sizeBytesMax, () => refuseFull(root, freeMinBytes));
         await makeFolder(dirname(path));
         await rename(temporaryPath, path);
         await flushFolder(dirname(path));
-        return written;
+        return fileFacts;
       } catch (error) {
         await rm(temporaryPath, { force: true });
         throw error;
       }
     },
     async get(key) {
-      const file = await open(pathOf(key)).catch(missing);
+      const file = await open(toPath(key)).catch(missing);
       return createReadStream('', { fd: file });
     },
-    read: (key) => readFile(pathOf(key)).catch(missing),
-    delete: (key) => rm(pathOf(key), { force: true }),
+    read: (key) => readFile(toPath(key)).catch(missing),
+    delete: (key) => rm(toPath(key), { force: true }),
     async *listOlder(before) {
       for await (const path of filesBefore(join(root, temporaryFolder), before)) await rm(path, { force: true });
       let keys: string[] = [];
@@ -56,7 +56,7 @@ export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
       }
       if (keys.length > 0) yield keys;
     },
-    deleteOrganization: (orgId) => rm(pathOf(orgId), { force: true, recursive: true }),
+    deleteOrganization: (orgId) => rm(toPath(orgId), { force: true, recursive: true }),
     holdsOrganizations: async () => readdirSync(root).some((name) => name.startsWith('org_')),
     close: async () => {},
   };
@@ -79,7 +79,7 @@ async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeB
   let sizeBytes = 0;
   let checkedBytes = -mebibyte;
   await using file = await open(path, 'wx', 0o600);
-  for await (const chunk of chunksOf(content)) {
+  for await (const chunk of toChunks(content)) {
     sizeBytes += chunk.length;
     checkSize(sizeBytes, sizeBytesMax);
     if (sizeBytes - checkedBytes >= mebibyte) {
@@ -94,7 +94,7 @@ async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeB
 }
 
 function refuseFull(folder: string, freeMinBytes: number): void {
-  if (freeBytesOf(folder) < freeMinBytes) throw Object.assign(new Error('the disk of the blobs is full'), { code: 'ENOSPC' });
+  if (measureFreeBytes(folder) < freeMinBytes) throw Object.assign(new Error('the disk of the blobs is full'), { code: 'ENOSPC' });
 }
 
 /** A new name survives a power failure only once its folder is flushed. Some platforms cannot flush folders. */

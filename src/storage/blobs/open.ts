@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings.ts';
 import { prepareFolder } from '../ground/opening/folders.ts';
-import { blobAddressOf } from './address.ts';
+import { readBlobAddress } from './address.ts';
 import type { Blobs } from './blobs.ts';
 import { createDiskBlobs } from './disk.ts';
 
@@ -11,7 +11,7 @@ import { createDiskBlobs } from './disk.ts';
  * @throws StartRefusal when the folder or the bucket cannot be used.
  */
 export async function openBlobs(settings: Settings, onFailure: (error: Error) => void): Promise<Blobs> {
-  const address = blobAddressOf(settings);
+  const address = readBlobAddress(settings);
   if (address.kind === 'folder') {
     prepareFolder(address.path, settings.BLOB_URL === undefined ? 'DATA_DIR' : 'BLOB_URL');
     return createDiskBlobs(address.path, settings.DISK_FREE_MIN_BYTES);

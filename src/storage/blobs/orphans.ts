@@ -12,16 +12,16 @@ export class OrphanBlobStore {
         return (await db.prisma.knowledgeItem.findMany({ where, select: { id: true } })).map(({ id }) => id);
       },
       async files(keys) {
-        return keysOf(await db.prisma.file.findMany({ where: { blobKey: { in: keys } }, select }));
+        return listKeys(await db.prisma.file.findMany({ where: { blobKey: { in: keys } }, select }));
       },
       async uploads(keys) {
-        return keysOf(await db.prisma.fileUploadPart.findMany({ where: { blobKey: { in: keys } }, select }));
+        return listKeys(await db.prisma.fileUploadPart.findMany({ where: { blobKey: { in: keys } }, select }));
       },
       async 'chat-files'(keys) {
-        return keysOf(await db.prisma.chatFile.findMany({ where: { blobKey: { in: keys } }, select }));
+        return listKeys(await db.prisma.chatFile.findMany({ where: { blobKey: { in: keys } }, select }));
       },
       async 'code-states'(keys) {
-        return keysOf(await db.prisma.codeState.findMany({ where: { blobKey: { in: keys } }, select }));
+        return listKeys(await db.prisma.codeState.findMany({ where: { blobKey: { in: keys } }, select }));
       },
       async exports(keys) {
         const where = { id: { in: keys.map(idIn) } };
@@ -44,7 +44,7 @@ export class OrphanBlobStore {
 
 const select = { blobKey: true } as const;
 
-function keysOf(rows: readonly { readonly blobKey: string | null }[]): readonly (string | null)[] {
+function listKeys(rows: readonly { readonly blobKey: string | null }[]): readonly (string | null)[] {
   return rows.map(({ blobKey }) => blobKey);
 }
 

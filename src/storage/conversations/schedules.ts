@@ -1,7 +1,7 @@
 // Raw SQL: schedules that are due are locked by `for update skip locked`, and runs that have ended are found by a join, which Prisma has no words for.
 import type { UserInputValues } from '../../entities/agents/part.ts';
 import type { Schedule, ScheduleChat, ScheduleRun, ScheduleRunStatus } from '../../entities/conversations/schedule.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { ScheduleModel as ScheduleRow } from '../generated/models/Schedule.ts';
 import type { Database } from '../ground/database.ts';
 import { notHeld } from '../ground/holds.ts';
@@ -67,7 +67,7 @@ export class ScheduleStore {
       const { orgId, userId, agentId, ...members } = schedule;
       await lockRow(tx, 'users', userId);
       if ((await tx.prisma.schedule.count({ where: { orgId, userId } })) >= countMax) return undefined;
-      return scheduleOf(await tx.prisma.schedule.create({ data: { ...members, orgId, userId, agentId } }));
+      return toSchedule(await tx.prisma.schedule.create({ data: { ...members, orgId, userId, agentId } }));
     });
   }
 
@@ -79,7 +79,7 @@ export class ScheduleStore {
   async list(filter: ScheduleFilter, page: PageRequest): Promise<Page<Schedule>> {
     const where = { ...filter };
     const rows = await this.#db.prisma.schedule.findMany(newestFirst(where, page));
-    return pageOf(rows.map(scheduleOf), page, timeKey, (take) => this.#db.prisma.schedule.count({ where, take }));
+    return toPage(rows.map(toSchedule), page, timeKey, (take) => this.#db.prisma.schedule.count({ where, take }));
   }
 
   /** A page of the schedules of a person with each of several agents, newest first. */
@@ -189,7 +189,7 @@ export class ScheduleStore {
     const { schedule, ...scheduleRun } = row;
     const organization = await this.#db.prisma.organization.findUnique({ where: { id: row.orgId }, select: { tenantId: true } });
     if (organization === null) return undefined;
-    return { scheduleRun: scheduleRun as ScheduleRun, schedule: scheduleOf(schedule), tenantId: organization.tenantId };
+    return { scheduleRun: scheduleRun as ScheduleRun, schedule: toSchedule(schedule), tenantId: organization.tenantId };
   }
 
   /** @returns false when it has begun, or is gone. */
@@ -222,7 +222,7 @@ export class ScheduleStore {
   }
 
   async #schedulesBy(ids: readonly string[], filter: ScheduleFilter = {}) {
-    return (await this.#db.prisma.schedule.findMany({ where: { id: { in: [...ids] }, ...filter } })).map(scheduleOf);
+    return (await this.#db.prisma.schedule.findMany({ where: { id: { in: [...ids] }, ...filter } })).map(toSchedule);
   }
 }
 
@@ -236,22 +236,22 @@ interface EndedRow {
 }
 
 async function findEnded(db: Database, limit: number): Promise<readonly EndedRun[]> {
-  const ended = await db.query<EndedRow>(
+  const endedRows = await db.query<EndedRow>(
     `select s.id, o."tenantId", r.status, r."incompleteReason", r."errorMessage"
      from schedule_runs s join organizations o on o.id = s."orgId" left join runs r on r.id = s."runId"
      where s.status = 'RUNNING' and (r.id is null or r.status <> 'in_progress') order by s."createdAt" limit $1`,
     [limit],
   );
-  if (ended.length === 0) return [];
-  const runs = new Map(ended.map((row) => [row.id, row]));
+  if (endedRows.length === 0) return [];
+  const runs = new Map(endedRows.map((row) => [row.id, row]));
   const rows = await db.prisma.scheduleRun.findMany({ where: { id: { in: [...runs.keys()] } }, include: { schedule: true } });
   return rows.map(({ schedule, ...scheduleRun }) => {
     const { status = null, incompleteReason = null, errorMessage = null, tenantId = '' } = runs.get(scheduleRun.id) ?? {};
     const run = status === null ? null : { status, incompleteReason, errorMessage };
-    return { scheduleRun: scheduleRun as ScheduleRun, schedule: scheduleOf(schedule), tenantId, run };
+    return { scheduleRun: scheduleRun as ScheduleRun, schedule: toSchedule(schedule), tenantId, run };
   });
 }
 
-function scheduleOf({ chatMode, userInputs, ...row }: ScheduleRow): Schedule {
+function toSchedule({ chatMode, userInputs, ...row }: ScheduleRow): Schedule {
   return { ...row, chatMode: chatMode as ScheduleChat, userInputs: userInputs as UserInputValues };
 }

@@ -22,7 +22,7 @@ export async function settled<T>(write: Promise<T>, noun: string, unique?: Uniqu
   try {
     return await write;
   } catch (error) {
-    const code = codeOf(error);
+    const code = readCode(error);
     if (code === missingRow) throw new DomainError('NOT_FOUND', `There is no such ${noun}`);
     if (code === uniqueValueTaken && unique !== undefined) {
       throw new DomainError('CONFLICT', unique.message, { param: unique.param });
@@ -42,7 +42,7 @@ export async function unlessMissing<T>(write: Promise<T>): Promise<T | undefined
   try {
     return await write;
   } catch (error) {
-    if (codeOf(error) === missingRow) return undefined;
+    if (readCode(error) === missingRow) return undefined;
     throw error;
   }
 }
@@ -52,11 +52,11 @@ export async function unlessOrphaned<T>(write: Promise<T>): Promise<T | undefine
   try {
     return await write;
   } catch (error) {
-    if (codeOf(error) === missingReference) return undefined;
+    if (readCode(error) === missingReference) return undefined;
     throw error;
   }
 }
 
-function codeOf(error: unknown): string | undefined {
+function readCode(error: unknown): string | undefined {
   return error instanceof Prisma.PrismaClientKnownRequestError ? error.code : undefined;
 }

@@ -82,7 +82,7 @@ const unread = {
 } as const satisfies Prisma.GlobalOmitConfig;
 
 /** Turns Prisma's own time limits off: the server ends slow statements, and the pool limits the wait for a connection. */
-const unlimited = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
+const transactionLimits = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
 
 /**
  * The database behind every store: one pool, and one Prisma client on it. What runs within `transaction` is part of it, whichever store it asks: a
@@ -111,7 +111,7 @@ export class Database implements Sql {
     this.room = parts.room;
     this.pageMaxBytes = parts.pageMaxBytes;
     this.listMaxBytes = parts.listMaxBytes;
-    this.#client = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: unlimited, omit: unread });
+    this.#client = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: transactionLimits, omit: unread });
   }
 
   /** Prisma, in the current transaction if there is one. */
@@ -160,10 +160,10 @@ export class Database implements Sql {
     const { class: kind, ownerOf, open } = this.#scope.getStore() ?? outside;
     if (open !== undefined) return work(open);
     const limitMs = kind === 'background' ? this.#parts.backgroundMs : undefined;
-    const committed: (() => void)[] = [];
+    const commitCallbacks: (() => void)[] = [];
     const running = this.#client.$transaction(async (prisma) => {
       if (limitMs !== undefined) await prisma.$executeRawUnsafe(`SET LOCAL statement_timeout = ${limitMs}`);
-      const tx = transactionOf(prisma, committed);
+      const tx = toTransaction(prisma, commitCallbacks);
       const scope: Scope = { class: kind, ownerOf, open: tx };
       try {
         return await this.#scope.run(scope, () => work(tx));
@@ -174,7 +174,7 @@ export class Database implements Sql {
     const result = await running.catch((error: unknown) => {
       throw refusedByHold(error);
     });
-    for (const notify of committed) notify();
+    for (const notify of commitCallbacks) notify();
     return result;
   }
 
@@ -231,11 +231,11 @@ export class Database implements Sql {
 
 const outside: Scope = { class: 'interactive' };
 
-function transactionOf(prisma: Prisma.TransactionClient, committed: (() => void)[]): Transaction {
+function toTransaction(prisma: Prisma.TransactionClient, commitCallbacks: (() => void)[]): Transaction {
   return {
     prisma,
     afterCommit: (work) => {
-      committed.push(work);
+      commitCallbacks.push(work);
     },
     query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values),
     // Prisma's statements have no name, so each is planned for its values.

@@ -16,12 +16,12 @@ export async function unlessHeld<T>(transaction: Promise<T>): Promise<T | undefi
 
 /** The error for the caller of a statement that a legal hold refused; any other error as it is. */
 export function refusedByHold(error: unknown): unknown {
-  const day = error instanceof Error && codesOf(error).has(state) ? refusal.exec(error.message)?.[1] : undefined;
+  const day = error instanceof Error && collectCodes(error).has(state) ? refusal.exec(error.message)?.[1] : undefined;
   return day === undefined ? error : heldSince(day);
 }
 
 /** The driver's code stands at its own error, and within what Prisma makes of it. */
-function codesOf(error: Error): ReadonlySet<unknown> {
+function collectCodes(error: Error): ReadonlySet<unknown> {
   const { code, meta } = error as { readonly code?: unknown; readonly meta?: { readonly driverAdapterError?: Error } };
   const cause = meta?.driverAdapterError?.cause as { readonly code?: unknown } | undefined;
   return new Set([code, cause?.code]);

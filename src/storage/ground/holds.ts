@@ -1,6 +1,6 @@
 // Raw SQL: in which organizations a person has anything is asked of a function of the database.
 
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { LegalHold } from '../../entities/operations/data-life/hold.ts';
 import type { Database } from './database.ts';
 import { newestFirst } from './lists/paging.ts';
@@ -44,7 +44,7 @@ export class LegalHoldStore {
     const lasts = isLasting === undefined ? {} : { endedAt: isLasting ? null : { not: null } };
     const where = { orgId, ...of, ...lasts };
     const rows = await this.#db.prisma.legalHold.findMany(newestFirst(where, page));
-    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.legalHold.count({ where, take }));
+    return toPage(rows, page, timeKey, (take) => this.#db.prisma.legalHold.count({ where, take }));
   }
 
   /** @returns false when it had ended before. */

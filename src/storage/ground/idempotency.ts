@@ -59,7 +59,7 @@ export class IdempotencyStore {
       const [lease] = await this.#db.query<Lease>(claimSql, values);
       if (lease !== undefined) return { kind: 'claimed', token: lease.leaseUntil.toISOString() };
       const found = await this.#db.prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: key } });
-      if (found !== null) return claimOf(found as Row);
+      if (found !== null) return toClaim(found as Row);
     }
     return { kind: 'running', requestHash };
   }
@@ -98,7 +98,7 @@ function claimed(key: IdempotencyKey, token: string) {
   return { ...key, leaseUntil: new Date(token), replyStatus: null };
 }
 
-function claimOf(row: Row): IdempotencyClaim {
+function toClaim(row: Row): IdempotencyClaim {
   const { requestHash } = row;
   if (row.replyStatus === null) return { kind: 'running', requestHash };
   const reply = { status: row.replyStatus, sealedBody: row.replyBody ?? '', headers: row.replyHeaders ?? {} };

@@ -2,12 +2,12 @@
 export function byOwner<T extends { readonly id: string }>(
   links: readonly { readonly ownerId: string; readonly thing: T }[],
 ): ReadonlyMap<string, readonly T[]> {
-  const shared = new Map(links.map(({ thing }) => [thing.id, thing]));
-  const owned = new Map<string, T[]>();
+  const thingsById = new Map(links.map(({ thing }) => [thing.id, thing]));
+  const thingsByOwner = new Map<string, T[]>();
   for (const { ownerId, thing } of links) {
-    const things = owned.get(ownerId) ?? [];
-    owned.set(ownerId, things);
-    things.push(shared.get(thing.id) ?? thing);
+    const things = thingsByOwner.get(ownerId) ?? [];
+    thingsByOwner.set(ownerId, things);
+    things.push(thingsById.get(thing.id) ?? thing);
   }
-  return owned;
+  return thingsByOwner;
 }

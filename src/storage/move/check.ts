@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
 import { openBlobs } from '../blobs/open.ts';
-import { moveMarkOf } from '../ground/embedded/data-folder.ts';
+import { readMoveMark } from '../ground/embedded/data-folder.ts';
 import { startEmbedded } from '../ground/embedded/embedded.ts';
 import { openPool } from '../ground/opening/pool.ts';
 import { serverProblem } from '../ground/opening/server-check.ts';
@@ -30,7 +30,7 @@ export async function checkMove(settings: Settings, to: string): Promise<MovePla
     const server = await startEmbedded(dataDir, settings, failCheck, { isMoving: true, isCheck: true });
     const source = openPool({ ...server.connection, max: 1 }, { onLost: () => undefined });
     try {
-      const mark = moveMarkOf(dataDir);
+      const mark = readMoveMark(dataDir);
       const tables = [];
       for (const { name, parts } of await readTables(source)) {
         const { rows } = await source.query<{ rows: number }>(`SELECT count(*)::float8 AS rows FROM ${name}`);

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Pool, PoolClient } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { linesOf, RowSum, rowText } from './row-text.ts';
+import { splitLines, RowSum, rowText } from './row-text.ts';
 import type { MovedTable, TablePart } from './tables.ts';
 
 /** Read at once from the source. */
@@ -31,8 +31,8 @@ export async function copyTable(
   source: Pool,
   target: Pool,
   table: MovedTable,
-  note: (client: PoolClient, copied: CopiedTable) => Promise<void>,
-  onProgress: (done: number) => void,
+  note: (client: PoolClient, copiedTable: CopiedTable) => Promise<void>,
+  onProgress: (doneRows: number) => void,
 ): Promise<CopiedTable> {
   const { name, columns } = table;
   return inTransaction(target, async (client) => {
@@ -44,9 +44,9 @@ export async function copyTable(
       client.query(copyFrom(`COPY ${name} (${columns.join(', ')}) FROM STDIN`)),
     );
     await client.query(`ALTER TABLE ${name} ENABLE TRIGGER USER`);
-    const copied = { rows: sum.rows, digest: sum.digest };
-    await note(client, copied);
-    return copied;
+    const copiedSum = { rows: sum.rows, digest: sum.digest };
+    await note(client, copiedSum);
+    return copiedSum;
   });
 }
 
@@ -55,7 +55,7 @@ export async function readBack(target: Pool, { name, columns }: MovedTable): Pro
   return inTransaction(target, async (client) => {
     const sum = new RowSum();
     const stream = client.query(copyTo(`COPY (SELECT ${columns.join(', ')} FROM ${name}) TO STDOUT`));
-    for await (const line of linesOf(stream)) sum.add(line);
+    for await (const line of splitLines(stream)) sum.add(line);
     return { rows: sum.rows, digest: sum.digest };
   });
 }
@@ -65,10 +65,10 @@ async function* pages(
   source: Pool,
   { columns, parts }: MovedTable,
   sum: RowSum,
-  onProgress: (done: number) => void,
+  onProgress: (doneRows: number) => void,
 ): AsyncIterable<Buffer> {
   const total = parts.reduce((blocks, part) => blocks + part.blocks, 0);
-  let done = 0;
+  let doneCount = 0;
   for (const part of parts) {
     const step = blocksAtOnce(part);
     for (let block = 0; block < part.blocks; block += step) {
@@ -82,8 +82,8 @@ async function* pages(
       const lines = rows.map(rowText);
       for (const line of lines) sum.add(line);
       if (lines.length > 0) yield Buffer.from(lines.join(''));
-      done += Math.min(step, part.blocks - block);
-      onProgress(done / total);
+      doneCount += Math.min(step, part.blocks - block);
+      onProgress(doneCount / total);
     }
   }
 }

@@ -40,11 +40,11 @@ export async function compareFiles(
 ): Promise<FileCount> {
   let count: FileCount = { files: 0, sizeBytes: 0 };
   for await (const keys of source.listOlder(always)) {
-    const noted = await progress.files(keys);
+    const notedFiles = await progress.files(keys);
     await each(keys, async (key) => {
-      const expected = noted.get(key);
-      const [original, copy] = await Promise.all([hashOf(source, key), hashOf(target, key)]);
-      if (original.sha256 !== expected?.sha256 || copy.sha256 !== original.sha256)
+      const expectedFile = notedFiles.get(key);
+      const [original, copy] = await Promise.all([hashBlob(source, key), hashBlob(target, key)]);
+      if (original.sha256 !== expectedFile?.sha256 || copy.sha256 !== original.sha256)
         throw new Error(`the file ${key} differs from its copy. Nothing is lost: the source is as it was`);
       count = { files: count.files + 1, sizeBytes: count.sizeBytes + copy.sizeBytes };
       onProgress(count);
@@ -65,7 +65,7 @@ async function copyFile(source: Blobs, target: Blobs, key: string): Promise<Move
   return { key, sizeBytes, sha256 };
 }
 
-async function hashOf(blobs: Blobs, key: string): Promise<{ readonly sizeBytes: number; readonly sha256: string }> {
+async function hashBlob(blobs: Blobs, key: string): Promise<{ readonly sizeBytes: number; readonly sha256: string }> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of (await blobs.get(key)) as AsyncIterable<Buffer>) {
@@ -77,11 +77,11 @@ async function hashOf(blobs: Blobs, key: string): Promise<{ readonly sizeBytes: 
 
 /** Several at a time. After a failure no further one begins. */
 async function each(keys: readonly string[], work: (key: string) => Promise<void>): Promise<void> {
-  const left = keys.values();
+  const remainingKeys = keys.values();
   let isFailed = false;
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
-      for (const key of left) {
+      for (const key of remainingKeys) {
         if (isFailed) return;
         try {
           await work(key);

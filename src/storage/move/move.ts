@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
-import { blobAddressOf } from '../blobs/address.ts';
+import { readBlobAddress } from '../blobs/address.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { openBlobs } from '../blobs/open.ts';
-import { type MoveMark, moveMarkOf, noteMigration, setMoveMark } from '../ground/embedded/data-folder.ts';
+import { type MoveMark, readMoveMark, noteMigration, setMoveMark } from '../ground/embedded/data-folder.ts';
 import { startEmbedded } from '../ground/embedded/embedded.ts';
 import { migrate } from '../ground/migrations/migrate.ts';
 import { newestMigration } from '../ground/migrations/migrations-folder.ts';
@@ -55,31 +55,31 @@ export async function move(options: MoveOptions): Promise<MoveReport> {
   try {
     await checkServer(target);
     const progress = new MoveProgress(target);
-    const filled = await progress.moveId();
+    const filledMoveId = await progress.moveId();
     onProgress('opening the data folder');
     const server = await startEmbedded(dataDir, settings, failMove, { isMoving: true });
     const source = openPool({ ...server.connection, max: 2 }, { onLost: () => undefined });
     try {
-      const mark = moveMarkOf(dataDir);
-      if (mark?.isDone === true) return await endAgain(mark, filled, progress);
+      const mark = readMoveMark(dataDir);
+      if (mark?.isDone === true) return await endAgain(mark, filledMoveId, progress);
       const moveId = mark?.moveId ?? randomUUID();
-      const problem = await targetProblem(target, filled, moveId);
+      const problem = await targetProblem(target, filledMoveId, moveId);
       if (problem !== undefined) throw new StartRefusal(`The new database cannot be filled: ${problem}`);
       await migrate(source);
       noteMigration(dataDir, newestMigration());
       const id = (await storedId(source)) ?? (await storeId(source, randomUUID()));
-      const files = await openFiles(options, filled !== undefined);
+      const files = await openFiles(options, filledMoveId !== undefined);
       try {
-        const shown = {
+        const moveView = {
           to: displayValue('DATABASE_URL', to),
           files: options.blobs === undefined ? null : displayValue('BLOB_URL', options.blobs),
         };
-        setMoveMark(dataDir, { moveId, ...shown, isDone: false });
-        if (filled === undefined) await progress.begin(moveId);
+        setMoveMark(dataDir, { moveId, ...moveView, isDone: false });
+        if (filledMoveId === undefined) await progress.begin(moveId);
         const report = await copyEverything(options, source, target, files, progress);
-        const place = blobAddressOf({ ...settings, ...(options.blobs === undefined ? {} : { BLOB_URL: options.blobs }) });
+        const place = readBlobAddress({ ...settings, ...(options.blobs === undefined ? {} : { BLOB_URL: options.blobs }) });
         if (place.kind === 'folder') markFolder(resolve(place.path), id);
-        setMoveMark(dataDir, { moveId, ...shown, isDone: true });
+        setMoveMark(dataDir, { moveId, ...moveView, isDone: true });
         await progress.end();
         return report;
       } finally {
@@ -117,10 +117,10 @@ async function copyEverything(
     target,
     tables.filter(({ name }) => !withoutVectors.includes(name)),
   );
-  const moved = tables.filter(({ name }) => !withoutVectors.includes(name));
-  for (const [index, table] of moved.entries()) {
+  const movedTables = tables.filter(({ name }) => !withoutVectors.includes(name));
+  for (const [index, table] of movedTables.entries()) {
     if ((await progress.table(table.name)) !== undefined) continue;
-    const line = (done: number) => `copying ${table.name} (table ${index + 1} of ${moved.length}): ${Math.floor(100 * done)} %`;
+    const line = (doneRows: number) => `copying ${table.name} (table ${index + 1} of ${movedTables.length}): ${Math.floor(100 * doneRows)} %`;
     onProgress(line(0));
     await copyTable(
       source,
@@ -140,26 +140,26 @@ async function copyEverything(
   onProgress('gathering statistics');
   await target.query('ANALYZE');
   const counts: { name: string; rows: number }[] = [];
-  for (const table of moved) {
+  for (const table of movedTables) {
     onProgress(`comparing ${table.name}`);
     counts.push({ name: table.name, rows: await compareTable(target, table, progress) });
   }
-  const compared =
+  const comparedFiles =
     files === undefined
       ? undefined
       : await compareFiles(files.source, files.target, progress, (count) => onProgress(`comparing files: ${count.files}`));
-  return { tables: counts, files: compared, withoutVectors };
+  return { tables: counts, files: comparedFiles, withoutVectors };
 }
 
 /** @returns the number of rows. @throws Error when the target has others than were read from the source. */
 async function compareTable(target: Pool, table: MovedTable, progress: MoveProgress): Promise<number> {
-  const expected = await progress.table(table.name);
-  const found = await readBack(target, table);
-  if (expected?.rows !== found.rows || expected.digest !== found.digest)
+  const expectedTable = await progress.table(table.name);
+  const foundTable = await readBack(target, table);
+  if (expectedTable?.rows !== foundTable.rows || expectedTable.digest !== foundTable.digest)
     throw new Error(
-      `${table.name} has ${found.rows} rows that are not the ${expected?.rows} of the folder: something else writes to the new database`,
+      `${table.name} has ${foundTable.rows} rows that are not the ${expectedTable?.rows} of the folder: something else writes to the new database`,
     );
-  return found.rows;
+  return foundTable.rows;
 }
 
 /** They say which vectors are there. Without them, a later start with pgvector makes all vectors anew. */
@@ -198,11 +198,11 @@ async function openFiles({ settings, blobs }: MoveOptions, isBegun: boolean): Pr
 /** Why a database cannot be filled: something is in it that this move has not copied. */
 export async function targetProblem(
   target: Pool,
-  filled: string | undefined,
+  filledMoveId: string | undefined,
   moveId: string | undefined,
 ): Promise<string | undefined> {
-  if (filled !== undefined)
-    return filled === moveId
+  if (filledMoveId !== undefined)
+    return filledMoveId === moveId
       ? undefined
       : 'it holds a part of another move, or of one that was given up. Make it anew (dropdb, createdb), and repeat this.';
   if (!(await hasTable(target, 'tenants'))) return undefined;
@@ -211,8 +211,8 @@ export async function targetProblem(
 }
 
 /** All is copied; the process ended before it had said so in the target. */
-async function endAgain(mark: MoveMark, filled: string | undefined, progress: MoveProgress): Promise<MoveReport> {
-  if (filled !== mark.moveId) throw new StartRefusal(`This folder was moved to ${mark.to} before.`);
+async function endAgain(mark: MoveMark, filledMoveId: string | undefined, progress: MoveProgress): Promise<MoveReport> {
+  if (filledMoveId !== mark.moveId) throw new StartRefusal(`This folder was moved to ${mark.to} before.`);
   await progress.end();
   return { tables: [], files: undefined, withoutVectors: [] };
 }

@@ -37,16 +37,16 @@ export class RowSum {
 }
 
 /** Cuts a stream of the text format into its lines. A line break within a value is escaped. */
-export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  let begun: Buffer[] = [];
+export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let lineStart: Buffer[] = [];
   for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       const line = chunk.subarray(from, end + 1);
-      yield begun.length === 0 ? line : Buffer.concat([...begun, line]);
-      begun = [];
+      yield lineStart.length === 0 ? line : Buffer.concat([...lineStart, line]);
+      lineStart = [];
       from = end + 1;
     }
-    if (from < chunk.length) begun.push(chunk.subarray(from));
+    if (from < chunk.length) lineStart.push(chunk.subarray(from));
   }
 }

@@ -55,28 +55,28 @@ ORDER BY 1`;
 /** All tables with rows to copy, each behind those that it refers to. @throws Error when tables refer to one another in a circle. */
 export async function readTables(client: Pick<Pool, 'query'>): Promise<readonly MovedTable[]> {
   const { rows } = await client.query<Row>(text, [ownTables, jobTables]);
-  const left = new Map(
+  const remainingTables = new Map(
     rows.map(({ parts, ...row }) => [
       row.name,
       { ...row, parts: (parts ?? []).map((part) => ({ ...part, bound: part.bound ?? undefined })) },
     ]),
   );
-  const ordered: MovedTable[] = [];
-  while (left.size > 0) {
-    const next = [...left.values()].filter(({ refersTo }) => !refersTo.some((name) => left.has(name)));
-    if (next.length === 0) throw new Error(`tables refer to one another: ${[...left.keys()].join(', ')}`);
-    ordered.push(...next);
-    for (const { name } of next) left.delete(name);
+  const orderedTables: MovedTable[] = [];
+  while (remainingTables.size > 0) {
+    const next = [...remainingTables.values()].filter(({ refersTo }) => !refersTo.some((name) => remainingTables.has(name)));
+    if (next.length === 0) throw new Error(`tables refer to one another: ${[...remainingTables.keys()].join(', ')}`);
+    orderedTables.push(...next);
+    for (const { name } of next) remainingTables.delete(name);
   }
-  return ordered;
+  return orderedTables;
 }
 
 /** Makes the partitions of the source in the target, so that old rows can be dropped with their partition there too. Others take the rows of those that overlap. */
 export async function makePartitions(target: Pool, source: readonly MovedTable[]): Promise<void> {
   for (const table of source) {
-    for (const { name, bound } of table.parts) {
-      if (bound === undefined || bound === 'DEFAULT') continue;
-      await target.query(`CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${table.name} ${bound}`).catch((error: unknown) => {
+    for (const { name, bound: partitionBound } of table.parts) {
+      if (partitionBound === undefined || partitionBound === 'DEFAULT') continue;
+      await target.query(`CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${table.name} ${partitionBound}`).catch((error: unknown) => {
         if (!(error instanceof Error && 'code' in error && error.code === overlapping)) throw error;
       });
     }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
-import { moveMarkOf, setMoveMark } from '../ground/embedded/data-folder.ts';
+import { readMoveMark, setMoveMark } from '../ground/embedded/data-folder.ts';
 import { lockFolder } from '../ground/embedded/lock.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function undoMove({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): Promis
   const dataDir = resolve(DATA_DIR);
   const unlock = lockFolder(dataDir);
   try {
-    const mark = moveMarkOf(dataDir);
+    const mark = readMoveMark(dataDir);
     if (mark !== undefined) setMoveMark(dataDir, undefined);
     return mark?.to;
   } finally {

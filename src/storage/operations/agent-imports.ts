@@ -1,6 +1,6 @@
 import type { AgentFlow, AgentSkill, AgentTool, AgentUserInput } from '../../entities/agents/part.ts';
 import type { DataSourceType, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
-import { dataOf, type NewAgent } from '../agents/agents.ts';
+import { toData, type NewAgent } from '../agents/agents.ts';
 import { addFlows } from '../agents/parts/flows.ts';
 import { addParts, type NewPart } from '../agents/parts/part-table.ts';
 import type { NewSecret } from '../agents/parts/secrets.ts';
@@ -59,7 +59,7 @@ export class AgentImportStore {
     also: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     await this.#db.transaction(async (tx) => {
-      await tx.prisma.agent.create({ data: dataOf(agent) });
+      await tx.prisma.agent.create({ data: toData(agent) });
       await addParts<AgentTool>(tx, toolShape, tools);
       await addParts<AgentUserInput>(tx, userInputShape, userInputs);
       await addParts<AgentSkill>(tx, skillShape, skills);

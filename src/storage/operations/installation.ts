@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs';
 import type { DatabaseFacts, FileStorageFacts } from '../../entities/operations/installation.ts';
 import type { Settings } from '../../settings.ts';
-import { blobAddressOf } from '../blobs/address.ts';
+import { readBlobAddress } from '../blobs/address.ts';
 import type { Database } from '../ground/database.ts';
 
 const databaseFacts = `SELECT current_setting('server_version') AS version, pg_database_size(current_database())::float8 AS size_bytes,
@@ -28,7 +28,7 @@ export class InstallationFacts {
 
   /** Cost: no statement, and no file is read: a bucket does not say what it holds. */
   files(): FileStorageFacts {
-    const address = blobAddressOf(this.#settings);
+    const address = readBlobAddress(this.#settings);
     if (address.kind === 's3') return { kind: 's3', freeBytes: null, diskBytes: null };
     const { bavail, blocks, bsize } = statfsSync(address.path);
     return { kind: 'folder', freeBytes: bavail * bsize, diskBytes: blocks * bsize };

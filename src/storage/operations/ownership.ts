@@ -41,10 +41,10 @@ export class OwnershipStore {
     const page = { select: { id: true }, orderBy, take: limit } as const;
     const sources = { orgId, ownerUserId: userId, deletingAt: null };
     return {
-      agentIds: idsOf(await this.#db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
-      dataSourceIds: idsOf(await this.#db.prisma.dataSource.findMany({ where: sources, ...page })),
-      groupIds: idsOf(await this.#db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
-      scheduleIds: idsOf(await this.#db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
+      agentIds: listIds(await this.#db.prisma.agent.findMany({ where: { orgId, userId, isDeleted: false }, ...page })),
+      dataSourceIds: listIds(await this.#db.prisma.dataSource.findMany({ where: sources, ...page })),
+      groupIds: listIds(await this.#db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
+      scheduleIds: listIds(await this.#db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
     };
   }
 
@@ -72,9 +72,9 @@ export class OwnershipStore {
     { agentIds, dataSourceIds, groupIds, scheduleIds }: OwnedThings,
     toUserId: string,
   ): Promise<MovedThings> {
-    const owned = { orgId, ownerUserId: userId };
+    const ownership = { orgId, ownerUserId: userId };
     const moved = await this.#db.transaction(async ({ prisma }) => {
-      const agents = idsOf(
+      const agents = listIds(
         await prisma.agent.updateManyAndReturn({
           where: { id: { in: [...agentIds] }, orgId, userId, isDeleted: false },
           data: { userId: toUserId },
@@ -85,16 +85,16 @@ export class OwnershipStore {
       await prisma.agentEditor.deleteMany({ where: { agentId: { in: agents }, userId: toUserId } });
       return {
         agentIds: agents,
-        dataSourceIds: idsOf(
+        dataSourceIds: listIds(
           await prisma.dataSource.updateManyAndReturn({
-            where: { id: { in: [...dataSourceIds] }, ...owned, deletingAt: null },
+            where: { id: { in: [...dataSourceIds] }, ...ownership, deletingAt: null },
             data: { ownerUserId: toUserId, updatedAt: new Date() },
             select: { id: true },
           }),
         ),
-        groupIds: idsOf(
+        groupIds: listIds(
           await prisma.group.updateManyAndReturn({
-            where: { id: { in: [...groupIds] }, ...owned },
+            where: { id: { in: [...groupIds] }, ...ownership },
             data: { ownerUserId: toUserId },
             select: { id: true },
           }),
@@ -116,7 +116,7 @@ async function transferSchedules(
   toUserId: string,
 ): Promise<Pick<MovedThings, 'scheduleIds' | 'activeRunIds'>> {
   const pausedReason = 'It was handed over: its new owner switches it on';
-  const ids = idsOf(
+  const ids = listIds(
     await schedule.updateManyAndReturn({
       where: { id: { in: [...scheduleIds] }, orgId, userId },
       // Its chat stays with the person before.
@@ -131,6 +131,6 @@ async function transferSchedules(
   return { scheduleIds: ids, activeRunIds: running.flatMap(({ runId }) => runId ?? []) };
 }
 
-function idsOf(rows: readonly { readonly id: string }[]): string[] {
+function listIds(rows: readonly { readonly id: string }[]): string[] {
   return rows.map(({ id }) => id);
 }

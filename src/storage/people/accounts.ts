@@ -2,7 +2,7 @@ import type { AccountSight } from '../../entities/people/access.ts';
 import type { Organization, User } from '../../entities/people/account.ts';
 import type { MemberRole } from '../../entities/people/caller.ts';
 import type { Database } from '../ground/database.ts';
-import { organizationOf } from './organizations.ts';
+import { toOrganization } from './organizations.ts';
 import { organizationsInSight, usersInSight } from './reach.ts';
 
 /** Users and organizations by id, many at once. Ids that do not exist are left out. */
@@ -24,7 +24,7 @@ export class AccountStore {
 
   async seeOrganizations(ids: readonly string[], sight: AccountSight): Promise<readonly Organization[]> {
     const where = { AND: [{ id: { in: [...ids] } }, organizationsInSight(sight)] };
-    return (await this.#db.prisma.organization.findMany({ where })).map(organizationOf);
+    return (await this.#db.prisma.organization.findMany({ where })).map(toOrganization);
   }
 
   /** The role of a user in an organization; undefined for a user who is not a member. */
@@ -56,6 +56,6 @@ export class AccountStore {
 
   async findOrganizations(ids: readonly string[]): Promise<readonly Organization[]> {
     const rows = await this.#db.prisma.organization.findMany({ where: { id: { in: [...ids] } } });
-    return rows.map(organizationOf);
+    return rows.map(toOrganization);
   }
 }

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { AdminReach } from '../../entities/people/access.ts';
 import type { Membership } from '../../entities/people/account.ts';
 import type { MemberRole } from '../../entities/people/caller.ts';
@@ -30,20 +30,20 @@ export class MembershipStore {
 
   async find(id: string, reach: AdminReach): Promise<Membership | undefined> {
     const row = await this.#db.prisma.membership.findFirst({ where: { AND: [{ id }, membershipsIn(reach)] } });
-    return row === null ? undefined : membershipOf(row);
+    return row === null ? undefined : toMembership(row);
   }
 
   /** Newest first. */
   async list(reach: AdminReach, { orgId, userId }: MembershipsOf, page: PageRequest): Promise<Page<Membership>> {
-    const named = { ...(orgId === undefined ? {} : { orgId }), ...(userId === undefined ? {} : { userId }) };
-    const where = { AND: [membershipsIn(reach), named] };
+    const placeFilter = { ...(orgId === undefined ? {} : { orgId }), ...(userId === undefined ? {} : { userId }) };
+    const where = { AND: [membershipsIn(reach), placeFilter] };
     const rows = await this.#db.prisma.membership.findMany(newestFirst(where, page));
-    return pageOf(rows.map(membershipOf), page, timeKey, (take) => this.#db.prisma.membership.count({ where, take }));
+    return toPage(rows.map(toMembership), page, timeKey, (take) => this.#db.prisma.membership.count({ where, take }));
   }
 
   async findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Membership[]> {
     const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
-    return (await this.#db.prisma.membership.findMany({ where })).map(membershipOf);
+    return (await this.#db.prisma.membership.findMany({ where })).map(toMembership);
   }
 
   /** The same page of each of several users or organizations, by its id. Cost: one statement, and one for the counts of all. */
@@ -61,11 +61,11 @@ export class MembershipStore {
         : await this.#db.prisma.organization.findMany({ where, select });
     const column = owner === 'user' ? 'userId' : 'orgId';
     const countAll = countsOfEach(ids, async (some) => {
-      const named = { AND: [membershipsIn(reach), { [column]: { in: [...some] } }] };
-      const counts = await this.#db.prisma.membership.groupBy({ by: [column], where: named, _count: true });
+      const membersFilter = { AND: [membershipsIn(reach), { [column]: { in: [...some] } }] };
+      const counts = await this.#db.prisma.membership.groupBy({ by: [column], where: membersFilter, _count: true });
       return new Map(counts.map((row) => [row[column], row._count]));
     });
-    return new Map(rows.map(({ id, memberships }) => [id, pageOf(memberships.map(membershipOf), page, timeKey, countAll(id))]));
+    return new Map(rows.map(({ id, memberships }) => [id, toPage(memberships.map(toMembership), page, timeKey, countAll(id))]));
   }
 
   /** Those of the users who have a membership in reach. */
@@ -125,6 +125,6 @@ async function remove(tx: Transaction, signals: Signals, id: string): Promise<vo
   await endOperator(tx, userId);
 }
 
-function membershipOf(row: Omit<Membership, 'role'> & { readonly role: string }): Membership {
+function toMembership(row: Omit<Membership, 'role'> & { readonly role: string }): Membership {
   return { ...row, role: row.role as MemberRole };
 }

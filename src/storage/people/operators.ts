@@ -31,9 +31,9 @@ export class OperatorStore {
     readonly orgId?: string | undefined;
     readonly userId?: string | undefined;
   }): Promise<boolean> {
-    const named = userId === undefined ? {} : { id: userId };
+    const idCondition = userId === undefined ? {} : { id: userId };
     const inside = orgId === undefined ? {} : { memberships: { some: { orgId } } };
-    return (await this.#db.prisma.user.count({ where: { ...named, ...inside, isOperator: true }, take: 1 })) > 0;
+    return (await this.#db.prisma.user.count({ where: { ...idCondition, ...inside, isOperator: true }, take: 1 })) > 0;
   }
 
   /** Sessions that reach the installation end with the right: RIGHTS_CHANGED. @returns false when there is no such user. */

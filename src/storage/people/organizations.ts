@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { AdminReach } from '../../entities/people/access.ts';
 import type { Organization } from '../../entities/people/account.ts';
 import { settled } from '../ground/conflicts.ts';
@@ -28,20 +28,20 @@ export class OrganizationStore {
 
   async find(id: string, reach: AdminReach): Promise<Organization | undefined> {
     const row = await this.#db.prisma.organization.findFirst({ where: { AND: [{ id }, organizationsIn(reach)] } });
-    return row === null ? undefined : organizationOf(row);
+    return row === null ? undefined : toOrganization(row);
   }
 
   /** Newest first. */
   async list(reach: AdminReach, tenantId: string | undefined, page: PageRequest): Promise<Page<Organization>> {
     const where = { AND: [organizationsIn(reach), tenantId === undefined ? {} : { tenantId }] };
     const rows = await this.#db.prisma.organization.findMany(newestFirst(where, page));
-    return pageOf(rows.map(organizationOf), page, timeKey, (take) => this.#db.prisma.organization.count({ where, take }));
+    return toPage(rows.map(toOrganization), page, timeKey, (take) => this.#db.prisma.organization.count({ where, take }));
   }
 
   async update(id: string, changes: OrganizationChanges): Promise<Organization> {
     const row = await settled(this.#db.prisma.organization.update({ where: { id }, data: changes }), 'organization');
     this.#signals.publish('organization-changed', id);
-    return organizationOf(row);
+    return toOrganization(row);
   }
 
   /**
@@ -84,7 +84,7 @@ type OrganizationRow = Omit<Organization, 'dataUsageTokenLimit' | 'apiUsageToken
   readonly apiUsageTokenLimit: bigint | null;
 };
 
-export function organizationOf(row: OrganizationRow): Organization {
+export function toOrganization(row: OrganizationRow): Organization {
   const { dataUsageTokenLimit, apiUsageTokenLimit } = row;
   return { ...row, dataUsageTokenLimit: toNumber(dataUsageTokenLimit), apiUsageTokenLimit: toNumber(apiUsageTokenLimit) };
 }

@@ -16,11 +16,11 @@ const keptOfOrganizations: readonly string[] = ['AuditEntry'];
  */
 export async function purgeRows(db: Database, column: 'orgId' | 'userId', id: string, signal: AbortSignal): Promise<void> {
   await purgeEvents(db, column, id, signal);
-  const kept = column === 'orgId' ? keptOfOrganizations : keptOfUsers;
+  const keptModels = column === 'orgId' ? keptOfOrganizations : keptOfUsers;
   const columns = column === 'orgId' ? ['orgId'] : ['userId', 'ownerUserId'];
-  for (const model of Object.values(Prisma.ModelName).filter((name) => !kept.includes(name)))
+  for (const model of Object.values(Prisma.ModelName).filter((name) => !keptModels.includes(name)))
     for (const name of columns.filter((candidate) => candidate in Prisma[`${model}ScalarFieldEnum`])) {
-      const table = tableOf(db, model);
+      const table = findTable(db, model);
       await inPortions(signal, () => table.deleteMany({ where: { [name]: id }, limit: rowsPerStatement }));
     }
 }
@@ -35,7 +35,7 @@ async function purgeEvents({ prisma }: Database, column: 'orgId' | 'userId', id:
     const last = runs.at(-1);
     if (last === undefined) return;
     after = last.id;
-    const ofRuns = { runId: { in: runs.map((found) => found.id) } };
+    const ofRuns = { runId: { in: runs.map((runRow) => runRow.id) } };
     await inPortions(signal, () => runEventBatch.deleteMany({ where: ofRuns, limit: rowsPerStatement }));
   }
 }
@@ -44,7 +44,7 @@ interface Table {
   deleteMany(args: { readonly where: object; readonly limit: number }): PromiseLike<{ readonly count: number }>;
 }
 
-function tableOf({ prisma }: Database, model: Prisma.ModelName): Table {
+function findTable({ prisma }: Database, model: Prisma.ModelName): Table {
   const name = `${model.charAt(0).toLowerCase()}${model.slice(1)}` as Uncapitalize<Prisma.ModelName>;
   return prisma[name] as unknown as Table;
 }

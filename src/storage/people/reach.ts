@@ -19,8 +19,8 @@ export function usersIn(reach: AdminReach) {
 /** People without a membership whom an identity provider or an administrator has deactivated. */
 export function deactivatedIn(reach: AdminReach) {
   const ofOrganization = reach.reach === 'organization' ? { orgId: reach.orgId } : {};
-  const deactivated = { scimUsers: { some: { isActive: false, ...ofOrganization } } };
-  return reach.reach === 'tenant' ? { ...deactivated, tenantId: reach.tenantId } : deactivated;
+  const deactivatedUsers = { scimUsers: { some: { isActive: false, ...ofOrganization } } };
+  return reach.reach === 'tenant' ? { ...deactivatedUsers, tenantId: reach.tenantId } : deactivatedUsers;
 }
 
 export function membershipsIn(reach: AdminReach) {
@@ -31,14 +31,14 @@ export function membershipsIn(reach: AdminReach) {
 /** Which users and organizations a caller may read by their ids. */
 export function usersInSight({ orgId, reach }: AccountSight) {
   const colleagues = { memberships: { some: { orgId } } };
-  return reach === undefined ? colleagues : anyOf(colleagues, usersIn(reach));
+  return reach === undefined ? colleagues : joinEither(colleagues, usersIn(reach));
 }
 
 export function organizationsInSight({ orgId, reach }: AccountSight) {
-  return reach === undefined ? { id: orgId } : anyOf({ id: orgId }, organizationsIn(reach));
+  return reach === undefined ? { id: orgId } : joinEither({ id: orgId }, organizationsIn(reach));
 }
 
 /** Prisma leaves an empty condition out of an OR, where it would match everything. */
-function anyOf<A extends object, B extends object>(one: A, other: B) {
+function joinEither<A extends object, B extends object>(one: A, other: B) {
   return Object.keys(other).length === 0 ? other : { OR: [one, other] };
 }

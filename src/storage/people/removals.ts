@@ -23,7 +23,7 @@ export class RemovalStore {
   }
 
   async isRemoved(orgId: string, person: RemovedPerson): Promise<boolean> {
-    return (await this.#db.prisma.removal.count({ where: whereOf(orgId, person) })) > 0;
+    return (await this.#db.prisma.removal.count({ where: toWhere(orgId, person) })) > 0;
   }
 }
 
@@ -37,36 +37,36 @@ export async function noteRemoval(
   const person = await findPerson(prisma, userId);
   if (person === undefined) return;
   const at = new Date();
-  const data = hashesOf(person).map((personHash) => ({ orgId, personHash, createdAt: at }));
+  const data = listHashes(person).map((personHash) => ({ orgId, personHash, createdAt: at }));
   await prisma.removal.createMany({ data, skipDuplicates: true });
-  const revoked = await prisma.invitation.updateManyAndReturn({
+  const revokedInvitations = await prisma.invitation.updateManyAndReturn({
     where: { orgId, email: { in: person.emails.map((email) => email.toLowerCase()) }, acceptedAt: null, revokedAt: null },
     data: { revokedAt: at },
     select: { id: true },
   });
-  for (const { id } of revoked) signals.publish('invitation-changed', id);
+  for (const { id } of revokedInvitations) signals.publish('invitation-changed', id);
 }
 
 /** Whoever an administrator or a directory adds anew is not removed any more. */
 export async function forgetRemoval({ prisma }: Pick<Transaction, 'prisma'>, orgId: string, userId: string): Promise<void> {
   const person = await findPerson(prisma, userId);
-  if (person !== undefined) await prisma.removal.deleteMany({ where: whereOf(orgId, person) });
+  if (person !== undefined) await prisma.removal.deleteMany({ where: toWhere(orgId, person) });
 }
 
 async function findPerson({ user }: Transaction['prisma'], userId: string): Promise<RemovedPerson | undefined> {
   const identities = { select: { email: true, issuer: true, subject: true } };
-  const found = await user.findUnique({ where: { id: userId }, select: { email: true, identities } });
-  if (found === null) return undefined;
-  const emails = [found.email, ...found.identities.flatMap(({ email }) => email ?? [])];
-  return { userId, emails, subjects: found.identities };
+  const personRow = await user.findUnique({ where: { id: userId }, select: { email: true, identities } });
+  if (personRow === null) return undefined;
+  const emails = [personRow.email, ...personRow.identities.flatMap(({ email }) => email ?? [])];
+  return { userId, emails, subjects: personRow.identities };
 }
 
-function whereOf(orgId: string, person: RemovedPerson) {
-  return { orgId, personHash: { in: [...hashesOf(person)] } };
+function toWhere(orgId: string, person: RemovedPerson) {
+  return { orgId, personHash: { in: [...listHashes(person)] } };
 }
 
 /** No address and no id stands in the table: it stays when a person is erased. */
-function hashesOf({ userId, emails, subjects }: RemovedPerson): readonly string[] {
+function listHashes({ userId, emails, subjects }: RemovedPerson): readonly string[] {
   const texts = [
     ...emails.map((email) => `email ${email.toLowerCase()}`),
     ...subjects.map(({ issuer, subject }) => `subject ${JSON.stringify([issuer, subject])}`),

@@ -44,8 +44,8 @@ export class ScimStore {
   async endAccess(orgId: string, userId: string, at: Date): Promise<void> {
     const data = { endedAt: at, endedBy: 'REVOKED' satisfies SessionEnd };
     const where = { orgId, userId, revokedAt: null };
-    const revoked = { revokedAt: at, updatedAt: at };
-    const keys = await this.#db.prisma.apiKey.updateManyAndReturn({ where, data: revoked, select: { id: true } });
+    const revocation = { revokedAt: at, updatedAt: at };
+    const keys = await this.#db.prisma.apiKey.updateManyAndReturn({ where, data: revocation, select: { id: true } });
     await this.#db.prisma.session.updateMany({ where: { orgId, userId, endedAt: null }, data });
     for (const { id } of keys) this.#signals.publish('key-changed', id);
   }

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { AdminReach } from '../../entities/people/access.ts';
 import type { Tenant } from '../../entities/people/account.ts';
 import { settled } from '../ground/conflicts.ts';
@@ -26,7 +26,7 @@ export class TenantStore {
   async list(reach: AdminReach, page: PageRequest): Promise<Page<Tenant>> {
     const where = tenantsIn(reach);
     const rows = await this.#db.prisma.tenant.findMany(newestFirst(where, page));
-    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.tenant.count({ where, take }));
+    return toPage(rows, page, timeKey, (take) => this.#db.prisma.tenant.count({ where, take }));
   }
 
   rename(id: string, name: string): Promise<Tenant> {

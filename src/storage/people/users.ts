@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
 import type { AdminReach } from '../../entities/people/access.ts';
 import type { User } from '../../entities/people/account.ts';
 import { settled } from '../ground/conflicts.ts';
@@ -51,7 +51,7 @@ export class UserStore {
       AND: [within, ofOrganization, search === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
     };
     const rows = await this.#db.prisma.user.findMany(newestFirst(where, page));
-    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.user.count({ where, take }));
+    return toPage(rows, page, timeKey, (take) => this.#db.prisma.user.count({ where, take }));
   }
 
   /** Whether the user is a member of other organizations than this one. */
@@ -98,7 +98,7 @@ export class UserStore {
       const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
       for (const { orgId } of memberships) await lockRow(tx, 'organizations', orgId);
       await lockRow(tx, 'users', id);
-      const holdings = await holdingsOf(tx, id);
+      const holdings = await countHoldings(tx, id);
       if (Object.values(holdings).some((count) => count > 0)) return holdings;
       await apiKey.deleteMany({ where });
       await session.deleteMany({ where });
@@ -135,7 +135,7 @@ export class UserStore {
   }
 }
 
-async function holdingsOf({ prisma }: Transaction, userId: string): Promise<UserHoldings> {
+async function countHoldings({ prisma }: Transaction, userId: string): Promise<UserHoldings> {
   const isLastAdmin = { memberships: { none: { role: 'ADMIN', userId: { not: userId } } } };
   return {
     agents: await prisma.agent.count({ where: { userId, isDeleted: false } }),

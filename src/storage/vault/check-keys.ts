@@ -21,7 +21,7 @@ export async function checkMasterKeys(
     where: { orgId: { in: [...counts.keys()] } },
     select: { orgId: true, wrapped: true },
   });
-  const failed = rows.filter(({ orgId, wrapped }) => {
+  const failedRows = rows.filter(({ orgId, wrapped }) => {
     try {
       openDataKey(keys.sealing, orgId, wrapped);
       return false;
@@ -29,25 +29,25 @@ export async function checkMasterKeys(
       return true;
     }
   });
-  if (failed.length === 0) return;
-  const organizations = failed.reduce((sum, { orgId }) => sum + (counts.get(orgId) ?? 0), 0);
-  const kept = storedMasterKey(settings);
-  const fitsKept = kept !== undefined && failed.every(({ wrapped }) => wrapped.includes(`${kept.id}.`));
+  if (failedRows.length === 0) return;
+  const organizations = failedRows.reduce((sum, { orgId }) => sum + (counts.get(orgId) ?? 0), 0);
+  const keptKey = storedMasterKey(settings);
+  const fitsKept = keptKey !== undefined && failedRows.every(({ wrapped: wrappedKey }) => wrappedKey.includes(`${keptKey.id}.`));
   throw new StartRefusal(
-    `The secrets of ${organizations} organization(s) are stored, and ${reasonOf(settings)}. Nothing was changed. ${remedyOf(settings, fitsKept)}`,
+    `The secrets of ${organizations} organization(s) are stored, and ${describeReason(settings)}. Nothing was changed. ${describeRemedy(settings, fitsKept)}`,
   );
 }
 
 type KeySettings = Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATA_DIR'>;
 
-function reasonOf(settings: KeySettings): string {
+function describeReason(settings: KeySettings): string {
   if (settings.PARLEY_MASTER_KEY !== undefined) return 'PARLEY_MASTER_KEY is not the key that opens them';
   return storedMasterKey(settings) === undefined
     ? `the master key that opens them is missing: there is no ${masterKeyPath(settings)}`
     : `${masterKeyPath(settings)} is not the key that opens them`;
 }
 
-function remedyOf(settings: KeySettings, fitsKept: boolean): string {
+function describeRemedy(settings: KeySettings, fitsKept: boolean): string {
   const path = masterKeyPath(settings);
   if (settings.PARLEY_MASTER_KEY === undefined) {
     return `Put ${path} back from the backup of this data, or set PARLEY_MASTER_KEY to the key that was used.`;

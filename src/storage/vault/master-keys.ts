@@ -27,7 +27,7 @@ type KeySettings = Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATABASE_URL' | 'DATA_D
  */
 export function loadMasterKeys(settings: KeySettings): MasterKeys {
   if (settings.PARLEY_MASTER_KEY !== undefined) {
-    return keysOf(settings.PARLEY_MASTER_KEY.split(',').map((text) => text.trim()));
+    return toMasterKeys(settings.PARLEY_MASTER_KEY.split(',').map((text) => text.trim()));
   }
   if (settings.DATABASE_URL !== undefined) {
     throw new Error(
@@ -35,24 +35,24 @@ export function loadMasterKeys(settings: KeySettings): MasterKeys {
     );
   }
   const path = masterKeyPath(settings);
-  const found = readKey(path);
-  if (found !== undefined) return keysOf([found]);
-  const made = makeKeyBytes().toString('base64url');
-  return keysOf([made], () => writeWhole(path, `${made}\n`));
+  const storedText = readKey(path);
+  if (storedText !== undefined) return toMasterKeys([storedText]);
+  const newText = makeKeyBytes().toString('base64url');
+  return toMasterKeys([newText], () => writeWhole(path, `${newText}\n`));
 }
 
 /** The key in the data folder, also when PARLEY_MASTER_KEY overrides it. */
 export function storedMasterKey(settings: Pick<Settings, 'DATA_DIR'>): SealingKey | undefined {
-  const found = readKey(masterKeyPath(settings));
-  return found === undefined ? undefined : deriveKey(found, 'sealing');
+  const storedText = readKey(masterKeyPath(settings));
+  return storedText === undefined ? undefined : deriveKey(storedText, 'sealing');
 }
 
 export function masterKeyPath({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): string {
   return join(DATA_DIR, 'master.key');
 }
 
-function keysOf(given: readonly string[], keep: () => void = () => undefined): MasterKeys {
-  const materials = [...new Set(given)];
+function toMasterKeys(keyTexts: readonly string[], keep: () => void = () => undefined): MasterKeys {
+  const materials = [...new Set(keyTexts)];
   if (materials.some((material) => material.length < materialLengthMin)) {
     throw new Error(`bad configuration: PARLEY_MASTER_KEY must have at least ${materialLengthMin} characters in each value.`);
   }

@@ -23,21 +23,21 @@ export async function rotateDataKeys(db: Database, { sealing }: MasterKeys, sign
   const { organizationKey } = db.prisma;
   const [newest] = sealing;
   const ids = [...new Set(sealing.map(({ id }) => id))].sort();
-  let changed = 0;
+  let changedCount = 0;
   let after = '';
   while (!signal.aborted) {
     const where = { orgId: { gt: after }, NOT: { masterKeyIds: { equals: ids } } };
     const select = { orgId: true, wrapped: true };
     const rows = await organizationKey.findMany({ where, orderBy: { orgId: 'asc' }, take: rowsAtOnce, select });
-    for (const { orgId, wrapped } of rows) {
+    for (const { orgId, wrapped: wrappedKey } of rows) {
       if (signal.aborted) break;
-      const data = { wrapped: wrapDataKey(sealing, orgId, openDataKey(sealing, orgId, wrapped)) };
-      changed += (await organizationKey.updateMany({ where: { orgId, wrapped }, data })).count;
+      const data = { wrapped: wrapDataKey(sealing, orgId, openDataKey(sealing, orgId, wrappedKey)) };
+      changedCount += (await organizationKey.updateMany({ where: { orgId, wrapped: wrappedKey }, data })).count;
       after = orgId;
     }
     if (rows.length < rowsAtOnce) break;
   }
   const total = await organizationKey.count();
-  const opened = await organizationKey.count({ where: { masterKeyIds: { has: newest.id } } });
-  return { changed, total, needOlder: total - opened };
+  const openedCount = await organizationKey.count({ where: { masterKeyIds: { has: newest.id } } });
+  return { changed: changedCount, total, needOlder: total - openedCount };
 }

@@ -30,16 +30,16 @@ export function seal(key: SealingKey, plain: Uint8Array, place: readonly string[
   const nonce = randomBytes(nonceLength);
   const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagLength });
   cipher.setAAD(placeBytes(place));
-  const sealed = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-  return `${key.id}.${sealed.toString('base64url')}`;
+  const sealedBytes = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  return `${key.id}.${sealedBytes.toString('base64url')}`;
 }
 
 /**
  * @param keys  keys that may have sealed the text; the id selects one.
  * @throws SealError when the key is missing, the text was changed, or it was sealed for another place.
  */
-export function unseal(keys: readonly SealingKey[], sealed: string, place: readonly string[]): Buffer {
-  const [id = '', text = ''] = sealed.split('.', 2);
+export function unseal(keys: readonly SealingKey[], sealedText: string, place: readonly string[]): Buffer {
+  const [id = '', text = ''] = sealedText.split('.', 2);
   const key = keys.find((candidate) => candidate.id === id);
   if (key === undefined) throw new SealError(`the key ${id} that sealed this is not among those given`);
   const bytes = Buffer.from(text, 'base64url');
@@ -54,8 +54,8 @@ export function unseal(keys: readonly SealingKey[], sealed: string, place: reado
   }
 }
 
-export function sealedKeyId(sealed: string): string {
-  return sealed.split('.', 1)[0] ?? '';
+export function sealedKeyId(sealedText: string): string {
+  return sealedText.split('.', 1)[0] ?? '';
 }
 
 export class SealError extends Error {

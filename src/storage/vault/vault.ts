@@ -75,11 +75,11 @@ export class Vault {
   }
 
   async #sealIn(place: SecretPlace, secret: Uint8Array) {
-    return seal(await this.#dataKeyOf(place.orgId), secret, placeOf(place));
+    return seal(await this.#dataKeyOf(place.orgId), secret, toSealPlace(place));
   }
 
   async #openIn(place: SecretPlace, sealed: string) {
-    return unseal([await this.#dataKeyOf(place.orgId)], sealed, placeOf(place));
+    return unseal([await this.#dataKeyOf(place.orgId)], sealed, toSealPlace(place));
   }
 }
 
@@ -88,10 +88,10 @@ async function loadDataKey(db: Database, masterKeys: MasterKeys, orgId: string):
   const fresh = wrapDataKey(masterKeys.sealing, orgId, makeKeyBytes());
   // The first process makes the key; every process reads the stored one.
   await organizationKey.createMany({ data: [{ orgId, wrapped: fresh }], skipDuplicates: true });
-  const kept = await organizationKey.findUnique({ where: { orgId } });
-  return deriveKey(openDataKey(masterKeys.sealing, orgId, kept?.wrapped ?? ''), 'data');
+  const keyRow = await organizationKey.findUnique({ where: { orgId } });
+  return deriveKey(openDataKey(masterKeys.sealing, orgId, keyRow?.wrapped ?? ''), 'data');
 }
 
-function placeOf(place: SecretPlace): string[] {
+function toSealPlace(place: SecretPlace): string[] {
   return [place.table, place.rowId, place.orgId];
 }

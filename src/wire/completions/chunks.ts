@@ -1,4 +1,4 @@
-import { failureOf } from '../../entities/conversations/runs/answer.ts';
+import { findFailure } from '../../entities/conversations/runs/answer.ts';
 import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/conversations/runs/event.ts';
 import { errorBody, publicError } from '../../entities/ground/errors.ts';
 import type { Warning } from '../../entities/ground/warning.ts';
@@ -9,7 +9,7 @@ import {
   shownWarnings,
   type Variables,
 } from '../ground/encoder.ts';
-import { flowStep, flowStepOf, selectionOf } from '../ground/run-parts.ts';
+import { flowStep, toWireFlowStep, toWireSelection } from '../ground/run-parts.ts';
 import {
   anyOf,
   behaves,
@@ -28,21 +28,21 @@ import {
 } from '../ground/schema.ts';
 import {
   annotation,
-  annotationOf,
+  toAnnotation,
   choiceLogprobs,
-  finishOf,
+  toFinishReason,
   finishReasons,
   image,
   incompleteDetails,
-  incompleteDetailsOf,
+  toIncompleteDetails,
   logprobsOfTokens,
   madeFile,
   madeMembers,
-  namesOf,
+  makeNames,
   reasoningDetail,
-  reasoningDetailsOf,
+  toReasoningDetails,
   usage,
-  usageOf,
+  toUsage,
 } from './reply.ts';
 
 /** The stream of the chat completions format: the schema of its chunks, and their encoder from the events of a run. */
@@ -115,7 +115,7 @@ named(
   ]),
 );
 
-const done = 'data: [DONE]\n\n';
+const doneFrame = 'data: [DONE]\n\n';
 const chunkEnd = '}\n\n';
 
 /** Frames of the chat completions format. The shared part of all chunks is made once; text is inserted as the JSON literal in which it came. */
@@ -152,25 +152,25 @@ class CompletionEncoder implements StreamEncoder {
     const [first] = events;
     if (first?.type === 'response.created') this.#begin(first.run.runId);
     const textTail = this.#textTail;
-    let written = '';
+    let writtenText = '';
     for (const event of events) {
-      if (event.type !== 'response.output_text.delta') written += this.#other(event);
-      else if (event.logprobs !== undefined) written += this.#textWithLogprobs(event.json, event.logprobs);
-      else written += (this.#isRefusing ? this.#refusalHead : this.#textHead) + event.json + textTail;
+      if (event.type !== 'response.output_text.delta') writtenText += this.#other(event);
+      else if (event.logprobs !== undefined) writtenText += this.#textWithLogprobs(event.json, event.logprobs);
+      else writtenText += (this.#isRefusing ? this.#refusalHead : this.#textHead) + event.json + textTail;
     }
-    return written;
+    return writtenText;
   }
 
   end(): string {
-    return this.#cancelled + done;
+    return this.#cancelled + doneFrame;
   }
 
   fail(error: unknown): string {
-    return errorFrame(error) + done;
+    return errorFrame(error) + doneFrame;
   }
 
   #begin(runId: string): void {
-    const { id, chatId, model, created } = namesOf(runId, this.#variables, this.#context);
+    const { id, chatId, model, created } = makeNames(runId, this.#variables, this.#context);
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
     this.#textHead = `${this.#head}{"index":0,"delta":{"content":`;
     this.#refusalHead = `${this.#head}{"index":0,"delta":{"refusal":`;
@@ -189,13 +189,13 @@ class CompletionEncoder implements StreamEncoder {
       case 'response.reasoning_text.delta':
         return this.#chunk(`{"reasoning_content":${event.json}}`);
       case 'response.output_item.done': {
-        const details = reasoningDetailsOf(event.item);
+        const details = toReasoningDetails(event.item);
         return details.length === 0 ? '' : this.#chunk(deltaJson({ reasoning_details: [...details] }));
       }
       case 'response.function_call_arguments.delta':
         return this.#chunk(`{"tool_calls":[{"index":${this.#calls - 1},"function":{"arguments":${event.json}}}]}`);
       case 'response.output_text.annotation.added':
-        return this.#chunk(deltaJson({ annotations: [annotationOf(event.citation)] }));
+        return this.#chunk(deltaJson({ annotations: [toAnnotation(event.citation)] }));
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -212,8 +212,8 @@ class CompletionEncoder implements StreamEncoder {
   }
 
   #textWithLogprobs(json: string, tokens: readonly TokenLogprob[]): string {
-    const told = JSON.stringify(logprobsOfTokens(tokens));
-    return `${this.#textHead}${json}},"logprobs":${told},"finish_reason":null}${this.#tail}`;
+    const logprobsJson = JSON.stringify(logprobsOfTokens(tokens));
+    return `${this.#textHead}${json}},"logprobs":${logprobsJson},"finish_reason":null}${this.#tail}`;
   }
 
   /** The first chunk: some clients take the role from nowhere else. */
@@ -231,17 +231,17 @@ class CompletionEncoder implements StreamEncoder {
   }
 
   #last(run: RunSnapshot): string {
-    const failure = failureOf(run);
+    const failure = findFailure(run);
     if (failure !== undefined) {
       const frame = errorFrame(failure);
       if (run.status !== 'cancelled') return frame;
       this.#cancelled = frame;
       return '';
     }
-    const made = deltaJson(madeMembers(run.output, this.#context));
-    const finish = this.#role('""') + this.#chunk(made, `"${finishOf(run)}"`, this.#endMembers(run));
+    const madeDelta = deltaJson(madeMembers(run.output, this.#context));
+    const finish = this.#role('""') + this.#chunk(madeDelta, `"${toFinishReason(run)}"`, this.#endMembers(run));
     if (!this.#includesUsage) return finish;
-    return `${finish}${this.#head}],"usage":${JSON.stringify(usageOf(run))}}\n\n`;
+    return `${finish}${this.#head}],"usage":${JSON.stringify(toUsage(run))}}\n\n`;
   }
 
   /** Which model answered is known at the end only: the head of the reply is out before. */
@@ -249,10 +249,10 @@ class CompletionEncoder implements StreamEncoder {
     const warnings = [...this.#warnings, ...(run.warnings ?? [])];
     const members: Partial<Sent<typeof chunk>> = {
       service_tier: run.serviceTier,
-      incomplete_details: incompleteDetailsOf(run),
-      flow_steps: run.flowSteps?.map(flowStepOf),
+      incomplete_details: toIncompleteDetails(run),
+      flow_steps: run.flowSteps?.map(toWireFlowStep),
       warnings: shownWarnings(warnings, this.#context),
-      selection_metadata: run.selection === null || !this.#context.takesExtensions ? undefined : selectionOf(run.selection),
+      selection_metadata: run.selection === null || !this.#context.takesExtensions ? undefined : toWireSelection(run.selection),
     };
     const json = JSON.stringify(members).slice(1, -1);
     return json === '' ? '' : `,${json}`;

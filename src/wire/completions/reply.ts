@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { awaitedCall, documentsOf, imagesOf } from '../../engine/runs/events/transcript.ts';
+import { awaitedCall, listDocuments, listImages } from '../../engine/runs/events/transcript.ts';
 import type { ToolCall } from '../../entities/conversations/chats/chat.ts';
-import { citationsOf, reasoningOf, refusalOf, requireAnswer, textOf } from '../../entities/conversations/runs/answer.ts';
+import { listCitations, readReasoning, findRefusal, requireAnswer, readAnswerText } from '../../entities/conversations/runs/answer.ts';
 import { incompleteReasons, type RunItem, type RunSnapshot, type TokenLogprob } from '../../entities/conversations/runs/event.ts';
 import type { Usage } from '../../entities/conversations/runs/usage.ts';
 import { statelessChatId } from '../../entities/ground/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { type EncoderContext, foldOfEnd, shownWarnings, type Variables, type WireReply } from '../ground/encoder.ts';
-import { flowStep, flowStepOf } from '../ground/run-parts.ts';
+import { flowStep, toWireFlowStep } from '../ground/run-parts.ts';
 import {
   behaves,
   component,
@@ -31,9 +31,9 @@ export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter'] 
 type FinishReason = (typeof finishReasons)[number];
 
 /** The format has one value for every limit, `length`. Calls of tools that ran in the service are not the client's: they never lead to `tool_calls`. */
-export function finishOf(run: RunSnapshot): FinishReason {
+export function toFinishReason(run: RunSnapshot): FinishReason {
   if (run.incompleteReason === 'content_filter') return 'content_filter';
-  if (incompleteDetailsOf(run) !== undefined) return 'length';
+  if (toIncompleteDetails(run) !== undefined) return 'length';
   return run.output.some(isCall) ? 'tool_calls' : 'stop';
 }
 
@@ -44,7 +44,7 @@ export const incompleteDetails = component(
   { reason: oneOfTexts('Which limit cut it.', bounds) },
 );
 
-export function incompleteDetailsOf({ incompleteReason: reason }: RunSnapshot): Sent<typeof incompleteDetails> | undefined {
+export function toIncompleteDetails({ incompleteReason: reason }: RunSnapshot): Sent<typeof incompleteDetails> | undefined {
   return reason === null || reason === 'content_filter' || reason === 'paused' ? undefined : { reason };
 }
 
@@ -65,7 +65,7 @@ export const usage = component('CompletionUsage', 'Tokens, as the model counted 
 
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 
-export function usageOf({ usage: tokens }: RunSnapshot): Sent<typeof usage> {
+export function toUsage({ usage: tokens }: RunSnapshot): Sent<typeof usage> {
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated } = tokens ?? noUsage;
   return {
     prompt_tokens: inputTokens,
@@ -88,7 +88,7 @@ export const annotation = component('CompletionAnnotation', 'A citation in the f
 });
 
 /** Clients drop or reject annotations that lack one of the four members. */
-export function annotationOf({ answerStart, answerEnd, name, url }: Citation): Sent<typeof annotation> {
+export function toAnnotation({ answerStart, answerEnd, name, url }: Citation): Sent<typeof annotation> {
   return { type: 'url_citation', url_citation: { start_index: answerStart, end_index: answerEnd, title: name, url } };
 }
 
@@ -115,8 +115,8 @@ export const madeFile = component('OutputFile', 'A file that a tool of the servi
  */
 export function madeMembers(output: readonly RunItem[], { takesExtensions, takesImages = takesExtensions }: EncoderContext) {
   if (!takesImages) return {};
-  const images = imagesOf(output).map(({ url }): Sent<typeof image> => ({ type: 'image_url', image_url: { url } }));
-  const files = documentsOf(output).map(
+  const images = listImages(output).map(({ url }): Sent<typeof image> => ({ type: 'image_url', image_url: { url } }));
+  const files = listDocuments(output).map(
     ({ filename, mimeType, sizeBytes, url }): Sent<typeof madeFile> => ({
       filename,
       mime_type: mimeType,
@@ -137,7 +137,7 @@ export function logprobsOfTokens(content: readonly TokenLogprob[]): Sent<typeof 
   return { content, refusal: null };
 }
 
-function logprobsOf(output: readonly RunItem[]): Sent<typeof choiceLogprobs> | null {
+function toLogprobs(output: readonly RunItem[]): Sent<typeof choiceLogprobs> | null {
   const tokens = output.flatMap((item) => (item.type === 'message' ? (item.logprobs ?? []) : []));
   return tokens.length === 0 ? null : logprobsOfTokens(tokens);
 }
@@ -155,7 +155,7 @@ const toolCall = component('CompletionToolCall', 'A call that the client is aske
   ).optional(),
 });
 
-function toolCallOf({ id, name, arguments: args, approval }: ToolCall): Sent<typeof toolCall> {
+function toToolCall({ id, name, arguments: args, approval }: ToolCall): Sent<typeof toolCall> {
   return { id, type: 'function', function: { name, arguments: args }, approval };
 }
 
@@ -167,7 +167,7 @@ export const reasoningDetail = component('CompletionReasoningDetail', 'A thought
 });
 
 /** Only a thought that its provider marked must come back so: for others, `reasoning_content` says all. */
-export function reasoningDetailsOf(item: RunItem): readonly Sent<typeof reasoningDetail>[] {
+export function toReasoningDetails(item: RunItem): readonly Sent<typeof reasoningDetail>[] {
   if (item.type !== 'reasoning' || item.origin?.opaque === undefined) return [];
   return [
     { type: 'reasoning.encrypted', id: item.id, format: 'parley-v1', data: writtenThought({ text: item.text, ...item.origin }) },
@@ -191,18 +191,18 @@ const message = component('CompletionMessage', "The model's answer.", {
     .optional(),
 });
 
-function messageOf({ output }: RunSnapshot, context: EncoderContext): Sent<typeof message> {
-  const calls = output.filter(isCall).map((call) => toolCallOf(awaitedCall(call)));
-  const refusal = refusalOf(output);
+function toMessage({ output }: RunSnapshot, context: EncoderContext): Sent<typeof message> {
+  const calls = output.filter(isCall).map((call) => toToolCall(awaitedCall(call)));
+  const refusal = findRefusal(output);
   const isSilent = refusal !== undefined || (calls.length > 0 && !output.some(({ type }) => type === 'message'));
   return {
     role: 'assistant',
-    content: isSilent ? null : textOf(output),
+    content: isSilent ? null : readAnswerText(output),
     refusal: refusal ?? null,
-    reasoning_content: reasoningOf(output),
-    reasoning_details: unlessEmpty(output.flatMap(reasoningDetailsOf)),
+    reasoning_content: readReasoning(output),
+    reasoning_details: unlessEmpty(output.flatMap(toReasoningDetails)),
     tool_calls: unlessEmpty(calls),
-    annotations: unlessEmpty(citationsOf(output).map(annotationOf)),
+    annotations: unlessEmpty(listCitations(output).map(toAnnotation)),
     ...madeMembers(output, context),
   };
 }
@@ -235,25 +235,25 @@ const completion = component('Completion', 'The reply to a stateless completion:
     .optional(),
 });
 
-function completionOf(run: RunSnapshot, variables: Variables, context: EncoderContext): Sent<typeof completion> {
-  const { id, created, model, chatId } = namesOf(run.runId, variables, context);
+function toCompletion(run: RunSnapshot, variables: Variables, context: EncoderContext): Sent<typeof completion> {
+  const { id, created, model, chatId } = makeNames(run.runId, variables, context);
   return {
     id,
     object: 'chat.completion',
     created,
     model,
-    choices: [{ index: 0, message: messageOf(run, context), logprobs: logprobsOf(run.output), finish_reason: finishOf(run) }],
+    choices: [{ index: 0, message: toMessage(run, context), logprobs: toLogprobs(run.output), finish_reason: toFinishReason(run) }],
     service_tier: run.serviceTier,
-    usage: usageOf(run),
+    usage: toUsage(run),
     chatId,
-    incomplete_details: incompleteDetailsOf(run),
-    flow_steps: unlessEmpty((run.flowSteps ?? []).map(flowStepOf)),
+    incomplete_details: toIncompleteDetails(run),
+    flow_steps: unlessEmpty((run.flowSteps ?? []).map(toWireFlowStep)),
     warnings: shownWarnings(run.warnings ?? [], context),
   };
 }
 
 /** A reply has the id of its run. The same random part makes its chat id; a completion has no chat. */
-export function namesOf(id: string, variables: Variables, { nowMs }: EncoderContext) {
+export function makeNames(id: string, variables: Variables, { nowMs }: EncoderContext) {
   const { model } = variables.input as { readonly model: string };
   return { id, created: Math.floor(nowMs / 1000), model, chatId: statelessChatId(id) };
 }
@@ -263,7 +263,7 @@ export const completionReply: WireReply = {
   schema: 'Completion',
   fold: (variables, context) =>
     foldOfEnd(
-      (run) => completionOf(requireAnswer(run), variables, context),
+      (run) => toCompletion(requireAnswer(run), variables, context),
       ({ selection }) => (selection === null ? {} : { 'x-parley-model': headerText(`${selection.provider}/${selection.model}`) }),
     ),
 };

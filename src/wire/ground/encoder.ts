@@ -38,8 +38,8 @@ export function shownWarnings(
   warnings: readonly Warning[],
   { takesExtensions }: Pick<EncoderContext, 'takesExtensions'>,
 ): readonly Warning[] | undefined {
-  const shown = takesExtensions ? warnings : warnings.filter(({ code }) => optionCodes.has(code));
-  return shown.length === 0 ? undefined : shown;
+  const visibleWarnings = takesExtensions ? warnings : warnings.filter(({ code }) => optionCodes.has(code));
+  return visibleWarnings.length === 0 ? undefined : visibleWarnings;
 }
 
 /** The fold of a run's events into one JSON body. `headers` are set on the reply. */
@@ -61,7 +61,7 @@ export function foldOfEnd(
 ): ReplyFold {
   let run: RunSnapshot | undefined;
   let warnings: readonly Warning[] = [];
-  const ended = () => {
+  const readEnd = () => {
     if (run === undefined) throw new Error('the run ended without its last event');
     return { ...run, warnings };
   };
@@ -71,8 +71,8 @@ export function foldOfEnd(
       const last = events.at(-1);
       if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
     },
-    body: () => bodyOf(ended()),
-    headers: () => headersOf(ended()),
+    body: () => bodyOf(readEnd()),
+    headers: () => headersOf(readEnd()),
   };
 }
 

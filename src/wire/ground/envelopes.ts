@@ -7,7 +7,7 @@ import { always, component, constant, flag, list, type Sent, text } from './sche
 /** What the replies of several formats share: pages of a list, deletions, times. */
 
 /** A page of a list: whoever reads on gives `last_id` as `after`. */
-export function listOf<Item extends z.ZodType>(id: string, description: string, item: Item) {
+export function createListSchema<Item extends z.ZodType>(id: string, description: string, item: Item) {
   return component(id, description, {
     object: always('list'),
     data: list('What is on the page, in order.', item),
@@ -24,30 +24,30 @@ export type StoredItems = PageOf<WireObject>;
 /** The encoder of such a page. */
 export function listOfItems<Thing extends object, Shown extends object>(
   { items, hasMore }: PageOf<Thing>,
-  shown: (item: Thing) => Shown,
+  showItem: (item: Thing) => Shown,
 ) {
-  const data = items.map(shown);
+  const data = items.map(showItem);
   return {
     object: 'list',
     data,
-    first_id: idOf(data[0]),
-    last_id: idOf(data.at(-1)),
+    first_id: findId(data[0]),
+    last_id: findId(data.at(-1)),
     has_more: hasMore,
   } as const;
 }
 
-function idOf(item: object | undefined): string | null {
+function findId(item: object | undefined): string | null {
   return item !== undefined && 'id' in item && typeof item.id === 'string' ? item.id : null;
 }
 
 /** The reply to a deletion, of the id of what was deleted. */
 export function deletionReply<const Kind extends string>(schema: string, kind: Kind, description: string): WireReply {
-  const deleted = component(schema, description, {
+  const deletionSchema = component(schema, description, {
     id: text('What it was called.'),
     object: always(kind),
     deleted: constant(true).meta({ description: 'Always true.' }),
   });
-  return { schema, encode: (id: string): Sent<typeof deleted> => ({ id, object: kind, deleted: true }) as Sent<typeof deleted> };
+  return { schema, encode: (id: string): Sent<typeof deletionSchema> => ({ id, object: kind, deleted: true }) as Sent<typeof deletionSchema> };
 }
 
 /** Seconds since 1970, as third-party formats write times. */

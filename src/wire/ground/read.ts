@@ -10,13 +10,13 @@ import type { FaultNotes } from '../../entities/ground/fault-notes.ts';
  */
 export function readWire<Schema extends z.ZodType>(
   schema: Schema,
-  given: unknown,
+  wireValue: unknown,
   at: string,
   faults: FaultNotes,
 ): z.output<Schema> | undefined {
   // A hostile body must not keep the service busy with faults that nobody reads.
   if (faults.isFull) return undefined;
-  const read = schema.safeParse(given, { error: ruleOf, reportInput: true });
+  const read = schema.safeParse(wireValue, { error: describeRule, reportInput: true });
   if (read.success) return read.data;
   for (const issue of read.error.issues.flatMap(issuesWithin)) {
     if (faults.isFull) break;
@@ -24,7 +24,7 @@ export function readWire<Schema extends z.ZodType>(
       if (typeof key === 'number') return `${place}[${key}]`;
       return place === '' ? String(key) : `${place}.${String(key)}`;
     }, at);
-    faults.add(param, `${param} ${issue.message}`, codeOf(issue), allowedAt(schema, issue.path));
+    faults.add(param, `${param} ${issue.message}`, toErrorCode(issue), allowedAt(schema, issue.path));
   }
   return undefined;
 }
@@ -46,7 +46,7 @@ const nouns: Readonly<Record<string, string>> = {
 };
 
 /** What a value must be, where its schema has no words of its own for it. */
-function ruleOf(issue: z.core.$ZodRawIssue): string {
+function describeRule(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${nouns[issue.expected] ?? issue.expected}`;
@@ -67,9 +67,9 @@ const keywords = ['type', 'enum', 'minimum', 'maximum', 'minLength', 'maxLength'
 function allowedAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): Allowed | undefined {
   const member = memberAt(schema, path);
   if (member === undefined) return undefined;
-  const shown: Readonly<Record<string, unknown>> = z.toJSONSchema(member, { io: 'input', unrepresentable: 'any' });
+  const jsonSchema: Readonly<Record<string, unknown>> = z.toJSONSchema(member, { io: 'input', unrepresentable: 'any' });
   const bounds = keywords.flatMap((keyword) => {
-    const value = shown[keyword];
+    const value = jsonSchema[keyword];
     const isBound = typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
     return isBound || Array.isArray(value) || value === 'integer' ? [[keyword, value] as const] : [];
   });
@@ -81,7 +81,7 @@ function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core
   if (schema instanceof z.ZodUnion) {
     return path.length === 0
       ? undefined
-      : schema.options.map((option) => memberAt(option, path)).find((found) => found !== undefined);
+      : schema.options.map((option) => memberAt(option, path)).find((candidate) => candidate !== undefined);
   }
   const [key, ...rest] = path;
   if (key === undefined) return schema;
@@ -92,7 +92,7 @@ function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core
   return schema instanceof z.ZodArray ? memberAt(schema.element, rest) : undefined;
 }
 
-function codeOf(issue: z.core.$ZodIssue): ErrorCode {
+function toErrorCode(issue: z.core.$ZodIssue): ErrorCode {
   const { code } = issue;
   const isOfType = code === 'invalid_union' && issue.discriminator !== undefined;
   const input = isOfType ? (issue.input as Readonly<Record<string, unknown>>)[issue.discriminator] : issue.input;

@@ -14,7 +14,7 @@ export const flowStep = component('FlowStepRecord', 'A finished step of a flow.'
   duration_ms: integer('Milliseconds that it took.'),
 });
 
-export function flowStepOf({ stepId, type, status, input, output, durationMs }: FlowStepRecord): Sent<typeof flowStep> {
+export function toWireFlowStep({ stepId, type, status, input, output, durationMs }: FlowStepRecord): Sent<typeof flowStep> {
   return { step_id: stepId, type, status, input, output, duration_ms: durationMs };
 }
 
@@ -41,7 +41,7 @@ export const selection = component(
   isExtension,
 );
 
-export function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): Sent<typeof selection> {
+export function toWireSelection({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): Sent<typeof selection> {
   return {
     provider,
     model,

@@ -84,8 +84,8 @@ export function integerRange(min: number, max: number, more: Annotations = {}) {
 }
 
 /** A value that is read elsewhere, item by item, or not at all: only OpenAPI uses this schema. */
-export function described<Value = unknown>(shown: Annotations) {
-  return z.unknown().meta(shown) as z.ZodType<Value, Value>;
+export function described<Value = unknown>(annotations: Annotations) {
+  return z.unknown().meta(annotations) as z.ZodType<Value, Value>;
 }
 
 /** Refers to a component that is not declared here: that of a GraphQL type, for example. */

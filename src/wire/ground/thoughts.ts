@@ -3,7 +3,7 @@ import type { Thought } from '../../entities/conversations/runs/thought.ts';
 
 /** Tells thoughts of this service from those that a client brings from elsewhere. */
 const mark = 'thought.';
-const written = z.object({
+const thoughtSchema = z.object({
   text: z.string(),
   provider: z.string().min(1).max(200).optional(),
   opaque: z.record(z.string(), z.unknown()).optional(),
@@ -16,11 +16,11 @@ export function writtenThought(thought: Thought): string {
 }
 
 /** @returns undefined for what was not written here. */
-export function readThought(given: unknown): Thought | undefined {
-  if (typeof given !== 'string' || !given.startsWith(mark)) return undefined;
+export function readThought(input: unknown): Thought | undefined {
+  if (typeof input !== 'string' || !input.startsWith(mark)) return undefined;
   try {
-    const { text, provider, opaque, callIndex } = written.parse(
-      JSON.parse(Buffer.from(given.slice(mark.length), 'base64url').toString()),
+    const { text, provider, opaque, callIndex } = thoughtSchema.parse(
+      JSON.parse(Buffer.from(input.slice(mark.length), 'base64url').toString()),
     );
     return {
       text,

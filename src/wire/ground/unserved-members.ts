@@ -16,47 +16,47 @@ export interface UnservedMember {
   isIdle?(value: unknown): boolean;
 }
 
-const refused = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
+const refusedMember = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
   ...{ name, effect: 'refused', reason },
   ...(isIdle === undefined ? {} : { isIdle }),
 });
-const warned = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
+const warnedMember = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
   ...{ name, effect: 'warning', reason },
   ...(isIdle === undefined ? {} : { isIdle }),
 });
 
 const cacheMembers = [
-  warned('prompt_cache_retention', 'has no effect: how long a provider keeps its cache is its own setting'),
-  warned('prompt_cache_options', 'has no effect: providers decide what they cache'),
+  warnedMember('prompt_cache_retention', 'has no effect: how long a provider keeps its cache is its own setting'),
+  warnedMember('prompt_cache_options', 'has no effect: providers decide what they cache'),
 ];
-const moderation = refused('moderation', 'is not served: nothing would be moderated');
+const moderation = refusedMember('moderation', 'is not served: nothing would be moderated');
 
 export const unservedInCompletions: readonly UnservedMember[] = [
-  refused('functions', 'is not served: name them in tools'),
-  refused('function_call', 'is not served: use tool_choice'),
-  refused('web_search_options', 'is not served: name a tool of the type web_search in tools'),
-  refused('modalities', 'must be ["text"]: answers are text', isTextOnly),
-  refused('audio', 'is not served: answers are text'),
+  refusedMember('functions', 'is not served: name them in tools'),
+  refusedMember('function_call', 'is not served: use tool_choice'),
+  refusedMember('web_search_options', 'is not served: name a tool of the type web_search in tools'),
+  refusedMember('modalities', 'must be ["text"]: answers are text', isTextOnly),
+  refusedMember('audio', 'is not served: answers are text'),
   moderation,
-  warned('prediction', 'has no effect: the model writes its whole answer itself'),
-  warned('store', 'has no effect: a completion is not kept; responses are', (value) => value === false),
-  warned('metadata', 'has no effect: a completion is not kept; responses are', isEmpty),
+  warnedMember('prediction', 'has no effect: the model writes its whole answer itself'),
+  warnedMember('store', 'has no effect: a completion is not kept; responses are', (value) => value === false),
+  warnedMember('metadata', 'has no effect: a completion is not kept; responses are', isEmpty),
   ...cacheMembers,
 ];
 
 export const unservedInResponses: readonly UnservedMember[] = [
-  refused('prompt', 'is not served: there are no prompt templates; send instructions and input'),
+  refusedMember('prompt', 'is not served: there are no prompt templates; send instructions and input'),
   moderation,
-  refused('personality', 'is not served: instructions say how the model speaks'),
-  warned('context_management', 'has no effect: truncation says what becomes of a long conversation'),
-  warned('access_programs', 'has no effect here'),
-  warned('image', 'has no effect here: the tool image_generation takes options of images'),
+  refusedMember('personality', 'is not served: instructions say how the model speaks'),
+  warnedMember('context_management', 'has no effect: truncation says what becomes of a long conversation'),
+  warnedMember('access_programs', 'has no effect here'),
+  warnedMember('image', 'has no effect here: the tool image_generation takes options of images'),
   ...cacheMembers,
 ];
 
 /** Notes faults for members of a request that are refused. @returns warnings for those without effect. */
-export function readUnserved(given: object, members: readonly UnservedMember[], faults: FaultNotes): readonly Warning[] {
-  const values = given as Readonly<Record<string, unknown>>;
+export function readUnserved(input: object, members: readonly UnservedMember[], faults: FaultNotes): readonly Warning[] {
+  const values = input as Readonly<Record<string, unknown>>;
   const warnings: Warning[] = [];
   for (const { name, effect, reason, isIdle } of members) {
     const member = camelName(name);

@@ -1,13 +1,13 @@
 import { type ErrorCode, errorCodes, type PublicError } from '../../entities/ground/errors.ts';
 
 /** A failure in the responses format, which has five error types. `code` is the same on every API. */
-export function responseError(shown: PublicError): PublicError {
-  return { ...shown, ...errorKindOf(shown.code) };
+export function responseError(publicError: PublicError): PublicError {
+  return { ...publicError, ...toErrorKind(publicError.code) };
 }
 
 const modelCodes: readonly ErrorCode[] = ['MODEL_ERROR', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'];
 
-export function errorKindOf(code: ErrorCode): Pick<PublicError, 'type' | 'status'> {
+export function toErrorKind(code: ErrorCode): Pick<PublicError, 'type' | 'status'> {
   const { status } = errorCodes[code];
   // The responses format has no type for a failing upstream: for its callers, the model failed.
   if (modelCodes.includes(code)) return { status: 500, type: 'model_error' };

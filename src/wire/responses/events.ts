@@ -10,7 +10,7 @@ import type {
 import type { ResponseHead, WireObject } from '../../entities/conversations/runs/response.ts';
 import { errorBody, type PublicError, publicError } from '../../entities/ground/errors.ts';
 import type { StreamEncoderFactory } from '../ground/encoder.ts';
-import { flowStep, flowStepOf } from '../ground/run-parts.ts';
+import { flowStep, toWireFlowStep } from '../ground/run-parts.ts';
 import {
   behaves,
   choice,
@@ -29,18 +29,18 @@ import {
 } from '../ground/schema.ts';
 import { responseError } from './errors.ts';
 import {
-  addedItemOf,
-  annotationOf,
+  toAddedItem,
+  toAnnotation,
   isAdded,
   isApprovalRequest,
-  itemOf,
+  toWireItem,
   outputItem,
-  refusalOf,
-  summaryOf,
+  toRefusalPart,
+  toSummaryPart,
   textPart,
 } from './output-items.ts';
 import { annotation, logprob, outputContent, summaryTextPart } from './parts.ts';
-import { response, responseOf, usage, usageOf } from './reply.ts';
+import { response, toResponse, usage, toWireUsage } from './reply.ts';
 
 /** Events of the responses format, as frames of a stream and as messages of a socket: their schemas, and the projection of a run's log into them. */
 
@@ -239,7 +239,7 @@ export type WriteEvent = (type: string, json: string) => string;
 
 /** `event` equals `type`; no `id`: the format numbers its events itself. */
 export const sseFrame: WriteEvent = (type, json) => `event: ${type}\ndata: ${json}\n\n`;
-const done = 'event: done\ndata: [DONE]\n\n';
+const doneFrame = 'event: done\ndata: [DONE]\n\n';
 
 export interface ProjectionOptions {
   readonly takesExtensions: boolean;
@@ -283,8 +283,8 @@ export class ResponseProjection {
     let text = '';
     for (const event of events) {
       const isKnown = event.sequence <= this.#options.seenSequence;
-      const written = event.type === 'response.output_text.delta' ? this.#delta(event.json, event.logprobs) : this.#other(event);
-      if (!isKnown) text += written;
+      const writtenFrame = event.type === 'response.output_text.delta' ? this.#delta(event.json, event.logprobs) : this.#other(event);
+      if (!isKnown) text += writtenFrame;
     }
     return text;
   }
@@ -314,7 +314,7 @@ export class ResponseProjection {
         return this.#done(event.item);
       case 'parley.flow.step':
         if (event.isHidden === true || !this.#options.takesExtensions) return '';
-        return this.#event('response.flow.step', { step: flowStepOf(event.step) });
+        return this.#event('response.flow.step', { step: toWireFlowStep(event.step) });
       case 'parley.step':
       case 'parley.input':
       case 'parley.usage':
@@ -331,7 +331,7 @@ export class ResponseProjection {
 
   #state(type: string, run: RunSnapshot): string {
     if (this.#head === undefined) throw new Error('the log of a response begins with its head');
-    return this.#event(type, { response: responseOf(run, this.#head, this.#options) });
+    return this.#event(type, { response: toResponse(run, this.#head, this.#options) });
   }
 
   #added(item: RunItem, hints: readonly string[] | undefined): string {
@@ -348,30 +348,30 @@ export class ResponseProjection {
     this.#deltaType = isRefusal(item) ? 'response.refusal.delta' : 'response.output_text.delta';
     this.#deltaEnd = isRefusal(item) ? '}' : textEnd;
     const shownHints = this.#options.takesExtensions && hints !== undefined && hints.length > 0 ? { status_hints: hints } : {};
-    const added = this.#event('response.output_item.added', {
+    const addedFrame = this.#event('response.output_item.added', {
       output_index: index,
-      item: addedItemOf(item, this.#head?.includes),
+      item: toAddedItem(item, this.#head?.includes),
       ...shownHints,
     });
     this.#hasSummary = false;
-    return added;
+    return addedFrame;
   }
 
   /** Begins the summary of a thought with its first text: a thought that is hidden has none. */
   #summaryBegun(): string {
     if (this.#hasSummary) return '';
     this.#hasSummary = true;
-    return this.#event('response.reasoning_summary_part.added', { ...this.#place(), summary_index: 0, part: summaryOf('') });
+    return this.#event('response.reasoning_summary_part.added', { ...this.#place(), summary_index: 0, part: toSummaryPart('') });
   }
 
   #done(item: RunItem): string {
     if (this.#open === undefined) return '';
     const before = item.type === 'reasoning' ? this.#reasoningDone(item.text) : this.#listed(item);
-    const written =
+    const writtenFrame =
       before +
-      this.#event('response.output_item.done', { output_index: this.#open.index, item: itemOf(item, this.#head?.includes) });
+      this.#event('response.output_item.done', { output_index: this.#open.index, item: toWireItem(item, this.#head?.includes) });
     this.#open = undefined;
-    return written;
+    return writtenFrame;
   }
 
   #reasoningDone(text: string): string {
@@ -380,7 +380,7 @@ export class ResponseProjection {
     return (
       this.#summaryBegun() +
       this.#event('response.reasoning_summary_text.done', { ...place, text }) +
-      this.#event('response.reasoning_summary_part.done', { ...place, part: summaryOf(text) })
+      this.#event('response.reasoning_summary_part.done', { ...place, part: toSummaryPart(text) })
     );
   }
 
@@ -397,17 +397,17 @@ export class ResponseProjection {
     const text = { ...place, content_index: 0 };
     switch (event.type) {
       case 'response.content_part.added':
-        return this.#event(event.type, { ...text, part: this.#refuses ? refusalOf('') : textPart('', []) });
+        return this.#event(event.type, { ...text, part: this.#refuses ? toRefusalPart('') : textPart('', []) });
       case 'response.output_text.annotation.added': {
         const index = this.#annotations;
         this.#annotations += 1;
-        return this.#event(event.type, { ...text, annotation_index: index, annotation: annotationOf(event.citation) });
+        return this.#event(event.type, { ...text, annotation_index: index, annotation: toAnnotation(event.citation) });
       }
       case 'response.output_text.done':
         if (this.#refuses) return this.#event('response.refusal.done', { ...text, refusal: event.text });
         return this.#event(event.type, { ...text, text: event.text, logprobs: event.logprobs ?? [] });
       case 'response.content_part.done':
-        if (this.#refuses) return this.#event(event.type, { ...text, part: refusalOf(event.text) });
+        if (this.#refuses) return this.#event(event.type, { ...text, part: toRefusalPart(event.text) });
         return this.#event(event.type, { ...text, part: textPart(event.text, event.citations, event.logprobs) });
       case 'response.reasoning_text.delta':
         return (
@@ -427,10 +427,10 @@ export class ResponseProjection {
         return this.#callEnded(event.type, place);
       case 'response.subagent.started':
       case 'response.subagent.completed':
-        return this.#event(event.type, { ...place, subagent: subagentOf(event.subagent) });
+        return this.#event(event.type, { ...place, subagent: toWireSubagent(event.subagent) });
       case 'response.subagent.progress': {
         const { subagentId, message, progress, usage: tokens } = event;
-        const shownUsage = tokens === null ? null : usageOf(tokens, true);
+        const shownUsage = tokens === null ? null : toWireUsage(tokens, true);
         return this.#event(event.type, { ...place, subagent_id: subagentId, message, progress, usage: shownUsage });
       }
       default:
@@ -443,12 +443,12 @@ export class ResponseProjection {
     const item = this.#open?.item;
     if (item?.type !== 'server_tool_call') return '';
     const { form, arguments: args } = item;
-    const said = (name: string) =>
+    const toCallFrame = (name: string) =>
       this.#event(`response.${name}_arguments.delta`, { ...place, delta: args }) +
       this.#event(`response.${name}_arguments.done`, { ...place, arguments: args });
-    if (form === undefined) return this.#event(type, place) + said('server_tool_call');
-    const begun = this.#event(`response.${form.type}_call.in_progress`, place);
-    return form.type === 'mcp' ? begun + said('mcp_call') : begun + this.#event(`response.${form.type}_call.searching`, place);
+    if (form === undefined) return this.#event(type, place) + toCallFrame('server_tool_call');
+    const begunFrame = this.#event(`response.${form.type}_call.in_progress`, place);
+    return form.type === 'mcp' ? begunFrame + toCallFrame('mcp_call') : begunFrame + this.#event(`response.${form.type}_call.searching`, place);
   }
 
   /** A search has no event for a failure: its item says so. */
@@ -485,16 +485,16 @@ function isRefusal(item: RunItem): boolean {
 }
 
 /** A subagent in its first and last event: only the last has its result. */
-function subagentOf(told: Subagent | EndedSubagent): WireObject {
-  const { id, name, agentId, parentId, task, status, depth } = told;
-  const shown = { id, name, agent_id: agentId, parent_id: parentId, task, status, depth };
-  if (!('summary' in told)) return shown;
-  return { ...shown, summary: told.summary, usage: told.usage === null ? null : usageOf(told.usage, true) };
+function toWireSubagent(subagentView: Subagent | EndedSubagent): WireObject {
+  const { id, name, agentId, parentId, task, status, depth } = subagentView;
+  const subagentMembers = { id, name, agent_id: agentId, parent_id: parentId, task, status, depth };
+  if (!('summary' in subagentView)) return subagentMembers;
+  return { ...subagentMembers, summary: subagentView.summary, usage: subagentView.usage === null ? null : toWireUsage(subagentView.usage, true) };
 }
 
 /** The members of an `error` event besides its type and number, as both schemas of the format have it. */
-export function errorMembers(shown: PublicError) {
-  const { message, type, param, code } = errorBody(shown).error;
+export function errorMembers(shownError: PublicError) {
+  const { message, type, param, code } = errorBody(shownError).error;
   return { code, message, param, error: { type, code, message, param } };
 }
 
@@ -506,14 +506,14 @@ export const responseEncoder: StreamEncoderFactory = ({ starting_after: after },
   });
   return {
     encode: (events) => projection.project(events),
-    end: () => done,
-    fail: (thrown) => {
+    end: () => doneFrame,
+    fail: (thrownError) => {
       const event = {
         type: 'error',
         sequence_number: projection.nextSequence,
-        ...errorMembers(responseError(publicError(thrown))),
+        ...errorMembers(responseError(publicError(thrownError))),
       };
-      return sseFrame('error', JSON.stringify(event)) + done;
+      return sseFrame('error', JSON.stringify(event)) + doneFrame;
     },
   };
 };

@@ -208,15 +208,15 @@ export function isAdded(item: RunItem): boolean {
 }
 
 /** A complete output item. @param includes  the optional members that it shows, as values of `include`. */
-export function itemOf(item: RunItem, includes: readonly string[] = []): Sent<typeof outputItem> {
+export function toWireItem(item: RunItem, includes: readonly string[] = []): Sent<typeof outputItem> {
   const { id: itemId } = item;
   switch (item.type) {
     case 'message':
       return { id: itemId, type: item.type, status: item.status, role: 'assistant', content: [messagePart(item)] };
     case 'reasoning':
-      return reasoningOf(item, includes);
+      return toReasoning(item, includes);
     case 'function_call':
-      return functionCallOf(item);
+      return toFunctionCall(item);
     case 'server_tool_call': {
       if (item.form !== undefined) return formedCall(item, item.form, includes);
       const { type, status: state, callId: call, name: tool, arguments: args } = item;
@@ -224,34 +224,34 @@ export function itemOf(item: RunItem, includes: readonly string[] = []): Sent<ty
     }
     case 'server_tool_call_output': {
       const { type, status: state, callId: call, error } = item;
-      return { id: itemId, type, status: state, call_id: call, output: outputOf(item), error };
+      return { id: itemId, type, status: state, call_id: call, output: toOutput(item), error };
     }
     case 'mcp_list_tools':
       return {
         id: itemId,
         type: item.type,
         server_label: item.serverLabel,
-        tools: item.tools.map(listedToolOf),
+        tools: item.tools.map(toListedTool),
         error: item.error,
       };
   }
 }
 
-function reasoningOf({ id: itemId, type, status, text: said, origin }: Item<'reasoning'>, includes: readonly string[]) {
+function toReasoning({ id: itemId, type, status, text: reasoningText, origin }: Item<'reasoning'>, includes: readonly string[]) {
   const isIncluded = origin !== undefined && includes.includes('reasoning.encrypted_content');
-  const summary = said === '' ? [] : [summaryOf(said)];
+  const summary = reasoningText === '' ? [] : [toSummaryPart(reasoningText)];
   return {
     id: itemId,
     type,
     status,
     summary,
-    encrypted_content: isIncluded ? writtenThought({ text: said, ...origin }) : undefined,
+    encrypted_content: isIncluded ? writtenThought({ text: reasoningText, ...origin }) : undefined,
   };
 }
 
 /** The item in its first event, without the text of later events. */
-export function addedItemOf(item: RunItem, includes: readonly string[] = []): Sent<typeof outputItem> {
-  const whole = itemOf(item, includes);
+export function toAddedItem(item: RunItem, includes: readonly string[] = []): Sent<typeof outputItem> {
+  const whole = toWireItem(item, includes);
   switch (whole.type) {
     case 'mcp_approval_request':
       return whole;
@@ -277,7 +277,7 @@ export function isApprovalRequest(item: RunItem): boolean {
   return item.type === 'function_call' && item.approval === true;
 }
 
-function functionCallOf(item: Item<'function_call'>): Sent<typeof functionCallItem | typeof mcpApprovalRequest> {
+function toFunctionCall(item: Item<'function_call'>): Sent<typeof functionCallItem | typeof mcpApprovalRequest> {
   const { type, arguments: args, form } = item;
   if (item.approval !== true)
     return { id: item.id, type, status: item.status, call_id: item.callId, name: item.name, arguments: args };
@@ -293,12 +293,12 @@ function formedCall(
 ): Sent<typeof webSearchCall | typeof fileSearchCall | typeof mcpCall> {
   switch (form.type) {
     case 'web_search': {
-      const action = webActionOf(form.action, includes.includes('web_search_call.action.sources'));
+      const action = toWebAction(form.action, includes.includes('web_search_call.action.sources'));
       return { id: itemId, type: 'web_search_call', status: state, action };
     }
     case 'file_search': {
       const showsResults = includes.includes('file_search_call.results') && result?.isHidden !== true;
-      const results = showsResults ? form.results.map(fileResultOf) : null;
+      const results = showsResults ? form.results.map(toFileResult) : null;
       return { id: itemId, type: 'file_search_call', status: state, queries: form.queries, results };
     }
     case 'mcp':
@@ -313,37 +313,37 @@ function formedCall(
         arguments: args,
         output: result === undefined ? null : publicOutput(result),
         error: result?.error?.message ?? null,
-        files: result?.files?.map(filePartOf),
+        files: result?.files?.map(toFilePart),
       };
   }
 }
 
 type WebAction = Extract<CallForm, { readonly type: 'web_search' }>['action'];
 
-function webActionOf(action: WebAction, hasSources: boolean): Sent<typeof webSearchCall>['action'] {
+function toWebAction(action: WebAction, hasSources: boolean): Sent<typeof webSearchCall>['action'] {
   if (action.type === 'open_page') return { type: action.type, url: action.url };
   const { type, query } = action;
   const sources = hasSources ? action.sources?.map(({ url }) => ({ type: 'url' as const, url })) : undefined;
   return { type, query, queries: [query], sources };
 }
 
-function fileResultOf({ fileId, filename, score, text: passage }: FileSearchResult) {
+function toFileResult({ fileId, filename, score, text: passage }: FileSearchResult) {
   return { file_id: fileId, filename, score, text: passage, attributes: {} };
 }
 
-function listedToolOf({ name: tool, description, inputSchema, annotations }: ListedTool) {
+function toListedTool({ name: tool, description, inputSchema, annotations }: ListedTool) {
   return { name: tool, description, input_schema: inputSchema, annotations };
 }
 
 /** The text; with the images that the call made, an array of parts. */
-function outputOf(item: Item<'server_tool_call_output'>): Sent<typeof serverToolCallOutput>['output'] {
+function toOutput(item: Item<'server_tool_call_output'>): Sent<typeof serverToolCallOutput>['output'] {
   const { files = [] } = item;
   const output = publicOutput(item);
   if (files.length === 0) return output;
-  return [...(output === '' ? [] : [textPart(output, [])]), ...files.map(filePartOf)];
+  return [...(output === '' ? [] : [textPart(output, [])]), ...files.map(toFilePart)];
 }
 
-function filePartOf({ fileId, filename, mimeType, sizeBytes, url }: OutputFile) {
+function toFilePart({ fileId, filename, mimeType, sizeBytes, url }: OutputFile) {
   const about = { file_id: fileId ?? undefined, mime_type: mimeType, filename, size_bytes: sizeBytes };
   return mimeType.startsWith('image/')
     ? { type: 'output_image' as const, image_url: url, ...about }
@@ -351,14 +351,14 @@ function filePartOf({ fileId, filename, mimeType, sizeBytes, url }: OutputFile) 
 }
 
 function messagePart(item: Item<'message'>): Sent<typeof outputContent> {
-  return item.isRefusal === true ? refusalOf(item.text) : textPart(item.text, item.citations, item.logprobs);
+  return item.isRefusal === true ? toRefusalPart(item.text) : textPart(item.text, item.citations, item.logprobs);
 }
 
-export function refusalOf(refusal: string): Sent<typeof refusalPart> {
+export function toRefusalPart(refusal: string): Sent<typeof refusalPart> {
   return { type: 'refusal', refusal };
 }
 
-export function summaryOf(thought: string): Sent<typeof summaryTextPart> {
+export function toSummaryPart(thought: string): Sent<typeof summaryTextPart> {
   return { type: 'summary_text', text: thought };
 }
 
@@ -368,11 +368,11 @@ export function textPart(
   citations: readonly Citation[],
   logprobs: readonly TokenLogprob[] = [],
 ): Sent<typeof outputTextPart> {
-  return { type: 'output_text', text: whole, annotations: citations.map(annotationOf), logprobs };
+  return { type: 'output_text', text: whole, annotations: citations.map(toAnnotation), logprobs };
 }
 
 /** What a search found in an uploaded file is cited by the file; everything else by its address. */
-export function annotationOf({ answerStart, answerEnd, url, name: title, fileId }: Citation): Sent<typeof annotation> {
+export function toAnnotation({ answerStart, answerEnd, url, name: title, fileId }: Citation): Sent<typeof annotation> {
   if (fileId !== undefined) return { type: 'file_citation', file_id: fileId, filename: title, index: answerStart };
   return { type: 'url_citation', start_index: answerStart, end_index: answerEnd, url, title };
 }

@@ -54,7 +54,7 @@ const fileUrl = text('An http(s) address; fetched when the request arrives.', 'm
 const filename = text('The name of the file.', 'must be a string of at most 255 characters').max(255);
 
 /** A list that a part came with, unread: it is kept and listed. */
-const kept = (shown: object) => described({ type: 'array', ...shown });
+const createArraySchema = (annotations: object) => described({ type: 'array', ...annotations });
 const anything = (description: string) => ({ type: 'object', description, additionalProperties: true });
 
 /** That a member says where the content is. */
@@ -177,8 +177,8 @@ const outputImageParam = named(
 const outputTextParam = component('OutputTextParam', 'A text that an assistant said before.', {
   type: constant('output_text'),
   text: text('The text.'),
-  annotations: kept({ items: anything('What it rests on.'), description: 'As they were received; kept and listed.' }).nullish(),
-  logprobs: kept({
+  annotations: createArraySchema({ items: anything('What it rests on.'), description: 'As they were received; kept and listed.' }).nullish(),
+  logprobs: createArraySchema({
     items: anything('A token.'),
     description: 'As they were received; kept and listed.',
     ...isExtension,
@@ -258,8 +258,8 @@ export const outputTextPart = component('OutputTextPart', 'A text of the answer.
 const assistantTextPart = component('AssistantTextPart', 'A text that an assistant said before.', {
   type: constant('output_text'),
   text: text('The text.'),
-  annotations: kept({ items: anything('What it rests on.'), description: 'As they were given.' }),
-  logprobs: kept({ items: anything('A token.'), description: 'As they were given.' }),
+  annotations: createArraySchema({ items: anything('What it rests on.'), description: 'As they were given.' }),
+  logprobs: createArraySchema({ items: anything('A token.'), description: 'As they were given.' }),
 });
 export const summaryTextPart = component('SummaryTextPart', 'A text of the thinking behind an answer.', {
   type: constant('summary_text'),

@@ -6,7 +6,7 @@ import type { Usage } from '../../entities/conversations/runs/usage.ts';
 import type { Warning } from '../../entities/ground/warning.ts';
 import { type EncoderContext, shownWarnings, type WireReply } from '../ground/encoder.ts';
 import { listOfItems, type StoredItems } from '../ground/envelopes.ts';
-import { flowStep, flowStepOf, selection, selectionOf } from '../ground/run-parts.ts';
+import { flowStep, toWireFlowStep, selection, toWireSelection } from '../ground/run-parts.ts';
 import {
   behaves,
   component,
@@ -21,9 +21,9 @@ import {
   type Sent,
   text,
 } from '../ground/schema.ts';
-import { errorKindOf } from './errors.ts';
+import { toErrorKind } from './errors.ts';
 import { compactionItem, inputItem, inputMessage, storedItem } from './items.ts';
-import { isAdded, itemOf, outputItem } from './output-items.ts';
+import { isAdded, toWireItem, outputItem } from './output-items.ts';
 import { type ReadInput, responseReasoning, responseText } from './request.ts';
 import { responseTool, responseToolChoice } from './tools.ts';
 
@@ -45,7 +45,7 @@ export const usage = component('ResponseUsage', 'Tokens, as the models counted t
   ).optional(),
 });
 
-export function usageOf(tokens: Usage, takesExtensions: boolean): Sent<typeof usage> {
+export function toWireUsage(tokens: Usage, takesExtensions: boolean): Sent<typeof usage> {
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated } = tokens;
   return {
     input_tokens: inputTokens,
@@ -65,8 +65,8 @@ const error = component('ResponseError', 'Why a response failed.', {
 });
 
 /** With `type` and `param`: some clients read the error of a failed response like an error reply. */
-function errorOf({ code, message }: RunError): Sent<typeof error> {
-  return { code: code.toLowerCase(), message, type: errorKindOf(code).type, param: null };
+function toWireError({ code, message }: RunError): Sent<typeof error> {
+  return { code: code.toLowerCase(), message, type: toErrorKind(code).type, param: null };
 }
 
 /** Members that repeat the request. They are made once, when the response begins, and stored with it. */
@@ -115,7 +115,7 @@ export interface EchoParts {
   };
 }
 
-export function echoOf(input: ReadInput, parts: EchoParts): ResponseEcho {
+export function toEcho(input: ReadInput, parts: EchoParts): ResponseEcho {
   const { reasoning, text: form } = input;
   const { format, tools, toolChoice, metadata, sampling } = parts;
   return {
@@ -145,8 +145,8 @@ export function echoOf(input: ReadInput, parts: EchoParts): ResponseEcho {
 }
 
 /** The echo that a response was begun with. */
-export function echoIn({ echo: stored }: ResponseHead): ResponseEcho {
-  return stored as ResponseEcho;
+export function echoIn({ echo: storedEcho }: ResponseHead): ResponseEcho {
+  return storedEcho as ResponseEcho;
 }
 
 export const response = component(
@@ -195,13 +195,13 @@ export const response = component(
 );
 
 /** A response with every member: in replies, and in the events that show it whole. */
-export function responseOf(
+export function toResponse(
   run: RunSnapshot,
   head: ResponseHead,
   { takesExtensions }: Pick<EncoderContext, 'takesExtensions'>,
 ): Sent<typeof response> {
   const { output, incompleteReason: reason, completedAtMs } = run;
-  const shown = takesExtensions ? output : output.filter((item) => !isAdded(item));
+  const visibleItems = takesExtensions ? output : output.filter((item) => !isAdded(item));
   const warnings = shownWarnings([...(head.warnings ?? []), ...(run.warnings ?? [])], { takesExtensions })?.map(warningInFormat);
   return {
     id: run.runId,
@@ -209,18 +209,18 @@ export function responseOf(
     created_at: head.createdAt,
     completed_at: completedAtMs === undefined ? null : Math.floor(completedAtMs / 1000),
     status: run.status,
-    error: run.error === null ? null : errorOf(run.error),
+    error: run.error === null ? null : toWireError(run.error),
     incomplete_details: reason === null ? null : { reason },
     ...echoIn(head),
     service_tier: run.serviceTier ?? 'default',
-    output: shown.map((item) => itemOf(item, head.includes)),
+    output: visibleItems.map((item) => toWireItem(item, head.includes)),
     conversation: head.conversationId === null ? null : { id: head.conversationId },
-    usage: run.usage === null ? null : usageOf(run.usage, takesExtensions),
+    usage: run.usage === null ? null : toWireUsage(run.usage, takesExtensions),
     warnings,
     ...(takesExtensions
       ? {
-          flow_steps: run.flowSteps?.map(flowStepOf),
-          selection_metadata: run.selection === null ? null : selectionOf(run.selection),
+          flow_steps: run.flowSteps?.map(toWireFlowStep),
+          selection_metadata: run.selection === null ? null : toWireSelection(run.selection),
         }
       : {}),
   };
@@ -247,7 +247,7 @@ export const responseReply: WireReply = {
   hasExtensions: true,
   encode: (run: RunSnapshot, context) => {
     if (run.head === undefined) throw new Error('a response has a head');
-    return responseOf(run, run.head, context);
+    return toResponse(run, run.head, context);
   },
   fold(_variables, context) {
     const fold = new RunFold();
@@ -260,7 +260,7 @@ export const responseReply: WireReply = {
       },
       body() {
         if (head === undefined) throw new Error('the log of a response begins with its head');
-        return responseOf(fold.snapshot(), head, context);
+        return toResponse(fold.snapshot(), head, context);
       },
     };
   },
@@ -280,7 +280,7 @@ export const itemListReply: WireReply = {
   encode: (page: StoredItems): Sent<typeof itemList> => listOfItems(page, storedItem),
 };
 
-const deleted = component('DeletedResponse', 'A response that was deleted.', {
+const deletedResponse = component('DeletedResponse', 'A response that was deleted.', {
   id: text('The id of the deleted response.'),
   object: constant('response'),
   deleted: constant(true),
@@ -288,7 +288,7 @@ const deleted = component('DeletedResponse', 'A response that was deleted.', {
 
 export const deletedReply: WireReply = {
   schema: 'DeletedResponse',
-  encode: (id: string): Sent<typeof deleted> => ({ id, object: 'response', deleted: true }),
+  encode: (id: string): Sent<typeof deletedResponse> => ({ id, object: 'response', deleted: true }),
 };
 
 const compaction = component('Compaction', 'A conversation in short: items that a new chain of responses can begin with.', {
@@ -315,7 +315,7 @@ export const compactionReply: WireReply = {
     object: 'response.compaction',
     created_at: createdAt,
     output: output as Sent<typeof compaction>['output'],
-    usage: usageOf(tokens, true),
+    usage: toWireUsage(tokens, true),
   }),
 };
 

@@ -54,7 +54,7 @@ const texts = (description: string) =>
     .refine((items) => items.every((item) => shortText.safeParse(item).success), { params: { code: 'INVALID_TYPE' } })
     .meta({ items: { type: 'string', maxLength: 2_000 }, description })
     .nullish();
-const oneOf = <const Values extends readonly string[]>(description: string, values: Values) =>
+const createChoice = <const Values extends readonly string[]>(description: string, values: Values) =>
   oneOfTexts(description, values).nullish();
 const anything = z.record(z.string(), z.unknown());
 const container = {
@@ -70,9 +70,9 @@ const webSearch = {
     ...isExtension,
     ...behaves('web-search-include-x-search'),
   }).nullish(),
-  search_context_size: oneOf('How much of what is found is read.', ['low', 'medium', 'high']),
+  search_context_size: createChoice('How much of what is found is read.', ['low', 'medium', 'high']),
   user_location: object('Where the user is, roughly.', {
-    type: oneOf('How exact it is.', ['approximate']),
+    type: createChoice('How exact it is.', ['approximate']),
     city: some('The city.'),
     country: some('The country.'),
     region: some('The region.'),
@@ -88,10 +88,10 @@ const images = {
   size: some('Such as `1024x1024`.'),
   quality: some('Such as `high`.'),
   style: some('The style.'),
-  background: oneOf('The background.', ['transparent', 'opaque', 'auto']),
-  output_format: oneOf('The format of the images.', ['png', 'jpeg', 'webp']),
-  moderation: oneOf('How much is refused.', ['auto', 'low']),
-  input_fidelity: oneOf('How close they stay to images that were given.', ['high', 'low']),
+  background: createChoice('The background.', ['transparent', 'opaque', 'auto']),
+  output_format: createChoice('The format of the images.', ['png', 'jpeg', 'webp']),
+  moderation: createChoice('How much is refused.', ['auto', 'low']),
+  input_fidelity: createChoice('How close they stay to images that were given.', ['high', 'low']),
   output_compression: integerRange(0, 100, { description: 'In percent.' }).nullish(),
   partial_images: integer('How many come before the last one.').nullish(),
   n: integerRange(1, imagesMax, { description: 'How many are made.' }).nullish(),
@@ -139,11 +139,11 @@ const fileSearch = {
   ranking_options: record('How results are ranked: `score_threshold`.').nullish(),
 };
 /** A number whose upper bound is a setting: its tool checks it, and names both bounds. */
-const bounded = (description: string, minimum: number) => z.int('must be an integer').meta({ description, minimum }).nullish();
+const boundedInteger = (description: string, minimum: number) => z.int('must be an integer').meta({ description, minimum }).nullish();
 const deepResearch = {
   budget: object('What it may spend.', {
-    subagents: bounded('Most subagents: 1 to 5.', 1),
-    tokens: bounded('Most tokens of all subagents together: 1,000 to 200,000.', 1_000),
+    subagents: boundedInteger('Most subagents: 1 to 5.', 1),
+    tokens: boundedInteger('Most tokens of all subagents together: 1,000 to 200,000.', 1_000),
   }).nullish(),
 };
 const spreadsheet = {
@@ -185,7 +185,7 @@ const serverTools = [
     'MemoryTool',
     'memory',
     'Remembers beyond a conversation.',
-    { scope: oneOf('Whose memories: of the user with all agents, or with this agent only.', ['user', 'agent']) },
+    { scope: createChoice('Whose memories: of the user with all agents, or with this agent only.', ['user', 'agent']) },
     isAdded,
   ),
   serverTool('SandboxTool', 'sandbox', 'Works in a closed computer.', container, isAdded),

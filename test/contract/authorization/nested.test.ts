@@ -16,7 +16,7 @@ import { referenceScopes, sharedFields } from '../../../src/domain/ground/access
 import type { Scope } from '../../../src/entities/people/caller.ts';
 import { accessFaults, guardNested } from '../../../src/graphql/ground/builder/nested-access.ts';
 import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
-import { accessOf } from '../../../src/graphql/ground/builder/type-access.ts';
+import { findAccess } from '../../../src/graphql/ground/builder/type-access.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { sampled, triesAll } from '../../support/property/sample.ts';
@@ -166,7 +166,7 @@ function scopesOf(field: GraphQLField<unknown, unknown>, shown: unknown): readon
 
 /** As the type declares; a connection has the scope of its nodes. */
 function nounScope(type: GraphQLNamedType): Scope | null | undefined {
-  return isObjectType(type) || isInterfaceType(type) ? accessOf(type)?.scope : undefined;
+  return isObjectType(type) || isInterfaceType(type) ? findAccess(type)?.scope : undefined;
 }
 
 /** Lets types say who may see them, as `access` does in the code. */

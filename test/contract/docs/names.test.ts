@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { oidcSettingOf } from '../../../src/lib/settings/oidc-settings.ts';
+import { parseOidcSetting } from '../../../src/lib/settings/oidc-settings.ts';
 
 /** Whatever the pages name is there: files, settings and codes, REST operations, members of the GraphQL schema. */
 const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n');
@@ -79,7 +79,7 @@ describe('settings and codes', () => {
   const inCode = new Set(code.flatMap((path) => content(path).match(capitals) ?? []));
 
   /** The middle of these names is the operator's. */
-  const isOfProvider = (name: string) => oidcSettingOf(name.replace(/_FILE$/, '')) !== undefined;
+  const isOfProvider = (name: string) => parseOidcSetting(name.replace(/_FILE$/, '')) !== undefined;
 
   it.each(pages)('that %s names exist', (path) => {
     const names = content(path).match(capitals) ?? [];

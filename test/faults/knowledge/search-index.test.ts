@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
 import { checkSearchIndex } from '../../../src/start/checks/search-index.ts';
-import { names, versionOf } from '../../../src/storage/knowledge/search-index/opensearch/schema.ts';
+import { names, toVersion } from '../../../src/storage/knowledge/search-index/opensearch/schema.ts';
 import { answersOf, copied, copyOfService } from '../../support/knowledge/copied.ts';
 import { addFile, indexed, searchOf } from '../../support/knowledge/knowledge.ts';
 import { startOpenSearch } from '../../support/knowledge/opensearch/opensearch.ts';
@@ -165,14 +165,14 @@ describe('building anew', () => {
   it('goes on where a killed process stopped', async () => {
     const { states } = service.deps.storage.searchIndex;
     const { openSearch } = copyOfService(service);
-    const name = names.index(openSearch.prefix, versionOf(false), 'begun');
+    const name = names.index(openSearch.prefix, toVersion(false), 'begun');
     const lease = await eventually(async () => {
       const taken = await states.take('a process that is killed', 1_000);
       if (taken === undefined) throw new Error('another process has the lease');
       return taken;
     });
-    await openSearch.create(name, versionOf(false), 1);
-    await states.begin(lease, name, versionOf(false));
+    await openSearch.create(name, toVersion(false), 1);
+    await states.begin(lease, name, toVersion(false));
     await states.advance(lease, { cursor: 'ki_', items: 0, passages: 0 });
     await eventually(async () =>
       expect(await states.read()).toMatchObject({ serving: name, building: null, itemsDone: expect.any(Number) }),

@@ -9,7 +9,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { enumTexts, restMembersOf } from '../../../src/http/input/names.ts';
+import { enumTexts, listRestMembers } from '../../../src/http/input/names.ts';
 import { flatType } from '../../../src/lib/flat-inputs.ts';
 import { isObject } from '../../../src/lib/json/json.ts';
 
@@ -45,7 +45,7 @@ function restObject(type: GraphQLInputObjectType): GraphQLInputType {
     isOneOf: type.isOneOf,
     fields: () =>
       Object.fromEntries(
-        restMembersOf(type).map((field) => [field.name, { type: restInput(field.type), defaultValue: field.defaultValue }]),
+        listRestMembers(type).map((field) => [field.name, { type: restInput(field.type), defaultValue: field.defaultValue }]),
       ),
   });
 }

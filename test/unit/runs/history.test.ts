@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ModelMessage } from '../../../src/engine/models/port.ts';
-import { historyOf } from '../../../src/engine/runs/events/history.ts';
+import { buildHistory } from '../../../src/engine/runs/events/history.ts';
 import type { ChatMessage, MessageRole } from '../../../src/entities/conversations/chats/chat.ts';
 
 function message(ordinal: number, role: MessageRole, more: Partial<ChatMessage> = {}): ChatMessage {
@@ -59,7 +59,7 @@ describe('the history of a chat', () => {
           const toolCallId = what === 'stray' ? 'nobody' : what.slice(-1);
           return message(ordinal, 'tool', { toolCallId, toolStatus: 'success' });
         });
-        expectAcceptable(historyOf(transcript, tokensMax));
+        expectAcceptable(buildHistory(transcript, tokensMax));
       }),
     );
   });
@@ -71,7 +71,7 @@ describe('the history of a chat', () => {
       message(2, 'tool', { content: 'no such city', toolCallId: 'b', toolStatus: 'error' }),
       message(3, 'tool', { content: 'sunny', toolCallId: 'a', toolStatus: 'success' }),
     ];
-    expect(historyOf(transcript, undefined).slice(2)).toEqual([
+    expect(buildHistory(transcript, undefined).slice(2)).toEqual([
       { role: 'tool', toolCallId: 'a', content: 'sunny' },
       { role: 'tool', toolCallId: 'b', content: 'Error: no such city' },
       { role: 'tool', toolCallId: 'c', content: expect.stringContaining('Cancelled') },
@@ -83,8 +83,8 @@ describe('the history of a chat', () => {
       message(ordinal, 'user', { content: 'x'.repeat(400) }),
       message(ordinal + 1, 'assistant', { content: 'y' }),
     ]);
-    expect(historyOf(transcript, 250)).toHaveLength(4);
-    expect(historyOf(transcript, 1)).toHaveLength(2);
-    expect(historyOf(transcript, undefined)).toHaveLength(6);
+    expect(buildHistory(transcript, 250)).toHaveLength(4);
+    expect(buildHistory(transcript, 1)).toHaveLength(2);
+    expect(buildHistory(transcript, undefined)).toHaveLength(6);
   });
 });

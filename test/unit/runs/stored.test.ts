@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { snapshot } from '../../../src/engine/runs/control/ending.ts';
-import { factsOf } from '../../../src/engine/runs/record/run-facts.ts';
+import { toRunFacts } from '../../../src/engine/runs/record/run-facts.ts';
 import { EventLog } from '../../../src/engine/runs/stored/event-log.ts';
 import { LogWriter } from '../../../src/engine/runs/stored/log-writer.ts';
 import type { RunEvent } from '../../../src/entities/conversations/runs/event.ts';
@@ -35,7 +35,7 @@ const ending = (sequence: number): RunEnding => ({
   run: snapshot('run_1', 'completed', []),
   messages: [],
   chatName: null,
-  facts: { ...factsOf([], 0), durationMs: null },
+  facts: { ...toRunFacts([], 0), durationMs: null },
 });
 const sequences = (events: readonly RunEvent[]) => events.map(({ sequence }) => sequence);
 

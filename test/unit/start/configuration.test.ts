@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { configurationPage } from '../../../scripts/support/configuration-page.ts';
-import { allowedOf } from '../../../src/lib/settings/setting-kinds.ts';
+import { describeAllowed } from '../../../src/lib/settings/setting-kinds.ts';
 import { defaultLimits } from '../../../src/limits.ts';
 import { loadSettings, settingsSchema } from '../../../src/settings.ts';
 
@@ -19,7 +19,7 @@ describe('settings', () => {
     expect(() => loadSettings({})).not.toThrow();
     const silent = Object.entries(settingsSchema.shape).filter(([, { description }]) => (description ?? '') === '');
     expect(silent.map(([name]) => name)).toEqual([]);
-    expect(Object.values<z.ZodType>(settingsSchema.shape).map(allowedOf)).not.toContain('');
+    expect(Object.values<z.ZodType>(settingsSchema.shape).map(describeAllowed)).not.toContain('');
   });
 
   it('all have an effect: something other than their list reads each of them', () => {

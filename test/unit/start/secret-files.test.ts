@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { secretOf } from '../../../src/lib/files/secret-files.ts';
+import { readSecret } from '../../../src/lib/files/secret-files.ts';
 import { loadSettings, secretSettings, settingsProblems, settingsSchema } from '../../../src/settings.ts';
 import { mistypedSettings } from '../../../src/start/checks/mistyped.ts';
 
@@ -52,9 +52,9 @@ describe('a secret that stands in a file', () => {
   });
 
   it('serves the variables of a models file too', () => {
-    expect(secretOf({ LOCAL_KEY_FILE: fileOf('of a file\n') }, 'LOCAL_KEY')).toBe('of a file');
-    expect(secretOf({ LOCAL_KEY: ' plain ' }, 'LOCAL_KEY')).toBe('plain');
-    expect(secretOf({}, 'LOCAL_KEY')).toBeUndefined();
+    expect(readSecret({ LOCAL_KEY_FILE: fileOf('of a file\n') }, 'LOCAL_KEY')).toBe('of a file');
+    expect(readSecret({ LOCAL_KEY: ' plain ' }, 'LOCAL_KEY')).toBe('plain');
+    expect(readSecret({}, 'LOCAL_KEY')).toBeUndefined();
   });
 
   it.each([

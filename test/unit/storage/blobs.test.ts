@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
-import { blobAddressOf } from '../../../src/storage/blobs/address.ts';
+import { readBlobAddress } from '../../../src/storage/blobs/address.ts';
 import type { Blobs } from '../../../src/storage/blobs/blobs.ts';
 import { createDiskBlobs } from '../../../src/storage/blobs/disk.ts';
 import { openS3Blobs } from '../../../src/storage/blobs/s3/open.ts';
@@ -41,7 +41,7 @@ async function inBucket(prefix: string): Promise<Bench> {
   const started = await startStore(prefix);
   store = started;
   const settings = loadSettings(started.env);
-  const address = blobAddressOf(settings);
+  const address = readBlobAddress(settings);
   if (address.kind !== 's3') throw new Error('no bucket');
   const blobs = await openS3Blobs(address, settings);
   return {
@@ -264,7 +264,7 @@ describe('blobs in a bucket', () => {
     if (store === undefined) throw new Error('no store');
     const given = { ...store.env, ...env };
     const settings = loadSettings({ ...given, BLOB_URL: String(given.BLOB_URL).replace('ENDPOINT', store.url) });
-    const address = blobAddressOf(settings);
+    const address = readBlobAddress(settings);
     if (address.kind !== 's3') throw new Error('no bucket');
     const opening = openS3Blobs(address, settings);
     await expect(opening).rejects.toThrow(words);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RunOutput } from '../../../src/engine/runs/output/output.ts';
-import { masker, runMaskOf } from '../../../src/engine/tools/secrets/masking.ts';
+import { masker, createRunMask } from '../../../src/engine/tools/secrets/masking.ts';
 import type { RunEvent } from '../../../src/entities/conversations/runs/event.ts';
 
 const secrets = { A: 'abcd', B: 'abcdefgh', C: 'cdab', D: 'sk-17/ö"x', E: 'aaaaaaab' };
-const mask = runMaskOf(secrets) ?? expect.fail('no mask');
+const mask = createRunMask(secrets) ?? expect.fail('no mask');
 const texts = [
   'x abcd abcdefgh abcdabcdefg',
   'cdabcdab abcdef',
@@ -34,7 +34,7 @@ describe('a text that arrives in pieces', () => {
   });
 
   it('takes time in proportion to its length', () => {
-    const stream = runMaskOf({ A: `${'a'.repeat(2_000)}b` })?.stream() ?? expect.fail('no mask');
+    const stream = createRunMask({ A: `${'a'.repeat(2_000)}b` })?.stream() ?? expect.fail('no mask');
     let length = 0;
     for (let piece = 0; piece < 20_000; piece += 1) length += stream.feed('a').length;
     expect(length + stream.flush().length).toBe(20_000);

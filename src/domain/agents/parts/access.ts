@@ -37,7 +37,7 @@ export async function listParts<Part extends AgentPart>(
 ): Promise<readonly PartView<Part>[]> {
   const agent = await getAgent(deps, caller, agentId);
   const parts = await table.ofAgents([agent.id]);
-  return parts.map((part) => viewOf(caller, agent, part, hide));
+  return parts.map((part) => toView(caller, agent, part, hide));
 }
 
 /** A part after its change, which may have ended the approval of the agent. */
@@ -133,7 +133,7 @@ export async function getParts<Part extends AgentPart>(
   );
   return parts.flatMap((part) => {
     const agent = agents.get(part.agentId);
-    return agent === undefined ? [] : [viewOf(caller, agent, part, hide)];
+    return agent === undefined ? [] : [toView(caller, agent, part, hide)];
   });
 }
 
@@ -162,7 +162,7 @@ const nouns: Readonly<Record<string, string>> = {
 };
 
 /** A part as the caller sees it. @param hide  as for `listParts`. */
-export function viewOf<Part extends AgentPart>(
+export function toView<Part extends AgentPart>(
   caller: Caller,
   agent: AgentView,
   part: Part,

@@ -32,28 +32,28 @@ export async function derivedSecrets(
   deps: Deps,
   agent: AgentOfParts,
   others: readonly AgentTool[],
-  { before, userId, ...given }: ToolDeclaration,
+  { before, userId, ...declaration }: ToolDeclaration,
   faults: Faults,
 ): Promise<{ readonly data: ReadToolData['data']; readonly secrets: readonly NewSecret[]; readonly firstUse: FirstUse }> {
-  const known = new Map((await deps.storage.agentParts.secrets.ofAgent(agent.id)).map((secret) => [secret.key, secret]));
+  const secretsByKey = new Map((await deps.storage.agentParts.secrets.ofAgent(agent.id)).map((secret) => [secret.key, secret]));
   const foreign = new Set(others.flatMap(({ data }) => secretKeysIn(data)));
-  const isTaken = (key: string) => foreign.has(key) || known.get(key)?.isDerived === false;
-  const { data, secrets: found } = readToolData('data', { ...given, stored: before?.data }, isTaken, faults);
-  const tool = { type: given.type, data };
+  const isTaken = (key: string) => foreign.has(key) || secretsByKey.get(key)?.isDerived === false;
+  const { data, secrets: secretMatches } = readToolData('data', { ...declaration, stored: before?.data }, isTaken, faults);
+  const tool = { type: declaration.type, data };
   const origin = originOfTool(tool);
-  const givenKeys = found.map(({ key }) => key);
-  const keys = requireOwnOrigins('data', { tool, before, givenKeys, userId }, known, faults);
+  const givenKeys = secretMatches.map(({ key }) => key);
+  const keys = requireOwnOrigins('data', { tool, before, givenKeys, userId }, secretsByKey, faults);
   const origins = origin === undefined ? [] : [origin];
   const rows: NewSecret[] = [];
-  for (const { key, value, secretType, path } of found) {
-    const id = known.get(key)?.id ?? deps.newId('agentSecret');
-    const sealed = await deps.storage.vault.seal({ orgId: agent.orgId, table: secretTable, rowId: id }, value);
-    rows.push(row(deps, agent, { id, key, secretType, sealed, description: `Found in ${path}`, origins, givenByUserId: userId }));
+  for (const { key, value, secretType, path } of secretMatches) {
+    const id = secretsByKey.get(key)?.id ?? deps.newId('agentSecret');
+    const sealedValue = await deps.storage.vault.seal({ orgId: agent.orgId, table: secretTable, rowId: id }, value);
+    rows.push(row(deps, agent, { id, key, secretType, sealed: sealedValue, description: `Found in ${path}`, origins, givenByUserId: userId }));
   }
   for (const key of secretKeysIn(data)) {
-    if (known.has(key) || rows.some((one) => one.key === key)) continue;
+    if (secretsByKey.has(key) || rows.some((one) => one.key === key)) continue;
     const id = deps.newId('agentSecret');
-    const secretType = authTypeOf(data, key);
+    const secretType = findAuthType(data, key);
     rows.push(row(deps, agent, { id, key, secretType, sealed: null, description: '', origins: [], givenByUserId: null }));
   }
   return { data, secrets: rows, firstUse: { keys, origin: origin ?? '', userId } };
@@ -64,7 +64,7 @@ function row(deps: Deps, agent: AgentOfParts, values: Omit<NewSecret, 'createdAt
 }
 
 /** The type that `auth` gives to its own key. */
-function authTypeOf({ auth }: ReadToolData['data'], key: string): SecretType {
+function findAuthType({ auth }: ReadToolData['data'], key: string): SecretType {
   if (typeof auth !== 'object' || auth === null || !secretKeysIn(auth).includes(key)) return 'apiKey';
   const type: unknown = 'type' in auth ? auth.type : undefined;
   return type === 'bearerToken' || type === 'basicAuth' || type === 'header' ? type : 'apiKey';

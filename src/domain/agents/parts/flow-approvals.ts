@@ -39,18 +39,18 @@ export function noteApprovals(
 
 /** Whether calls of a function certainly wait for approval, as far as that is known before its servers are asked. */
 export function waitsForApproval(name: string, { tools, enabledTools }: FlowTools, registry: ToolRegistry): boolean {
-  const isOf = (server: unknown) => typeof server === 'string' && name.startsWith(mcpFunctionName(server, ''));
+  const isServerFunction = (server: unknown) => typeof server === 'string' && name.startsWith(mcpFunctionName(server, ''));
   const ofAgent = tools.some(({ name: own, type, data }) => {
     if (data.requireApproval !== true) return false;
-    return type === 'MCP_SERVER' ? isOf(own) : type === 'API_FUNCTION' && own === name;
+    return type === 'MCP_SERVER' ? isServerFunction(own) : type === 'API_FUNCTION' && own === name;
   });
   return (
     ofAgent ||
     enabledTools.some((tool) => {
       const { type, options, requireApproval } = tool;
-      if (type === 'mcp') return isOf(options.server_label) && (requireApproval === true || asksFor(name, options));
+      if (type === 'mcp') return isServerFunction(options.server_label) && (requireApproval === true || asksFor(name, options));
       if (requireApproval !== true) return false;
-      return type === 'mcp_server' ? isOf(serverNameIn(options)) : registry.namesOf(tool).includes(name);
+      return type === 'mcp_server' ? isServerFunction(serverNameIn(options)) : registry.namesOf(tool).includes(name);
     })
   );
 }

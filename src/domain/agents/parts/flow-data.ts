@@ -27,18 +27,18 @@ const stepIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
  */
 export function readFlowVersions(
   param: string,
-  given: readonly FlowVersionInput[],
+  versionInputs: readonly FlowVersionInput[],
   faults: Faults,
   userInputs: ReadonlySet<string> | undefined,
 ): readonly FlowVersion[] {
-  faults.requireCount(param, given, partCountsMax.flowVersions);
-  const seen = new Set<number>();
+  faults.requireCount(param, versionInputs, partCountsMax.flowVersions);
+  const versionNumbers = new Set<number>();
   let activeAt: number | undefined;
-  return given.slice(0, partCountsMax.flowVersions).map(({ version, active, description, data }, index) => {
+  return versionInputs.slice(0, partCountsMax.flowVersions).map(({ version, active, description, data }, index) => {
     const at = `${param}[${index}]`;
     faults.requireRange(`${at}.version`, version, { min: 1, max: flowVersionMax, isWhole: true });
-    if (seen.has(version)) faults.add(`${at}.version`, `${at}.version stands there twice`);
-    seen.add(version);
+    if (versionNumbers.has(version)) faults.add(`${at}.version`, `${at}.version stands there twice`);
+    versionNumbers.add(version);
     if (active === true && activeAt !== undefined)
       faults.add(`${at}.active`, `${at}.active: ${param}[${activeAt}] is active, and one is at most`);
     if (active === true) activeAt = index;
@@ -49,8 +49,8 @@ export function readFlowVersions(
 }
 
 /** `{steps: [{id, type, …}]}`. Branches lead only forward, so that every flow ends. */
-function readFlowData(param: string, given: unknown, faults: Faults, userInputs: ReadonlySet<string> | undefined): JsonObject {
-  const data = readJsonObject(param, given, faults);
+function readFlowData(param: string, input: unknown, faults: Faults, userInputs: ReadonlySet<string> | undefined): JsonObject {
+  const data = readJsonObject(param, input, faults);
   const steps = data.steps ?? [];
   if (!Array.isArray(steps) || steps.length > stepsMax) {
     faults.add(`${param}.steps`, `${param}.steps must be an array of at most ${stepsMax} steps`);
@@ -93,7 +93,7 @@ function checkFlowMembers(param: string, data: JsonObject, steps: readonly unkno
   for (const [index, step] of steps.entries()) {
     if (!isObject(step)) continue;
     const at = `${param}.steps[${index}]`;
-    const type = flowStepTypes.find((known) => known === step.type);
+    const type = flowStepTypes.find((candidate) => candidate === step.type);
     if (type !== undefined) checkMembers(at, `a step of the type ${type}`, step, stepMembers[type], faults);
     if (isObject(step.condition)) {
       checkMembers(`${at}.condition`, 'a condition', step.condition, ['left', 'operator', 'right'], faults);

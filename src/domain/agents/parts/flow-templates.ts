@@ -13,22 +13,22 @@ export interface FlowNames {
 }
 
 /** Refuses names that the texts of a step cannot have, each with its member. */
-export function checkTemplates(at: string, step: JsonObject, known: FlowNames, faults: Faults): void {
+export function checkTemplates(at: string, step: JsonObject, flowNames: FlowNames, faults: Faults): void {
   for (const [member, value] of Object.entries(step)) {
-    if (['query', 'text', 'prompt', 'arguments', 'condition'].includes(member)) check(`${at}.${member}`, value, known, faults);
+    if (['query', 'text', 'prompt', 'arguments', 'condition'].includes(member)) check(`${at}.${member}`, value, flowNames, faults);
   }
 }
 
-function check(at: string, value: unknown, known: FlowNames, faults: Faults): void {
-  if (Array.isArray(value)) for (const [index, one] of value.entries()) check(`${at}[${index}]`, one, known, faults);
-  else if (isObject(value)) for (const [name, one] of Object.entries(value)) check(`${at}.${name}`, one, known, faults);
+function check(at: string, value: unknown, flowNames: FlowNames, faults: Faults): void {
+  if (Array.isArray(value)) for (const [index, one] of value.entries()) check(`${at}[${index}]`, one, flowNames, faults);
+  else if (isObject(value)) for (const [name, one] of Object.entries(value)) check(`${at}.${name}`, one, flowNames, faults);
   else if (typeof value === 'string') {
-    const fault = faultOf(value, known);
+    const fault = findFault(value, flowNames);
     if (fault !== undefined) faults.add(at, `${at} ${fault}`);
   }
 }
 
-function faultOf(text: string, { userInputs, places, index }: FlowNames): string | undefined {
+function findFault(text: string, { userInputs, places, index }: FlowNames): string | undefined {
   for (const name of namesIn(text)) {
     if (name.kind === 'unknown') return `names {{${name.name.slice(0, 80)}}}, which is unknown; known are ${templateForms}`;
     if (name.kind === 'userInput' && !userInputs.has(name.name)) {

@@ -61,11 +61,11 @@ const shownNameChars = 100;
  *
  * @param owner  what the members belong to, for the message: `the data of API_FUNCTION`.
  */
-export function checkMembers(param: string, owner: string, given: JsonObject, known: readonly string[], faults: Faults): void {
-  for (const name of Object.keys(given)) {
+export function checkMembers(param: string, owner: string, jsonObject: JsonObject, memberNames: readonly string[], faults: Faults): void {
+  for (const name of Object.keys(jsonObject)) {
     // A name that is a secret itself is not repeated: it has a fault of its own.
-    if (known.includes(name) || secretForms.some((form) => name.search(form) >= 0)) continue;
+    if (memberNames.includes(name) || secretForms.some((form) => name.search(form) >= 0)) continue;
     const place = `${param}.${name.slice(0, shownNameChars).toWellFormed()}`;
-    faults.add(place, `${place} has no effect: ${owner} has ${known.join(', ')}`, 'UNSUPPORTED_VALUE');
+    faults.add(place, `${place} has no effect: ${owner} has ${memberNames.join(', ')}`, 'UNSUPPORTED_VALUE');
   }
 }

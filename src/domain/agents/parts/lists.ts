@@ -6,7 +6,7 @@ import { canEditAgent } from '../../ground/access/access.ts';
 import { hiddenFlow } from '../flows.ts';
 import { hiddenSkill } from '../skills.ts';
 import { hiddenTool } from '../tools.ts';
-import { viewOf } from './access.ts';
+import { toView } from './access.ts';
 
 /** An agent that the caller sees, and the kind of its parts that is read. */
 export interface WantedParts {
@@ -33,9 +33,9 @@ export type AgentPartLists = {
 export async function partsOfAgents(
   { storage }: Deps,
   caller: Caller,
-  wanted: readonly WantedParts[],
+  partRequests: readonly WantedParts[],
 ): Promise<readonly AgentPartLists[]> {
-  const readable = wanted.filter(({ agent, kind }) => kind !== 'secrets' || canEditAgent(caller, agent));
+  const readable = partRequests.filter(({ agent, kind }) => kind !== 'secrets' || canEditAgent(caller, agent));
   const agentIds = Object.entries(Object.groupBy(readable, ({ kind }) => kind)).map(
     ([kind, things]) => [kind, [...new Set(things.map(({ agent }) => agent.id))]] as const,
   );
@@ -46,18 +46,18 @@ export async function partsOfAgents(
   const flows = byAgent(parts.flows);
   const secrets = byAgent(parts.secrets);
   const lists = new Map(
-    [...new Set(wanted.map(({ agent }) => agent))].map((agent) => [
+    [...new Set(partRequests.map(({ agent }) => agent))].map((agent) => [
       agent,
       {
-        tools: tools(agent).map((tool) => viewOf(caller, agent, tool, hiddenTool)),
-        userInputs: userInputs(agent).map((input) => viewOf(caller, agent, input, (whole) => whole)),
-        skills: skills(agent).map((skill) => viewOf(caller, agent, skill, hiddenSkill)),
-        flows: flows(agent).map((flow) => viewOf(caller, agent, flow, hiddenFlow)),
+        tools: tools(agent).map((tool) => toView(caller, agent, tool, hiddenTool)),
+        userInputs: userInputs(agent).map((input) => toView(caller, agent, input, (whole) => whole)),
+        skills: skills(agent).map((skill) => toView(caller, agent, skill, hiddenSkill)),
+        flows: flows(agent).map((flow) => toView(caller, agent, flow, hiddenFlow)),
         secrets: canEditAgent(caller, agent) ? secrets(agent) : null,
       } satisfies AgentPartLists,
     ]),
   );
-  return wanted.map(({ agent }) => lists.get(agent) as AgentPartLists);
+  return partRequests.map(({ agent }) => lists.get(agent) as AgentPartLists);
 }
 
 function byAgent<Part extends AgentPart>(parts: readonly Part[]): (agent: AgentView) => readonly Part[] {

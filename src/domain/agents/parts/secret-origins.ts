@@ -33,14 +33,14 @@ export interface WrittenTool {
 export function requireOwnOrigins(
   param: string,
   { tool, before, givenKeys, userId }: WrittenTool,
-  known: ReadonlyMap<string, AgentSecret>,
+  secretsByKey: ReadonlyMap<string, AgentSecret>,
   faults: Faults,
 ): readonly string[] {
   const origin = originOfTool(tool);
   if (origin === undefined) return [];
   const keptKeys = before !== undefined && originOfTool(before) === origin ? secretKeysIn(before.data) : [];
   return secretKeysIn(tool.data).filter((key) => {
-    const secret = known.get(key);
+    const secret = secretsByKey.get(key);
     if (secret === undefined || !secret.hasValue || givenKeys.includes(key) || keptKeys.includes(key)) return false;
     if (secret.origins.includes(origin)) return false;
     if (secret.origins.length === 0 && secret.givenByUserId === userId) return true;
@@ -54,9 +54,9 @@ export function requireOwnOrigins(
 /** The place of a reference in the data, like `.headers.Authorization`. */
 function placeOfKey(value: unknown, key: string): string {
   if (!hasMembers(value)) return '';
-  const found = Object.entries(value).find(([, child]) => secretKeysIn(child).includes(key));
-  if (found === undefined) return '';
-  const [name, child] = found;
+  const matchingEntry = Object.entries(value).find(([, child]) => secretKeysIn(child).includes(key));
+  if (matchingEntry === undefined) return '';
+  const [name, child] = matchingEntry;
   return `${Array.isArray(value) ? `[${name}]` : `.${name}`}${placeOfKey(child, key)}`;
 }
 
@@ -66,24 +66,24 @@ function placeOfKey(value: unknown, key: string): string {
  */
 export function requestOrigins(
   { key, origins: before }: Pick<AgentSecret, 'key' | 'origins'>,
-  named: readonly string[] | undefined,
+  originInput: readonly string[] | undefined,
   tools: readonly CallingTool[],
   faults: Faults,
 ): readonly string[] {
-  if (named !== undefined) return readOrigins(named, faults);
-  const used = originsOfKey(tools, key);
-  if (used.length === 0) return before;
-  const added = before.length === 0 ? [] : used.filter((origin) => !before.includes(origin));
-  if (added.length > 0) {
-    const where = `${key} was given for ${before.join(', ')}, and tools of the agent would send it to ${added.join(', ')}`;
+  if (originInput !== undefined) return readOrigins(originInput, faults);
+  const toolOrigins = originsOfKey(tools, key);
+  if (toolOrigins.length === 0) return before;
+  const newOrigins = before.length === 0 ? [] : toolOrigins.filter((origin) => !before.includes(origin));
+  if (newOrigins.length > 0) {
+    const where = `${key} was given for ${before.join(', ')}, and tools of the agent would send it to ${newOrigins.join(', ')}`;
     faults.add('origins', `origins is required: ${where}; name the origins that it is for`, 'MISSING_REQUIRED_PARAMETER');
   }
-  return used;
+  return toolOrigins;
 }
 
-function readOrigins(named: readonly string[], faults: Faults): readonly string[] {
-  faults.requireCount('origins', named, originsMax);
-  const read = named.slice(0, originsMax).map((text, index) => {
+function readOrigins(originTexts: readonly string[], faults: Faults): readonly string[] {
+  faults.requireCount('origins', originTexts, originsMax);
+  const read = originTexts.slice(0, originsMax).map((text, index) => {
     const url = URL.parse(text);
     const isOrigin = url !== null && /^https?:$/.test(url.protocol) && /^https?:\/\/[^/?#@\\]+\/?$/i.test(text);
     if (!isOrigin)

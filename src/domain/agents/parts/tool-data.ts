@@ -38,33 +38,33 @@ const descriptionLengthMax = 10_000;
  */
 export function readToolData(
   param: string,
-  { name, type, data, stored }: ToolDataInput,
+  { name, type, data, stored: storedData }: ToolDataInput,
   isTaken: (key: string) => boolean,
   faults: Faults,
 ): ReadToolData {
-  const given = readJsonObject(param, data, faults);
+  const jsonData = readJsonObject(param, data, faults);
   // An earlier version stored members of any name: renaming such a tool goes on working.
-  if (data !== stored) checkToolMembers(param, type, given, faults);
-  const extracted = extractSecrets(name, given, isTaken);
-  for (const path of extracted.badNames) {
+  if (data !== storedData) checkToolMembers(param, type, jsonData, faults);
+  const extraction = extractSecrets(name, jsonData, isTaken);
+  for (const path of extraction.badNames) {
     const place = path === '' ? param : `${param}.${path}`;
     faults.add(place, `${place}: a member's name must not be a secret`);
   }
-  for (const { path, value } of extracted.secrets) {
+  for (const { path, value } of extraction.secrets) {
     if (Buffer.byteLength(value) > secretBytesMax)
       faults.add(`${param}.${path}`, `${param}.${path} must have at most ${secretBytesMax} bytes`);
   }
-  const { requireApproval } = extracted.data;
+  const { requireApproval } = extraction.data;
   if (requireApproval !== undefined && requireApproval !== null && typeof requireApproval !== 'boolean') {
     faults.add(`${param}.requireApproval`, `${param}.requireApproval must be true or false`, 'INVALID_TYPE');
   } else if (requireApproval === true && type === 'CLIENT_FUNCTION') {
     faults.add(`${param}.requireApproval`, `${param}.requireApproval: the caller runs a CLIENT_FUNCTION, and decides itself`);
   }
-  if (type === 'API_FUNCTION') addFaults(param, apiFaults(extracted.data), faults);
-  else readDescription(param, extracted.data, faults);
-  if (type === 'MCP_SERVER') addFaults(param, serverFaults(extracted.data), faults);
-  if (type === 'CLIENT_FUNCTION') addFaults(param, schemaFaults(extracted.data.parameters), faults);
-  return extracted;
+  if (type === 'API_FUNCTION') addFaults(param, apiFaults(extraction.data), faults);
+  else readDescription(param, extraction.data, faults);
+  if (type === 'MCP_SERVER') addFaults(param, serverFaults(extraction.data), faults);
+  if (type === 'CLIENT_FUNCTION') addFaults(param, schemaFaults(extraction.data.parameters), faults);
+  return extraction;
 }
 
 function checkToolMembers(param: string, type: AgentToolType, data: JsonObject, faults: Faults): void {
@@ -120,8 +120,8 @@ function readDescription(param: string, { description }: JsonObject, faults: Fau
   else faults.requireLength(`${param}.description`, description, descriptionLengthMax);
 }
 
-function addFaults(param: string, found: readonly DataFault[], faults: Faults): void {
-  for (const { path, message } of found) faults.add(`${param}${path}`, `${param}${path} ${message}`);
+function addFaults(param: string, dataFaults: readonly DataFault[], faults: Faults): void {
+  for (const { path, message } of dataFaults) faults.add(`${param}${path}`, `${param}${path} ${message}`);
 }
 
 const ofEveryTool = ['description', 'requireApproval'] as const;

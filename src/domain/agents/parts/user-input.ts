@@ -20,8 +20,8 @@ const members = ['required', 'options', 'min', 'max', 'maxLength', 'default', 'p
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
 /** Validates the configuration of a user input. Other members than those named here are refused. */
-export function readConfiguration(param: string, type: UserInputType, given: unknown, faults: Faults): UserInputConfiguration {
-  const object = readJsonObject(param, given ?? {}, faults);
+export function readConfiguration(param: string, type: UserInputType, input: unknown, faults: Faults): UserInputConfiguration {
+  const object = readJsonObject(param, input ?? {}, faults);
   checkMembers(param, 'the configuration', object, members, faults);
   const own: JsonObject = Object.fromEntries(
     members.flatMap((name) => (object[name] === undefined || object[name] === null ? [] : [[name, object[name]]])),
@@ -75,13 +75,13 @@ function checkBounds(
  *
  * @param given  by variable name; every fault names its member as `userInputs.<name>`.
  */
-export function readUserInputs(asked: readonly Asked[], given: unknown, faults: Faults): UserInputValues {
-  const values = given === undefined || given === null ? {} : readJsonObject('userInputs', given, faults);
-  const known = new Set(asked.map(({ variableName }) => variableName));
+export function readUserInputs(inputSpecs: readonly Asked[], valuesInput: unknown, faults: Faults): UserInputValues {
+  const values = valuesInput === undefined || valuesInput === null ? {} : readJsonObject('userInputs', valuesInput, faults);
+  const variableNames = new Set(inputSpecs.map(({ variableName }) => variableName));
   for (const name of Object.keys(values)) {
-    if (!known.has(name)) faults.add(`userInputs.${name}`, `userInputs.${name} is not asked by this agent`);
+    if (!variableNames.has(name)) faults.add(`userInputs.${name}`, `userInputs.${name} is not asked by this agent`);
   }
-  const read = asked.flatMap((input) => {
+  const read = inputSpecs.flatMap((input) => {
     const param = `userInputs.${input.variableName}`;
     const value = values[input.variableName] ?? input.configuration.default;
     const isMissing = value === undefined || (typeof value === 'string' && value.trim() === '');
@@ -130,12 +130,12 @@ function readValue(
 }
 
 /** Inserts the values for `{{variable}}` in the instructions; unknown variables stay as they are. Variables inside values are not replaced. */
-export function fillVariables(instructions: string, asked: readonly Asked[], values: UserInputValues): string {
-  if (asked.length === 0) return instructions;
-  const known = new Map(asked.map(({ variableName, configuration }) => [variableName, configuration.default]));
+export function fillVariables(instructions: string, inputSpecs: readonly Asked[], values: UserInputValues): string {
+  if (inputSpecs.length === 0) return instructions;
+  const defaultsByName = new Map(inputSpecs.map(({ variableName, configuration }) => [variableName, configuration.default]));
   return instructions.replaceAll(/\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g, (all, name: string) => {
-    if (!known.has(name)) return all;
-    return String((Object.hasOwn(values, name) ? values[name] : known.get(name)) ?? '');
+    if (!defaultsByName.has(name)) return all;
+    return String((Object.hasOwn(values, name) ? values[name] : defaultsByName.get(name)) ?? '');
   });
 }
 

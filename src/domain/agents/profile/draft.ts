@@ -68,8 +68,8 @@ function firstSentence(text: string): string {
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, namesShownMax);
-  const rest = names.length - shown.length;
-  if (rest > 0) return `${shown.join(', ')} and ${rest} more`;
-  return shown.length === 1 ? (shown[0] ?? '') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
+  const visibleNames = names.slice(0, namesShownMax);
+  const rest = names.length - visibleNames.length;
+  if (rest > 0) return `${visibleNames.join(', ')} and ${rest} more`;
+  return visibleNames.length === 1 ? (visibleNames[0] ?? '') : `${visibleNames.slice(0, -1).join(', ')} and ${visibleNames.at(-1)}`;
 }

@@ -1,13 +1,13 @@
 import type { ModelMessage } from '../../../engine/models/port.ts';
 import { finishedRun } from '../../../engine/runs/events/fold.ts';
 import type { AgentProfile, AgentView } from '../../../entities/agents/agent.ts';
-import { textOf } from '../../../entities/conversations/runs/answer.ts';
+import { readAnswerText } from '../../../entities/conversations/runs/answer.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
-import { canEditAgent, viewerOf, visibleDataSources } from '../../ground/access/access.ts';
+import { canEditAgent, toViewer, visibleDataSources } from '../../ground/access/access.ts';
 import { chargeTo } from '../../ground/charges.ts';
-import { getAgent, modelIdOf } from '../agents.ts';
+import { getAgent, findModelId } from '../agents.ts';
 import { draftProfile, type ProfileFacts } from './draft.ts';
 import { profileSchema, readProfileReply } from './reply.ts';
 
@@ -37,16 +37,16 @@ export async function generateAgentProfile(deps: Deps, caller: Caller, id: strin
   if (!canEditAgent(caller, agent)) {
     throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may have a profile written');
   }
-  const facts = await factsOf(deps, caller, agent);
+  const facts = await loadFacts(deps, caller, agent);
   const draft = draftProfile(facts);
-  const written = readProfileReply(await askModel(deps, caller, agent, facts, draft, signal), facts);
-  if (written === undefined) throw new DomainError('UPSTREAM_ERROR', 'The model did not write a profile; try again');
-  const profile: AgentProfile = { ...agent.profile, ...draft, ...written };
-  await deps.audit.change(caller, () => deps.storage.agents.update(agent.id, { profile }, viewerOf(caller)));
+  const agentProfile = readProfileReply(await askModel(deps, caller, agent, facts, draft, signal), facts);
+  if (agentProfile === undefined) throw new DomainError('UPSTREAM_ERROR', 'The model did not write a profile; try again');
+  const profile: AgentProfile = { ...agent.profile, ...draft, ...agentProfile };
+  await deps.audit.change(caller, () => deps.storage.agents.update(agent.id, { profile }, toViewer(caller)));
   return profile;
 }
 
-async function factsOf(deps: Deps, caller: Caller, agent: AgentView): Promise<ProfileFacts> {
+async function loadFacts(deps: Deps, caller: Caller, agent: AgentView): Promise<ProfileFacts> {
   // A profile reveals its facts: a key that may not read sources does not add their names.
   const mayRead = caller.scopes.has('DATA_SOURCES:READ');
   const sources = mayRead ? (await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) : [];
@@ -63,15 +63,15 @@ async function askModel(
   draft: AgentProfile,
   signal: AbortSignal,
 ): Promise<string> {
-  const model = await deps.models.find(modelIdOf(deps, agent));
+  const model = await deps.models.find(findModelId(deps, agent));
   if (model === undefined) throw new DomainError('MODEL_NOT_FOUND', 'The model of this agent is not available');
   const { name, description, introduction, instructions, knowledge } = facts;
-  const shown = { name, description, introduction, knowledge, instructions };
+  const promptFacts = { name, description, introduction, knowledge, instructions };
   const messages: readonly ModelMessage[] = [
     { role: 'system', content: task },
     {
       role: 'user',
-      content: JSON.stringify(shown, (_key, value) => (typeof value === 'string' ? value.slice(0, textGivenMax) : value)),
+      content: JSON.stringify(promptFacts, (_key, value) => (typeof value === 'string' ? value.slice(0, textGivenMax) : value)),
     },
   ];
   const plan = {
@@ -85,5 +85,5 @@ async function askModel(
     generateCitations: false,
     charge: chargeTo(caller, { agentId: agent.id, runId: null }),
   } as const;
-  return textOf((await finishedRun(deps.runs.runStateless(plan, signal))).output);
+  return readAnswerText((await finishedRun(deps.runs.runStateless(plan, signal))).output);
 }

@@ -50,8 +50,8 @@ export function profileSchema(draft: AgentProfile): Readonly<Record<string, unkn
  * @returns undefined for an answer that is not a JSON object.
  */
 export function readProfileReply(reply: string, facts: ProfileFacts): AgentProfile | undefined {
-  const given = parseObject(reply);
-  if (given === undefined) return undefined;
+  const replyObject = parseObject(reply);
+  if (replyObject === undefined) return undefined;
   const isSecret = secretFinder(facts);
   const text = (value: unknown, lengthMax: number): string | undefined => {
     const plain = typeof value === 'string' ? value.trim() : '';
@@ -63,11 +63,11 @@ export function readProfileReply(reply: string, facts: ProfileFacts): AgentProfi
       const [one, two] = [text(members[first], firstMax), text(members[second], profileLengths.sentence)];
       return one === undefined || two === undefined ? [] : [{ [first]: one, [second]: two }];
     });
-  const headline = text(given.headline, profileLengths.headline)?.replaceAll(/\s+/g, ' ');
-  const description = text(given.description, profileLengths.description);
-  const trainingDescription = text(given.trainingDescription, profileLengths.trainingDescription);
-  const features = pairs(given.features, 'title', profileLengths.title, 'description', featuresMax) as unknown as Feature[];
-  const conversations = pairs(given.conversations, 'question', profileLengths.sentence, 'answer', conversationsMax);
+  const headline = text(replyObject.headline, profileLengths.headline)?.replaceAll(/\s+/g, ' ');
+  const description = text(replyObject.description, profileLengths.description);
+  const trainingDescription = text(replyObject.trainingDescription, profileLengths.trainingDescription);
+  const features = pairs(replyObject.features, 'title', profileLengths.title, 'description', featuresMax) as unknown as Feature[];
+  const conversations = pairs(replyObject.conversations, 'question', profileLengths.sentence, 'answer', conversationsMax);
   return {
     ...(headline === undefined ? {} : { headline }),
     ...(description === undefined ? {} : { description }),
@@ -93,11 +93,11 @@ function parseObject(reply: string): JsonObject | undefined {
  * like a key or a code, unless the agent's public texts contain it too.
  */
 function secretFinder({ instructions, name, description, introduction, knowledge }: ProfileFacts): (text: string) => boolean {
-  const open = ` ${wordsOf([name, description, introduction ?? '', ...knowledge].join('\n')).join(' ')} `;
-  const hidden = ` ${wordsOf(instructions).join(' ')} `;
-  const isHidden = (words: string) => hidden.includes(` ${words} `) && !open.includes(` ${words} `);
+  const open = ` ${splitWords([name, description, introduction ?? '', ...knowledge].join('\n')).join(' ')} `;
+  const instructionText = ` ${splitWords(instructions).join(' ')} `;
+  const isHidden = (words: string) => instructionText.includes(` ${words} `) && !open.includes(` ${words} `);
   return (text) => {
-    const words = wordsOf(text);
+    const words = splitWords(text);
     if (isHidden(words.join(' '))) return true;
     return words.some((word, index) => {
       const run = words.slice(index, index + quotedWordsMin);
@@ -107,6 +107,6 @@ function secretFinder({ instructions, name, description, introduction, knowledge
   };
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu) ?? [];
 }

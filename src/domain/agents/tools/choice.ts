@@ -4,7 +4,7 @@ import type { ForcedTool } from '../../../engine/plan/plan.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { ChatMode, WireObject } from '../../../entities/conversations/runs/response.ts';
-import { type EnabledTool, toolTypeOf } from '../../../entities/conversations/runs/tool.ts';
+import { type EnabledTool, findToolType } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import type { Faults } from '../../ground/faults.ts';
@@ -67,7 +67,7 @@ export function readToolChoice(
   if (isObject(input) && !isFunctionChoice(input)) {
     return readServiceChoice(input, tools.serviceTools, { registry, mayBeAgent }, faults) ?? noChoice;
   }
-  const name = functionNameOf(input);
+  const name = readFunctionName(input);
   if (name === undefined) {
     faults.add('toolChoice', `tool_choice must be ${forms}`);
     return noChoice;
@@ -85,14 +85,14 @@ function readServiceChoice(
   { registry, mayBeAgent }: ChoiceTerms,
   faults: Faults,
 ): ReadChoice | undefined {
-  const type = toolTypeOf(input.type);
+  const type = findToolType(input.type);
   if (type === undefined) {
     faults.add('toolChoice', `tool_choice must be ${forms}`);
     return undefined;
   }
-  const chosen = chosenTool(input, serviceTools);
-  if (chosen === undefined && !mayBeAgent) faults.add('toolChoice', missing(type));
-  const [only, ...others] = chosen === undefined ? [] : registry.namesOf(chosen);
+  const serviceTool = chosenTool(input, serviceTools);
+  if (serviceTool === undefined && !mayBeAgent) faults.add('toolChoice', missing(type));
+  const [only, ...others] = serviceTool === undefined ? [] : registry.namesOf(serviceTool);
   if (only !== undefined && others.length === 0) return { choice: { name: only }, allowed: undefined };
   const label = input.server_label ?? input.server;
   const forcedTool: ForcedTool = {
@@ -100,7 +100,7 @@ function readServiceChoice(
     ...(typeof label === 'string' ? { label } : {}),
     ...(typeof input.name === 'string' ? { tool: input.name } : {}),
   };
-  return { choice: 'required', forcedTool, allowed: undefined, ...(chosen === undefined ? { isUnmet: true } : {}) };
+  return { choice: 'required', forcedTool, allowed: undefined, ...(serviceTool === undefined ? { isUnmet: true } : {}) };
 }
 
 /** Refuses a forced call that no tool of the request and none of the agent can satisfy. @throws DomainError INVALID_VALUE. */
@@ -154,7 +154,7 @@ export function requireOffered(
 }
 
 /** The name of the function that a choice names; undefined for what names none. */
-export function functionNameOf(tool: unknown): string | undefined {
+export function readFunctionName(tool: unknown): string | undefined {
   if (!isObject(tool) || !isFunctionChoice(tool)) return undefined;
   const { name } = isObject(tool.function) ? tool.function : tool;
   return typeof name === 'string' ? name : undefined;
@@ -163,7 +163,7 @@ export function functionNameOf(tool: unknown): string | undefined {
 /** The tool of the service that a choice names, among those enabled; undefined when it names none. */
 function chosenTool(choice: unknown, enabled: readonly EnabledTool[]): EnabledTool | undefined {
   if (!isObject(choice)) return undefined;
-  const type = toolTypeOf(choice.type);
+  const type = findToolType(choice.type);
   const label = choice.server_label ?? choice.server;
   return enabled.find(
     (tool) => tool.type === type && (label === undefined || label === (tool.options.server_label ?? tool.options.server)),
@@ -183,27 +183,27 @@ function readAllowed(input: WireObject, { places, serviceTools }: ChoosableTools
   const isNested = isObject(input.allowed_tools);
   const { tools, mode = 'auto' } = isObject(input.allowed_tools) ? input.allowed_tools : input;
   const at = isNested ? 'toolChoice.allowed_tools' : 'toolChoice';
-  const shown = isNested ? 'tool_choice.allowed_tools' : 'tool_choice';
+  const paramName = isNested ? 'tool_choice.allowed_tools' : 'tool_choice';
   if (mode !== null && mode !== 'auto' && mode !== 'required' && mode !== 'none') {
-    faults.add(`${at}.mode`, `${shown}.mode must be one of auto, required, none`);
+    faults.add(`${at}.mode`, `${paramName}.mode must be one of auto, required, none`);
   }
   if (!Array.isArray(tools)) {
-    faults.add(`${at}.tools`, `${shown}.tools must be an array of tools`, 'INVALID_TYPE');
+    faults.add(`${at}.tools`, `${paramName}.tools must be an array of tools`, 'INVALID_TYPE');
     return { choice: undefined, allowed: undefined };
   }
   const names: string[] = [];
-  const chosen: EnabledTool[] = [];
+  const selectedTools: EnabledTool[] = [];
   for (const [index, tool] of tools.entries()) {
-    const name = functionNameOf(tool);
+    const name = readFunctionName(tool);
     const ofService = chosenTool(tool, serviceTools);
     if (name !== undefined && places.has(name)) names.push(name);
-    else if (ofService !== undefined) chosen.push(ofService);
-    else faults.add(`${at}.tools[${index}]`, `${shown}.tools[${index}] names no tool of this request`);
+    else if (ofService !== undefined) selectedTools.push(ofService);
+    else faults.add(`${at}.tools[${index}]`, `${paramName}.tools[${index}] names no tool of this request`);
   }
   if (mode === 'required' && tools.length === 0) {
-    faults.add(`${at}.tools`, `${shown}.tools must name a tool where the mode is "required"`);
+    faults.add(`${at}.tools`, `${paramName}.tools must name a tool where the mode is "required"`);
   }
-  const isNone = names.length + chosen.length === 0 || mode === 'none';
-  const allowed = { functions: names, serviceTools: chosen };
-  return { choice: isNone ? 'none' : mode === 'required' ? 'required' : 'auto', allowed };
+  const isNone = names.length + selectedTools.length === 0 || mode === 'none';
+  const allowedChoice = { functions: names, serviceTools: selectedTools };
+  return { choice: isNone ? 'none' : mode === 'required' ? 'required' : 'auto', allowed: allowedChoice };
 }

@@ -20,7 +20,7 @@ const openObjects: Readonly<Record<string, readonly string[]>> = {
 };
 const filesOfChat = 'the tool works with the files of the chat, by their names';
 /** Members of the common format without an effect here. */
-const unserved: Readonly<Record<string, string>> = { file_id: filesOfChat, file_ids: filesOfChat };
+const unservedReasons: Readonly<Record<string, string>> = { file_id: filesOfChat, file_ids: filesOfChat };
 
 /**
  * Notes every member of a tool that its type does not have, at any depth, and those without an effect here: a member that does nothing, such as a
@@ -33,11 +33,11 @@ export function checkToolMembers(tool: WireObject, at: string, faults: FaultNote
   if (option === undefined) return;
   const owner = `the tool ${String(tool.type)}`;
   checkObject(tool, option, at, owner, faults);
-  for (const [path, known] of Object.entries(openObjects)) {
+  for (const [path, memberNames] of Object.entries(openObjects)) {
     const value = path.split('.').reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), tool);
-    if (isObject(value)) checkNames(value, known, `${at}.${path}`, path, faults);
+    if (isObject(value)) checkNames(value, memberNames, `${at}.${path}`, path, faults);
   }
-  for (const [name, reason] of Object.entries(unserved)) {
+  for (const [name, reason] of Object.entries(unservedReasons)) {
     if (isGiven(tool[name]) && name in option.shape) refuse(`${at}.${name}`, reason, faults);
   }
   if ('container' in option.shape) checkContainer(tool.container, `${at}.container`, faults);
@@ -70,16 +70,16 @@ function checkContainer(container: unknown, at: string, faults: FaultNotes): voi
   if (isGiven(container.type) && container.type !== 'auto') refuse(`${at}.type`, 'only "auto" is served', faults);
 }
 
-function checkObject(given: WireObject, schema: z.ZodObject, at: string, owner: string, faults: FaultNotes): void {
+function checkObject(input: WireObject, schema: z.ZodObject, at: string, owner: string, faults: FaultNotes): void {
   const names = Object.keys(schema.shape);
-  const known = [
+  const memberNames = [
     ...names,
     ...Object.entries(alsoTaken).flatMap(([name, others]) => (hasEither(names, name, others) ? [name, ...others] : [])),
   ];
-  checkNames(given, known, at, owner, faults);
+  checkNames(input, memberNames, at, owner, faults);
   for (const [name, inner] of Object.entries(schema.shape)) {
     const object = objectIn(inner);
-    const value = given[name];
+    const value = input[name];
     if (object !== undefined && isObject(value)) checkObject(value, object, `${at}.${name}`, name, faults);
   }
 }
@@ -88,11 +88,11 @@ function hasEither(names: readonly string[], name: string, others: readonly stri
   return names.includes(name) || others.some((other) => names.includes(other));
 }
 
-function checkNames(given: WireObject, known: readonly string[], at: string, owner: string, faults: FaultNotes): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (!isGiven(value) || known.includes(name)) continue;
-    const shown = [...new Set(known)].join(', ');
-    refuse(`${at}.${name.slice(0, 100).toWellFormed()}`, `${owner} has ${shown}`, faults);
+function checkNames(input: WireObject, memberNames: readonly string[], at: string, owner: string, faults: FaultNotes): void {
+  for (const [name, value] of Object.entries(input)) {
+    if (!isGiven(value) || memberNames.includes(name)) continue;
+    const nameList = [...new Set(memberNames)].join(', ');
+    refuse(`${at}.${name.slice(0, 100).toWellFormed()}`, `${owner} has ${nameList}`, faults);
   }
 }
 

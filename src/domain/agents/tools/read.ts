@@ -2,9 +2,9 @@ import type { ModelTool } from '../../../engine/models/port.ts';
 import { serverNameIn } from '../../../engine/tools/mcp/request-secrets.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
-import { type EnabledTool, toolTypeNames, toolTypeOf } from '../../../entities/conversations/runs/tool.ts';
+import { type EnabledTool, toolTypeNames, findToolType } from '../../../entities/conversations/runs/tool.ts';
 import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
-import { isObject, itemsOf } from '../../../lib/json/json.ts';
+import { isObject, readElements } from '../../../lib/json/json.ts';
 import { readWire } from '../../../wire/ground/read.ts';
 import { camelName } from '../../../wire/ground/unserved-members.ts';
 import { functionToolParam } from '../../../wire/responses/tools.ts';
@@ -72,7 +72,7 @@ export function readTools(
   if (given !== undefined && given !== null && !Array.isArray(given)) {
     faults.add('tools', 'tools must be an array', 'INVALID_TYPE');
   }
-  const list = itemsOf(given);
+  const list = readElements(given);
   const tools = list.length === 0 ? noTools : readList(list, terms, faults);
   const choice = readToolChoice(toolChoice, tools, terms, faults);
   const { allowed } = choice;
@@ -88,7 +88,7 @@ function readList(list: readonly unknown[], terms: ToolTerms, faults: Faults): R
   const functions: ModelTool[] = [];
   const places = new Map<string, string>();
   const names: (readonly [name: string, param: string])[] = [];
-  const enabled: EnabledTool[] = [];
+  const enabledTools: EnabledTool[] = [];
   const labels = new Set<unknown>();
   const secrets: Record<string, string> = {};
   const parts: NamedPart[] = [];
@@ -112,7 +112,7 @@ function readList(list: readonly unknown[], terms: ToolTerms, faults: Faults): R
       written.push(read);
       continue;
     }
-    const type = toolTypeOf(tool.type);
+    const type = findToolType(tool.type);
     if (type === undefined) {
       const allowed = ['function', ...toolTypeNames];
       faults.add(`${at}.type`, `${at}.type must be one of ${allowed.join(', ')}`, 'UNKNOWN_TOOL_TYPE', { enum: allowed });
@@ -126,12 +126,12 @@ function readList(list: readonly unknown[], terms: ToolTerms, faults: Faults): R
       labels.add(wire.server_label);
     }
     Object.assign(secrets, readToolSecrets(wire, at, faults));
-    enabled.push(service);
+    enabledTools.push(service);
     parts.push(...namedParts(service, tool, at));
     // No reply shows what only a tool's server may know, such as its headers.
     written.push(Object.fromEntries(Object.entries(wire).filter(([name]) => !secretMembers.includes(name))));
   }
-  const serviceTools = withoutRepeats(enabled);
+  const serviceTools = withoutRepeats(enabledTools);
   refuseReserved(names, serviceTools, registry, faults);
   return { functions, places, serviceTools, choice: noChoice, secrets, parts, written };
 }
@@ -155,9 +155,9 @@ function refuseReserved(
   faults: Faults,
 ): void {
   if (names.length === 0 || serviceTools.length === 0) return;
-  const reserved = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
+  const reservedNames = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
   for (const [name, param] of names) {
-    if (!reserved.has(name)) continue;
+    if (!reservedNames.has(name)) continue;
     faults.add(param, `${param}: a tool of the service enabled for this request has the name ${name}`, 'TOOL_NAME_CONFLICT');
   }
 }
@@ -189,7 +189,7 @@ function namedParts(tool: EnabledTool, written: WireObject, at: string): readonl
 }
 
 function textsIn(value: unknown): readonly string[] {
-  return itemsOf(value).filter((item) => typeof item === 'string');
+  return readElements(value).filter((item) => typeof item === 'string');
 }
 
 /** Reads the standing tools of an agent: of the service only, available or not, without secrets. @param member  that holds them. */
@@ -202,7 +202,7 @@ export function readStandingTools(
   const notes = inCamelCase(faults);
   const enabled = list.flatMap((tool, index) => {
     const at = `${member}[${index}]`;
-    const type = toolTypeOf(tool.type);
+    const type = findToolType(tool.type);
     if (type === undefined) {
       const message = `${at}.type must be one of ${toolTypeNames.join(', ')}`;
       faults.add(`${at}.type`, message, 'UNKNOWN_TOOL_TYPE', { enum: toolTypeNames });
@@ -247,9 +247,9 @@ function inCamelCase(faults: Faults): FaultNotes {
     get isFull() {
       return faults.isFull;
     },
-    add(param, message, code, allowed) {
+    add(param, message, code, allowedValues) {
       const place = camelName(param);
-      faults.add(place, message.startsWith(param) ? place + message.slice(param.length) : message, code, allowed);
+      faults.add(place, message.startsWith(param) ? place + message.slice(param.length) : message, code, allowedValues);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { requestSecretsOf } from '../../../engine/tools/mcp/request-secrets.ts';
+import { readRequestSecrets } from '../../../engine/tools/mcp/request-secrets.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { EnabledTool, ToolType } from '../../../entities/conversations/runs/tool.ts';
@@ -46,11 +46,11 @@ export function readServiceTool(
   }
   // A standing tool is the agent's: no secret of a request is for it.
   const hasSecrets = !mayBeUnavailable && secretMembers.some((member) => tool[member] !== undefined && tool[member] !== null);
-  const enabled = { ...enabledToolOf(type, plain), ...(hasSecrets ? { hasSecrets } : {}) };
+  const enabledTool = { ...toEnabledTool(type, plain), ...(hasSecrets ? { hasSecrets } : {}) };
   if (kind?.unavailable === undefined && isWellFormed) {
-    kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
+    kind?.check?.(enabledTool.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
   }
-  return enabled;
+  return enabledTool;
 }
 
 /** Another instance may serve what this one cannot. */
@@ -59,8 +59,8 @@ function withoutUnserved(faults: FaultNotes): FaultNotes {
     get isFull() {
       return faults.isFull;
     },
-    add(param, message, code, allowed) {
-      if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code, allowed);
+    add(param, message, code, allowedValues) {
+      if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code, allowedValues);
     },
   };
 }
@@ -72,7 +72,7 @@ function withoutUnserved(faults: FaultNotes): FaultNotes {
  */
 export function readToolSecrets(tool: WireObject, at: string, faults: Faults): Readonly<Record<string, string>> {
   for (const member of ['headers', 'secrets']) readSecrets(tool[member], faults, `${at}.${member}`);
-  return requestSecretsOf(tool);
+  return readRequestSecrets(tool);
 }
 
 /** Why a tool cannot be served, with the setting that would switch it on. */
@@ -82,10 +82,10 @@ export function unavailableText(type: ToolType, registry: ToolRegistry): string 
   return `${type} cannot be served here: ${lack.reason}; the setting ${lack.setting} switches it on`;
 }
 
-function enabledToolOf(type: ToolType, tool: WireObject): EnabledTool {
-  const left = ['type', 'requireApproval', 'require_approval', ...secretMembers];
+function toEnabledTool(type: ToolType, tool: WireObject): EnabledTool {
+  const omittedMembers = ['type', 'requireApproval', 'require_approval', ...secretMembers];
   const options = Object.fromEntries(
-    Object.entries(tool).filter(([name, value]) => !left.includes(name) && value !== undefined && value !== null),
+    Object.entries(tool).filter(([name, value]) => !omittedMembers.includes(name) && value !== undefined && value !== null),
   );
   // The common format's `require_approval` of an MCP server may also name tools: its kind reads it.
   const approval = tool.require_approval;
@@ -97,11 +97,11 @@ function enabledToolOf(type: ToolType, tool: WireObject): EnabledTool {
 
 /** A request may name a tool twice: the last one counts. Servers of tools are apart by their names. */
 export function withoutRepeats(tools: readonly EnabledTool[]): readonly EnabledTool[] {
-  return [...new Map(tools.map((tool) => [toolKeyOf(tool), tool])).values()];
+  return [...new Map(tools.map((tool) => [toToolKey(tool), tool])).values()];
 }
 
 /** Equal for tools that a request or an agent may have only once. */
-export function toolKeyOf({ type, options }: EnabledTool): string {
+export function toToolKey({ type, options }: EnabledTool): string {
   const server = options.server_label ?? options.server ?? options.server_id ?? options.id ?? options.name ?? '';
   return type === 'mcp' || type === 'mcp_server' ? `${type} ${String(server)}` : type;
 }

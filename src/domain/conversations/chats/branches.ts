@@ -4,13 +4,13 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Kin } from '../../../storage/conversations/chats/branches.ts';
-import { modelIdOf } from '../../agents/agents.ts';
+import { findModelId } from '../../agents/agents.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleChats } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { admitAnswerer, plainRequest } from '../runs/plan.ts';
-import { firstEvents, visibleQuestionOf } from '../runs/thread.ts';
+import { firstEvents, findVisibleQuestion } from '../runs/thread.ts';
 import { getOwnChat, missingMessage, runActive } from './chats.ts';
 import type { SendMessageInput } from './message-input.ts';
 import { agentOfChat, type BegunRun, modelFor, newRun, planMessage, prepareMessage, startTurn } from './messages.ts';
@@ -47,9 +47,9 @@ export async function editMessage(
   if (message.role !== 'user') {
     throw new DomainError('CONFLICT', 'Only a message of the user can be edited', { param: 'id' });
   }
-  const { run, secrets, said, warnings } = await prepareMessage(deps, caller, chat, input, isWhole);
+  const { run, secrets, said: userMessage, warnings } = await prepareMessage(deps, caller, chat, input, isWhole);
   const branch = { beside: message.id };
-  const turn = { branch, events: firstEvents(run.id, warnings), lastMessages: 0, approvalIds: [], messages: () => [said] };
+  const turn = { branch, events: firstEvents(run.id, warnings), lastMessages: 0, approvalIds: [], messages: () => [userMessage] };
   return { ...(await startTurn(deps, run, secrets, turn)), warnings };
 }
 
@@ -74,7 +74,7 @@ export async function regenerateMessage(
   const faults = new Faults();
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
-  const { request, modelId, warnings } = await requestOf(deps, caller, chat, message, input.modelId ?? undefined);
+  const { request, modelId, warnings } = await buildRequest(deps, caller, chat, message, input.modelId ?? undefined);
   if (request.needsSecrets === true && Object.keys(secrets).length === 0) {
     const text = 'The request had secrets, which are kept nowhere: give them again in secrets';
     throw new DomainError('MISSING_REQUIRED_PARAMETER', text, { param: 'secrets' });
@@ -135,35 +135,35 @@ export async function getOwnMessage(
 
 /** The messages among `ids` that people see, in chats that the caller may read, in any order. */
 export async function getMessages(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ChatMessage[]> {
-  const found = await deps.storage.branches.find(ids, visibleChats(caller));
-  for (const { chatId: id, orgId, userId } of found) deps.audit.read(caller, 'chat', [{ id, orgId, userId }]);
-  return visibleMessages(deps, found);
+  const messageRows = await deps.storage.branches.find(ids, visibleChats(caller));
+  for (const { chatId: id, orgId, userId } of messageRows) deps.audit.read(caller, 'chat', [{ id, orgId, userId }]);
+  return visibleMessages(deps, messageRows);
 }
 
 /** The places of messages that the caller may read, in the order of `ids`. Cost: one statement. */
-export async function kinOf(deps: Deps, ids: readonly string[]): Promise<readonly Kin[]> {
-  const found = await deps.storage.branches.kinOf(ids);
-  return ids.map((id) => found.get(id) ?? { parentId: null, siblingIds: [id] });
+export async function listKin(deps: Deps, ids: readonly string[]): Promise<readonly Kin[]> {
+  const kinById = await deps.storage.branches.kinOf(ids);
+  return ids.map((id) => kinById.get(id) ?? { parentId: null, siblingIds: [id] });
 }
 
 /** The ids of the messages that follow messages that the caller may read, on all branches, in the order of `ids`. Cost: one statement. */
-export async function repliesOf(deps: Deps, ids: readonly string[]): Promise<readonly (readonly string[])[]> {
-  const found = await deps.storage.branches.repliesOf(ids);
-  return ids.map((id) => found.get(id) ?? []);
+export async function listReplies(deps: Deps, ids: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const repliesById = await deps.storage.branches.repliesOf(ids);
+  return ids.map((id) => repliesById.get(id) ?? []);
 }
 
 /** The ids of the last messages of the active branches of chats that the caller may read, in the order of `chatIds`. Cost: one statement. */
-export async function leavesOf(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
-  const found = await deps.storage.branches.leavesOf(chatIds);
-  return chatIds.map((id) => found.get(id) ?? null);
+export async function listLeaves(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
+  const leavesByChat = await deps.storage.branches.leavesOf(chatIds);
+  return chatIds.map((id) => leavesByChat.get(id) ?? null);
 }
 
 /** What is asked again: as the run of the message was asked, else, for a copied message, as a message without options. */
-async function requestOf(deps: Deps, caller: Caller, chat: Chat, message: ChatMessage, modelId: string | undefined) {
+async function buildRequest(deps: Deps, caller: Caller, chat: Chat, message: ChatMessage, modelId: string | undefined) {
   // Refused when the caller may no longer use the agent.
   const agent = await agentOfChat(deps, caller, chat);
   const before = message.runId === null ? undefined : await deps.storage.runs.findRequest(message.runId);
-  const ofAgent = agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent);
+  const ofAgent = agent === undefined ? (chat.modelId ?? '') : findModelId(deps, agent);
   const model = await modelFor(deps, modelId ?? before?.modelId ?? ofAgent);
   if (before !== undefined) {
     const { approvals, isWhole: _isWhole, ...request } = before.request as StoredRequest;
@@ -173,6 +173,6 @@ async function requestOf(deps: Deps, caller: Caller, chat: Chat, message: ChatMe
   }
   const line = await deps.storage.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
   const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs: chat.userInputs });
-  const request = planMessage(deps, caller, plainRequest, answerer, { question: visibleQuestionOf(line), date: deps.now() });
+  const request = planMessage(deps, caller, plainRequest, answerer, { question: findVisibleQuestion(line), date: deps.now() });
   return { request, modelId: model.id, warnings: answerer.warnings };
 }

@@ -2,16 +2,16 @@ import { Readable } from 'node:stream';
 import { summaryMessages } from '../../../engine/models/prompts/summary.ts';
 import { finishedRun } from '../../../engine/runs/events/fold.ts';
 import type { Chat, ChatMessage } from '../../../entities/conversations/chats/chat.ts';
-import { textOf } from '../../../entities/conversations/runs/answer.ts';
+import { readAnswerText } from '../../../entities/conversations/runs/answer.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { storableText } from '../../../lib/text/text.ts';
-import { agentForRun, modelIdOf } from '../../agents/agents.ts';
+import { agentForRun, findModelId } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
 import { chargeTo } from '../../ground/charges.ts';
 import { agentsOfChats, getChat, getOwnChat, missingChat, runActive } from './chats.ts';
-import { failuresOf, jsonOf, markdownOf, readTranscripts } from './transcripts.ts';
+import { listFailures, toJson, toMarkdown, readTranscripts } from './transcripts.ts';
 
 export const chatExportFormats = ['markdown', 'json'] as const;
 export type ChatExportFormat = (typeof chatExportFormats)[number];
@@ -135,13 +135,13 @@ export async function compressChat(deps: Deps, caller: Caller, id: string, signa
 export async function exportChat(deps: Deps, caller: Caller, id: string, format: ChatExportFormat): Promise<ChatExport> {
   const chat = await getChat(deps, caller, id);
   deps.audit.export(caller, chat);
-  const write = format === 'json' ? jsonOf : markdownOf;
+  const write = format === 'json' ? toJson : toMarkdown;
   return {
     filename: `${fileStem(chat.name)}.${format === 'json' ? 'json' : 'md'}`,
     contentType: format === 'json' ? 'application/json; charset=utf-8' : 'text/markdown; charset=utf-8',
     async content() {
       const [messages = []] = await readTranscripts(deps, [chat.id]);
-      const failures = await failuresOf(deps, messages);
+      const failures = await listFailures(deps, messages);
       const [agent = chat.agent] = await agentsOfChats(deps, [chat]);
       return write(
         { ...chat, agent },
@@ -181,7 +181,7 @@ async function askForSummary(
     },
     signal,
   );
-  const summary = storableText(textOf((await finishedRun(events)).output)).trim();
+  const summary = storableText(readAnswerText((await finishedRun(events)).output)).trim();
   if (summary === '') throw new DomainError('UPSTREAM_ERROR', 'The model gave no summary');
   return summary;
 }
@@ -190,7 +190,7 @@ async function modelOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<stri
   const ofThread = 'modelId' in chat && typeof chat.modelId === 'string' ? chat.modelId : undefined;
   if (typeof chat.agentId !== 'string') return ofThread ?? deps.models.defaultModelId();
   const agent = await agentForRun(deps, caller, chat.agentId);
-  const model = await deps.models.find(modelIdOf(deps, agent));
+  const model = await deps.models.find(findModelId(deps, agent));
   if (model === undefined) throw new DomainError('MODEL_NOT_FOUND', 'The model of this AI is not available');
   return model.id;
 }

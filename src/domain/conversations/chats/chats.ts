@@ -90,7 +90,7 @@ export async function listChats(
   const agent = typeof agentId === 'string' ? await agentForRun(deps, caller, agentId) : undefined;
   const isSearch = typeof search === 'string' && search.trim() !== '';
   const showsLogs = !isSearch && agent?.chatLogsVisible === true && canEditAgent(caller, agent);
-  const found = await deps.storage.chats.list(
+  const chatPage = await deps.storage.chats.list(
     {
       ...{ userId, orgId },
       ...(agent === undefined ? {} : { agentId: agent.id }),
@@ -101,8 +101,8 @@ export async function listChats(
     page,
   );
   if (agent !== undefined) deps.audit.read(caller, 'agent', [agent]);
-  deps.audit.read(caller, 'chat', found.items);
-  return found;
+  deps.audit.read(caller, 'chat', chatPage.items);
+  return chatPage;
 }
 
 /** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: three statements. */
@@ -113,9 +113,9 @@ export function listMessages(deps: Deps, chatIds: readonly string[]): Promise<re
 /** One page of the messages of a chat that the caller may read, newest first. @throws DomainError NOT_FOUND. */
 export async function pageOfMessages(deps: Deps, caller: Caller, chatId: string, page: PageRequest): Promise<Page<ChatMessage>> {
   const chat = await getChat(deps, caller, chatId);
-  const [found] = await readTranscriptPages(deps, [chat.id], page, 'desc');
-  if (found === undefined) throw missingChat();
-  return found;
+  const [messagePage] = await readTranscriptPages(deps, [chat.id], page, 'desc');
+  if (messagePage === undefined) throw missingChat();
+  return messagePage;
 }
 
 /** One page of the messages of each chat, in order; of chats that the caller may read. Cost: one statement. */
@@ -136,9 +136,9 @@ export async function markChatRead(deps: Deps, caller: Caller, id: string): Prom
 
 /** Whether a run has ended in each chat since the caller read it. Cost: one statement. */
 export async function areUnread(deps: Deps, caller: Caller, chats: readonly Chat[]): Promise<readonly boolean[]> {
-  const answered = chats.filter(({ answeredAt }) => answeredAt !== null).map(({ id }) => id);
-  if (answered.length === 0) return chats.map(() => false);
-  const marks = await deps.storage.chatReads.marksOf(answered, caller.userId);
+  const answeredIds = chats.filter(({ answeredAt }) => answeredAt !== null).map(({ id }) => id);
+  if (answeredIds.length === 0) return chats.map(() => false);
+  const marks = await deps.storage.chatReads.marksOf(answeredIds, caller.userId);
   return chats.map(({ id, answeredAt }) => answeredAt !== null && answeredAt > (marks.get(id) ?? new Date(0)));
 }
 
@@ -154,14 +154,14 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
   const isVisibleToEditors = showsNewChats(agent, orgId);
   const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs, isVisibleToEditors };
   await deps.audit.change(caller, async () => {
-    await deps.storage.chats.create(chat, introductionOf(deps, agent));
+    await deps.storage.chats.create(chat, toIntroduction(deps, agent));
     return { id };
   });
   return getChat(deps, caller, id);
 }
 
 /** The message that a chat with the agent begins with. People read it; models do not get it as a turn. */
-function introductionOf(deps: Deps, { introduction }: Pick<RunnableAgent, 'introduction'>): readonly NewMessage[] {
+function toIntroduction(deps: Deps, { introduction }: Pick<RunnableAgent, 'introduction'>): readonly NewMessage[] {
   const content = introduction ?? '';
   if (content.trim() === '') return [];
   return [
@@ -212,25 +212,25 @@ export async function deleteChat(deps: Deps, caller: Caller, id: string): Promis
  */
 export async function watchChat(deps: Deps, caller: Caller, id: string, signal: AbortSignal): Promise<AsyncIterable<Chat>> {
   const first = await getChat(deps, caller, id);
-  return changesOf(deps, caller, first, signal);
+  return streamChanges(deps, caller, first, signal);
 }
 
-async function* changesOf(deps: Deps, caller: Caller, first: Chat, signal: AbortSignal): AsyncGenerator<Chat> {
+async function* streamChanges(deps: Deps, caller: Caller, first: Chat, signal: AbortSignal): AsyncGenerator<Chat> {
   let isChanged = false;
   let wake: (() => void) | undefined;
-  const changed = () => {
+  const onChange = () => {
     isChanged = true;
     wake?.();
   };
   const { signals, chats } = deps.storage;
   const stops = [
     signals.subscribe('chat-changed', (chatId) => {
-      if (chatId === first.id) changed();
+      if (chatId === first.id) onChange();
     }),
-    signals.onGap(changed),
+    signals.onGap(onChange),
   ];
-  const left = () => wake?.();
-  signal.addEventListener('abort', left, { once: true });
+  const onLeave = () => wake?.();
+  signal.addEventListener('abort', onLeave, { once: true });
   try {
     yield first;
     while (!signal.aborted) {
@@ -247,7 +247,7 @@ async function* changesOf(deps: Deps, caller: Caller, first: Chat, signal: Abort
       yield chat;
     }
   } finally {
-    signal.removeEventListener('abort', left);
+    signal.removeEventListener('abort', onLeave);
     for (const stop of stops) stop();
   }
 }

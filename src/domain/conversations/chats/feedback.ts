@@ -44,8 +44,8 @@ export async function rateMessage(
   await deps.audit.change(caller, async () => {
     if (rating === 'NONE') await feedback.remove(message.id);
     else {
-      const given = { messageId: message.id, runId, chatId: chat.id, agentId, orgId, userId, rating, tags, comment };
-      await feedback.set({ id: deps.newId('feedback'), createdAt: deps.now(), ...given });
+      const feedbackRow = { messageId: message.id, runId, chatId: chat.id, agentId, orgId, userId, rating, tags, comment };
+      await feedback.set({ id: deps.newId('feedback'), createdAt: deps.now(), ...feedbackRow });
     }
     return { id: message.id };
   });
@@ -68,22 +68,22 @@ export async function listFeedback(
     ...(agent === undefined ? {} : { agentId: agent.id }),
     ...(typeof rating === 'string' ? { rating } : {}),
   };
-  const found = await deps.storage.feedback.list(visibleFeedback(caller), query, page);
-  noteReads(deps, caller, found.items);
-  return found;
+  const feedbackPage = await deps.storage.feedback.list(visibleFeedback(caller), query, page);
+  noteReads(deps, caller, feedbackPage.items);
+  return feedbackPage;
 }
 
 /** The feedback among `ids` that the caller may see, in any order. */
 export async function getFeedback(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Feedback[]> {
-  const found = await deps.storage.feedback.findMany(ids, visibleFeedback(caller));
-  noteReads(deps, caller, found);
-  return found;
+  const feedbackRows = await deps.storage.feedback.findMany(ids, visibleFeedback(caller));
+  noteReads(deps, caller, feedbackRows);
+  return feedbackRows;
 }
 
 /** What is said of messages that the caller may read, in the order of `messageIds`; null where nothing is. Cost: one statement. */
-export async function feedbackOf(deps: Deps, messageIds: readonly string[]): Promise<readonly (Feedback | null)[]> {
-  const found = await deps.storage.feedback.ofMessages(messageIds);
-  return messageIds.map((id) => found.get(id) ?? null);
+export async function loadFeedback(deps: Deps, messageIds: readonly string[]): Promise<readonly (Feedback | null)[]> {
+  const feedbackByMessage = await deps.storage.feedback.ofMessages(messageIds);
+  return messageIds.map((id) => feedbackByMessage.get(id) ?? null);
 }
 
 /** How people of their organizations rated the answers of agents, in the order of `agents`. Cost: one statement. */
@@ -101,11 +101,11 @@ function noteReads({ audit }: Deps, caller: Caller, feedback: readonly Feedback[
 
 function readRating({ rating, tags, comment }: RateMessageInput) {
   const faults = new Faults();
-  const given = [...new Set((tags ?? []).map((tag) => storableText(tag).trim()))];
+  const tagTexts = [...new Set((tags ?? []).map((tag) => storableText(tag).trim()))];
   faults.requireCount('tags', tags ?? [], tagsMax);
-  for (const [index, tag] of given.slice(0, tagsMax).entries()) faults.requireName(`tags[${index}]`, tag, tagLengthMax);
+  for (const [index, tag] of tagTexts.slice(0, tagsMax).entries()) faults.requireName(`tags[${index}]`, tag, tagLengthMax);
   const text = storableText(comment ?? '').trim();
   faults.requireLength('comment', text, commentLengthMax);
   faults.throwIfAny();
-  return { rating, tags: given, comment: text === '' ? null : text };
+  return { rating, tags: tagTexts, comment: text === '' ? null : text };
 }

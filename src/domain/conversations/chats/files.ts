@@ -134,9 +134,9 @@ export function pagesOfChatFiles(
 
 /** The files among `ids` that are not deleted, in chats that the caller may read, in any order. Cost: one statement. */
 export async function getChatFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ChatFile[]> {
-  const found = await deps.storage.chatFiles.findInChats(ids, visibleChats(caller));
-  for (const { chatId, orgId, userId } of found) deps.audit.read(caller, 'chat', [{ id: chatId, orgId, userId }]);
-  return found;
+  const chatFiles = await deps.storage.chatFiles.findInChats(ids, visibleChats(caller));
+  for (const { chatId, orgId, userId } of chatFiles) deps.audit.read(caller, 'chat', [{ id: chatId, orgId, userId }]);
+  return chatFiles;
 }
 
 /**

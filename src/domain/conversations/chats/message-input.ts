@@ -70,10 +70,10 @@ export function readToolOutputs(input: SubmitToolOutputsInput): {
 } {
   const faults = new Faults();
   if (input.outputs.length === 0) faults.add('outputs', 'outputs must hold one output for each awaited call', 'EMPTY_ARRAY');
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   for (const [index, { toolCallId }] of input.outputs.entries()) {
-    if (seen.has(toolCallId)) faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId stands there twice`);
-    seen.add(toolCallId);
+    if (seenIds.has(toolCallId)) faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId stands there twice`);
+    seenIds.add(toolCallId);
   }
   const options = readOptions(input.options, faults);
   if (options.override !== undefined) {
@@ -120,13 +120,13 @@ function readPart(part: unknown, at: string, faults: Faults): readonly PromptPar
 /** @throws DomainError when the outputs are not those of the awaited calls, one each. */
 export function requireAwaited(outputs: readonly ToolOutputInput[], awaitedIds: readonly string[]): void {
   const faults = new Faults();
-  const awaited = new Set(awaitedIds);
+  const pendingIds = new Set(awaitedIds);
   for (const [index, { toolCallId }] of outputs.entries()) {
-    if (!awaited.has(toolCallId))
+    if (!pendingIds.has(toolCallId))
       faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId names no call of this message`);
   }
-  const given = new Set(outputs.map(({ toolCallId }) => toolCallId));
-  const missing = awaitedIds.filter((id) => !given.has(id));
+  const outputIds = new Set(outputs.map(({ toolCallId }) => toolCallId));
+  const missing = awaitedIds.filter((id) => !outputIds.has(id));
   if (missing.length > 0) {
     faults.add(
       'outputs',

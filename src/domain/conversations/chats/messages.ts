@@ -10,14 +10,14 @@ import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Turn } from '../../../storage/conversations/chats/turns.ts';
-import { agentForRun, modelIdOf } from '../../agents/agents.ts';
+import { agentForRun, findModelId } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { answersOfOutputs, settleApprovals } from '../runs/approvals.ts';
 import { showsSteps } from '../runs/options.ts';
 import { type AdmittedAnswerer, admitAnswerer, planRun, type RunRequest } from '../runs/plan.ts';
 import { getRun } from '../runs/runs.ts';
-import { chatNameOf, firstEvents, holderOf, queueFull, startPlaced } from '../runs/thread.ts';
+import { toChatName, firstEvents, findHolder, queueFull, startPlaced } from '../runs/thread.ts';
 import { getOwnChat, missingChat, missingMessage, runActive } from './chats.ts';
 import {
   type ReadMessage,
@@ -51,9 +51,9 @@ export async function sendMessage(
   isWhole = false,
 ): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
-  const { run, said, secrets, warnings, chatMode, batchKey } = await prepareMessage(deps, caller, chat, input, isWhole);
+  const { run, said: userMessage, secrets, warnings, chatMode, batchKey } = await prepareMessage(deps, caller, chat, input, isWhole);
   const result = await deps.storage.threads.begin({
-    ...{ run, events: firstEvents(run.id, warnings), messages: [said], items: [], previousId: null },
+    ...{ run, events: firstEvents(run.id, warnings), messages: [userMessage], items: [], previousId: null },
     approvalIds: [],
     mustBeNewest: false,
     isBackground: true,
@@ -61,7 +61,7 @@ export async function sendMessage(
     ...{ chatMode, batchKey },
     waitingMax: deps.settings.THREAD_WAITING_MAX,
     leaseMs: deps.settings.RUN_LEASE_MS,
-    holder: holderOf(deps, secrets),
+    holder: findHolder(deps, secrets),
   });
   if (result.kind === 'full') throw queueFull(deps);
   // A message names no response that it goes on from, so its place cannot have moved.
@@ -95,7 +95,7 @@ export async function prepareMessage(
   const message = readMessage(input, deps.settings, deps.tools);
   const { secrets } = message;
   const agent = await agentOfChat(deps, caller, chat);
-  const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
+  const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : findModelId(deps, agent)));
   const answerer = await admitAnswerer(deps, caller, message, { agent, model, userInputs: chat.userInputs });
   const planned = planMessage(deps, caller, message, answerer, { question: message.text, date: input.date ?? deps.now() });
   const request = isWhole ? { ...planned, isWhole } : planned;
@@ -103,22 +103,22 @@ export async function prepareMessage(
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
   const { text: content, parts } = message;
-  const said = newMessage(deps, run, { role: 'user', content, parts, toolCallId: null, toolStatus: null });
-  const batchKey = batchKeyOf(input, message, request, model, deps.runs.fingerprint(secrets));
-  return { run, said: { ...said, context }, secrets, warnings: answerer.warnings, chatMode: message.chatMode, batchKey };
+  const userMessage = newMessage(deps, run, { role: 'user', content, parts, toolCallId: null, toolStatus: null });
+  const batchKey = toBatchKey(input, message, request, model, deps.runs.fingerprint(secrets));
+  return { run, said: { ...userMessage, context }, secrets, warnings: answerer.warnings, chatMode: message.chatMode, batchKey };
 }
 
 /** The plan of the run that answers a message. */
 export function planMessage(
   deps: Deps,
   caller: Caller,
-  asked: RunRequest,
+  runRequest: RunRequest,
   answerer: AdmittedAnswerer,
   { question, date }: { readonly question: string; readonly date: Date },
 ): StoredRequest {
   const inputTokensMax = answerer.agent?.options.maxInputTokens?.[0];
   const subject = { question, date, lastInstructions: currentDate(date), inputTokensMax };
-  return { ...planRun(deps, caller, asked, answerer, subject), chatName: chatNameOf(question) };
+  return { ...planRun(deps, caller, runRequest, answerer, subject), chatName: toChatName(question) };
 }
 
 /**
@@ -154,10 +154,10 @@ export async function submitToolOutputs(
   const answers = answersOfOutputs(calls, outputs, faults);
   faults.throwIfAny();
   const { approvals, ids: approvalIds } = await settleApprovals(deps, caller, answers);
-  const { approvals: _earlier, isWhole: _wasWhole, ...asked } = before.request as StoredRequest;
-  const hidesSteps = asked.hidesSteps && !showsSteps(caller, agent, options);
+  const { approvals: _earlier, isWhole: _wasWhole, ...baseRequest } = before.request as StoredRequest;
+  const hidesSteps = baseRequest.hidesSteps && !showsSteps(caller, agent, options);
   const request = {
-    ...{ ...asked, chatName: null, hidesSteps },
+    ...{ ...baseRequest, chatName: null, hidesSteps },
     ...(approvals === undefined ? {} : { approvals }),
     ...(isWhole ? { isWhole } : {}),
   };
@@ -210,9 +210,9 @@ interface Beginning {
 export function newRun(
   deps: Deps,
   { orgId, userId, keyId }: Caller,
-  { chat, modelId, request: given, secrets }: Beginning,
+  { chat, modelId, request: storedRequest, secrets }: Beginning,
 ): NewRun & { readonly chatId: string } {
-  const request = { ...given, needsSecrets: Object.keys(secrets).length > 0 };
+  const request = { ...storedRequest, needsSecrets: Object.keys(secrets).length > 0 };
   const { id: chatId, agentId } = chat;
   return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
 }
@@ -228,7 +228,7 @@ function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId, modelI
 }
 
 /** Equal for messages that differ in their prompt only: while they wait, one run may answer them together. */
-function batchKeyOf(
+function toBatchKey(
   { date }: SendMessageInput,
   { tools: { serviceTools } }: ReadMessage,
   { tools, toolChoice, flow, hidesSteps, hidesOutputs, routing }: StoredRequest,

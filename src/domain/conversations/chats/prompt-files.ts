@@ -33,7 +33,7 @@ export async function contextOfPrompt(
 ): Promise<readonly ModelMessage[] | null> {
   if (parts === null || parts.every((part) => part.type === 'text' || isSeenAsItIs(part, model))) return null;
   requireAttachmentCount('prompt', parts.filter(({ type }) => type !== 'text').length);
-  const files = await filesOf(deps, chat, parts);
+  const files = await loadFiles(deps, chat, parts);
   const sources = new Map<PromptPart, AttachmentSource>();
   for (const [index, part] of parts.entries()) {
     if (part.type === 'text' || isSeenAsItIs(part, model)) continue;
@@ -49,8 +49,8 @@ export async function contextOfPrompt(
     model,
     tokensMax: Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half),
   });
-  const given = new Map([...sources.keys()].map((part, index) => [part, read[index]]));
-  const content = parts.map((part): ContextPart => given.get(part) ?? asItIs(part));
+  const contextByPart = new Map([...sources.keys()].map((part, index) => [part, read[index]]));
+  const content = parts.map((part): ContextPart => contextByPart.get(part) ?? asItIs(part));
   const isText = content.every(({ type }) => type === 'text');
   return [
     {
@@ -66,10 +66,10 @@ function asItIs(part: PromptPart): ContextPart {
 }
 
 /** The files of the parts, in one statement. A record without content and another chat's file give the same error as a missing file. */
-async function filesOf(deps: Deps, chat: Pick<Chat, 'id'>, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
+async function loadFiles(deps: Deps, chat: Pick<Chat, 'id'>, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
   const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
-  const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
-  const files = new Map(found.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
+  const chatFiles = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
+  const files = new Map(chatFiles.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
   const faults = new Faults();
   for (const [index, part] of parts.entries()) {
     if (part.type === 'id' && !files.has(part.id)) {

@@ -22,20 +22,20 @@ export async function retryRun(
   deps: Deps,
   caller: Caller,
   id: string,
-  { chatId, secrets: given }: { readonly chatId?: string | null | undefined; readonly secrets?: unknown },
+  { chatId, secrets: secretsInput }: { readonly chatId?: string | null | undefined; readonly secrets?: unknown },
 ): Promise<Run> {
   // A response is asked again by a request for a new one.
   if (!isId('run', id)) throw missingRun();
-  const failed = await getRun(deps, caller, id, chatId);
-  if (failed.chatId === null || !canWriteChat(caller, failed)) {
+  const failedRun = await getRun(deps, caller, id, chatId);
+  if (failedRun.chatId === null || !canWriteChat(caller, failedRun)) {
     throw new DomainError('FORBIDDEN', 'Only the user of a chat may ask its runs again');
   }
-  if (failed.status !== 'failed') throw notFailed();
-  const chat = await getOwnChat(deps, caller, failed.chatId);
-  const before = await deps.storage.runs.findRequest(failed.id);
+  if (failedRun.status !== 'failed') throw notFailed();
+  const chat = await getOwnChat(deps, caller, failedRun.chatId);
+  const before = await deps.storage.runs.findRequest(failedRun.id);
   if (before === undefined) throw notFailed();
   const faults = new Faults();
-  const secrets = readSecrets(given, faults);
+  const secrets = readSecrets(secretsInput, faults);
   faults.throwIfAny();
   const { isWhole: _isWhole, ...request } = before.request as StoredRequest;
   if (request.needsSecrets === true && Object.keys(secrets).length === 0) {
@@ -51,7 +51,7 @@ export async function retryRun(
     lastMessages: 1,
     approvalIds: [],
     messages: ([last]) => {
-      if (last?.runId !== failed.id) throw notFailed();
+      if (last?.runId !== failedRun.id) throw notFailed();
       // Providers want a user's turn last.
       if (last.role === 'user') return [];
       const again = newMessage(deps, run, { role: 'user', content: askedAgain, parts: null, toolCallId: null, toolStatus: null });

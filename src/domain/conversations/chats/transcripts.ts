@@ -39,9 +39,9 @@ export function visibleMessages(deps: Deps, messages: readonly ChatMessage[]): r
  * Why the run that answers each message failed, in the order of the messages; null for all others. An answer that failed may have said nothing, so the
  * question says that it has no answer. Cost: one statement; none without messages of users.
  */
-export async function failuresOf(deps: Deps, messages: readonly ChatMessage[]): Promise<readonly (RunError | null)[]> {
-  const asked = messages.filter(({ role, runId }) => role === 'user' && runId !== null);
-  const failures = await deps.storage.branches.failuresOf(asked.map(({ id }) => id));
+export async function listFailures(deps: Deps, messages: readonly ChatMessage[]): Promise<readonly (RunError | null)[]> {
+  const questions = messages.filter(({ role, runId }) => role === 'user' && runId !== null);
+  const failures = await deps.storage.branches.failuresOf(questions.map(({ id }) => id));
   return messages.map(({ id }) => failures.get(id) ?? null);
 }
 
@@ -63,7 +63,7 @@ type Said = ChatMessage & { readonly failure: RunError | null };
 const speakers = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;
 
 /** A transcript as Markdown: a heading for the chat and for each message, and a list of sources after each answer. */
-export function markdownOf(chat: Chat, messages: readonly Said[]): string {
+export function toMarkdown(chat: Chat, messages: readonly Said[]): string {
   const title = oneLine(chat.name === '' ? 'Chat' : chat.name);
   const blocks = messages.map(({ role, createdAt, content, toolCalls, citations, failure }) =>
     [
@@ -80,9 +80,9 @@ export function markdownOf(chat: Chat, messages: readonly Said[]): string {
 }
 
 /** A transcript as JSON, with the members of the API's chat session. */
-export function jsonOf(chat: Chat, messages: readonly Said[]): string {
+export function toJson(chat: Chat, messages: readonly Said[]): string {
   const { id, createdAt, updatedAt, name, agent } = chat;
-  const said = messages.map((message) => ({
+  const messageRecords = messages.map((message) => ({
     id: message.id,
     createdAt: message.createdAt,
     updatedAt: message.updatedAt,
@@ -94,7 +94,7 @@ export function jsonOf(chat: Chat, messages: readonly Said[]): string {
     ...(message.citations === null ? {} : { citations: message.citations }),
     ...(message.failure === null ? {} : { error: message.failure, runId: message.runId }),
   }));
-  return `${JSON.stringify({ id, createdAt, updatedAt, name, ai: agent, messages: said }, null, 2)}\n`;
+  return `${JSON.stringify({ id, createdAt, updatedAt, name, ai: agent, messages: messageRecords }, null, 2)}\n`;
 }
 
 /** Longer than any run of backticks in the text, so that the text cannot end the block. */

@@ -22,7 +22,7 @@ import { chargeTo } from '../../ground/charges.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
 import { admitAnswerer, answererNamed, planRun } from '../runs/plan.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
-import { questionOf } from './messages.ts';
+import { findQuestion } from './messages.ts';
 
 export type { CompletionInput } from './input.ts';
 
@@ -57,7 +57,7 @@ export async function runCompletion(
   const { agent, model } = answerer;
   const messages = request.given.length === 0 ? request.messages : await withGiven(deps, caller, request, model, agent, signal);
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
-  const subject = { question: questionOf(request.messages), date: deps.now(), inputTokensMax };
+  const subject = { question: findQuestion(request.messages), date: deps.now(), inputTokensMax };
   const planned = withMessages(planRun(deps, caller, request, answerer, subject), messages);
   if (inputTokensMax !== undefined) requireInputFits(planned.messages, inputTokensMax);
   const approvals = await answeredApprovals(deps, caller, request, agent);
@@ -97,15 +97,15 @@ async function answeredApprovals(deps: Deps, caller: Caller, request: Completion
 async function withGiven(
   deps: Deps,
   owner: Caller,
-  { messages, given }: CompletionRequest,
+  { messages, given: requestParts }: CompletionRequest,
   model: ModelInfo,
   agent: RunnableAgent | undefined,
   signal: AbortSignal,
 ): Promise<readonly ModelMessage[]> {
-  requireAttachmentCount('messages', given.length);
-  const named = given.flatMap(({ param, from }) => ('fileId' in from ? [{ param, id: from.fileId }] : []));
-  const files = await requireOwnFiles(deps, owner, named);
-  const sources = given.map(({ from, part: _part, ...about }): AttachmentSource => {
+  requireAttachmentCount('messages', requestParts.length);
+  const fileReferences = requestParts.flatMap(({ param, from }) => ('fileId' in from ? [{ param, id: from.fileId }] : []));
+  const files = await requireOwnFiles(deps, owner, fileReferences);
+  const sources = requestParts.map(({ from, part: _part, ...about }): AttachmentSource => {
     const file = 'fileId' in from ? files.get(from.fileId) : from;
     if (file === undefined) throw new Error('a file that was found is missing');
     return { ...about, from: file };
@@ -113,15 +113,15 @@ async function withGiven(
   const half = Math.floor((agent?.options.maxInputTokens?.[0] ?? model.contextTokensMax) / 2);
   const tokensMax = Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half);
   const read = await readAttachments(deps, sources, { owner, model, tokensMax }, signal);
-  const contents = new Map<ModelPart, ContextPart | undefined>(given.map(({ part }, index) => [part, read[index]]));
-  const filled = messages.map((message) => {
+  const contents = new Map<ModelPart, ContextPart | undefined>(requestParts.map(({ part }, index) => [part, read[index]]));
+  const filledMessages = messages.map((message) => {
     if (message.role !== 'user' || typeof message.content === 'string') return message;
     const content = message.content.map((part) => contents.get(part) ?? part);
     // A model without images may take texts only as one.
     if (!content.every((part) => part.type === 'text')) return { ...message, content: content as readonly ModelPart[] };
     return { ...message, content: content.map(({ text }) => text).join('\n\n') };
   });
-  return withFileImages(filled, { orgId: owner.orgId, acceptsImages: model.acceptsImages }, deps.storage.blobs);
+  return withFileImages(filledMessages, { orgId: owner.orgId, acceptsImages: model.acceptsImages }, deps.storage.blobs);
 }
 
 /** Runs a completion to its end. @throws DomainError also when the run failed in mid-stream. */

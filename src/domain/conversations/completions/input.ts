@@ -62,8 +62,8 @@ export function readCompletion(
     given,
     hasToolOutputs: input.messages.at(-1)?.role === 'tool',
     secrets: { ...readSecrets(input.secrets, faults), ...tools.secrets },
-    parameters: parametersOf(read),
-    responseFormat: responseFormatOf(read),
+    parameters: readParameters(read),
+    responseFormat: readResponseFormat(read),
     parallelToolCalls: input.parallelToolCalls,
     warnings: readUnserved(input, unservedInCompletions, faults),
   };
@@ -79,11 +79,11 @@ function withFormerNames(input: CompletionInput): CompletionInput {
     : input;
 }
 
-function parametersOf(input: ReadCompletionOptions): ModelParameters {
+function readParameters(input: ReadCompletionOptions): ModelParameters {
   const { options: _options, n: _n, responseFormat: _format, ...rest } = input;
   const { maxTokens, maxCompletionTokens, stop, logprobs, topLogprobs, serviceTier: tier, ...plain } = rest;
   const stops = (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((one) => one !== '');
-  const given = {
+  const modelOptions = {
     ...plain,
     maxTokens: maxCompletionTokens ?? maxTokens,
     stop: stops.length === 0 ? undefined : stops,
@@ -91,10 +91,10 @@ function parametersOf(input: ReadCompletionOptions): ModelParameters {
     // `auto` leaves the choice to the provider.
     serviceTier: tier === 'auto' ? undefined : tier,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
+  return Object.fromEntries(Object.entries(modelOptions).filter(([, value]) => value !== undefined && value !== null));
 }
 
-function responseFormatOf({ responseFormat: format }: ReadCompletionOptions): ResponseFormat | undefined {
+function readResponseFormat({ responseFormat: format }: ReadCompletionOptions): ResponseFormat | undefined {
   if (format === undefined || format === null) return undefined;
   if (format.type !== 'json_schema') return format;
   const { name = 'reply', schema, strict } = format.json_schema;

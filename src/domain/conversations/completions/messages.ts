@@ -1,7 +1,7 @@
 import { isInline } from '../../../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../../../engine/models/port.ts';
 import type { Thought } from '../../../entities/conversations/runs/thought.ts';
-import { isObject, itemsOf, membersOf } from '../../../lib/json/json.ts';
+import { isObject, readElements, membersOf } from '../../../lib/json/json.ts';
 import { contentPart } from '../../../wire/completions/request.ts';
 import { readWire } from '../../../wire/ground/read.ts';
 import { readThought } from '../../../wire/ground/thoughts.ts';
@@ -47,29 +47,29 @@ export function readMessages(
   messages: readonly CompletionMessageInput[],
   faults: Faults,
 ): { readonly messages: readonly ModelMessage[]; readonly given: readonly RequestPart[] } {
-  const given: RequestPart[] = [];
-  const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, given, faults));
+  const requestParts: RequestPart[] = [];
+  const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, requestParts, faults));
   checkCalls(messages, faults);
-  return { messages: read, given };
+  return { messages: read, given: requestParts };
 }
 
 /** The text of the last user message: knowledge is searched with it. */
-export function questionOf(messages: readonly ModelMessage[]): string {
+export function findQuestion(messages: readonly ModelMessage[]): string {
   const last = messages.findLast((message) => message.role === 'user');
   if (last === undefined) return '';
-  return typeof last.content === 'string' ? last.content : textOf(last.content);
+  return typeof last.content === 'string' ? last.content : joinText(last.content);
 }
 
-function readMessage(message: CompletionMessageInput, at: string, given: RequestPart[], faults: Faults): readonly ModelMessage[] {
+function readMessage(message: CompletionMessageInput, at: string, requestParts: RequestPart[], faults: Faults): readonly ModelMessage[] {
   switch (message.role) {
     case 'system':
     case 'developer':
       return [{ role: 'system', content: readText(message.content, at, faults) }];
     case 'user': {
-      const before = given.length;
-      const parts = readContent(message.content, at, given, faults);
-      const isText = given.length === before && parts.every((part) => part.type === 'text');
-      return [{ role: 'user', content: isText ? textOf(parts) : parts }];
+      const before = requestParts.length;
+      const parts = readContent(message.content, at, requestParts, faults);
+      const isText = requestParts.length === before && parts.every((part) => part.type === 'text');
+      return [{ role: 'user', content: isText ? joinText(parts) : parts }];
     }
     case 'assistant': {
       const toolCalls = readCalls(message);
@@ -94,8 +94,8 @@ function readMessage(message: CompletionMessageInput, at: string, given: Request
 
 /** The details say all that the text does. What another service wrote is left out. */
 function readThoughts({ reasoningContent, reasoningDetails }: CompletionMessageInput): readonly Thought[] {
-  const known = itemsOf(reasoningDetails).flatMap((detail) => readThought(membersOf(detail).data) ?? []);
-  if (known.length > 0) return known;
+  const thoughts = readElements(reasoningDetails).flatMap((detail) => readThought(membersOf(detail).data) ?? []);
+  if (thoughts.length > 0) return thoughts;
   return typeof reasoningContent === 'string' && reasoningContent !== '' ? [{ text: reasoningContent }] : [];
 }
 
@@ -108,23 +108,23 @@ function readCalls(message: CompletionMessageInput): readonly ModelToolCall[] {
 }
 
 function readText(content: unknown, at: string, faults: Faults): string {
-  const given: RequestPart[] = [];
-  const parts = readContent(content, at, given, faults);
-  if (given.length > 0 || parts.some((part) => part.type === 'image'))
+  const requestParts: RequestPart[] = [];
+  const parts = readContent(content, at, requestParts, faults);
+  if (requestParts.length > 0 || parts.some((part) => part.type === 'image'))
     faults.add(`${at}.content`, `${at}.content may hold images, files and addresses only for the role user`);
-  return textOf(parts);
+  return joinText(parts);
 }
 
-function textOf(parts: readonly ModelPart[]): string {
+function joinText(parts: readonly ModelPart[]): string {
   return parts.length === 1 && parts[0]?.type === 'text'
     ? parts[0].text
     : parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
-function readContent(content: unknown, at: string, given: RequestPart[], faults: Faults): readonly ModelPart[] {
+function readContent(content: unknown, at: string, requestParts: RequestPart[], faults: Faults): readonly ModelPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (Array.isArray(content))
-    return content.flatMap((part: unknown, index) => readPart(part, `${at}.content[${index}]`, given, faults));
+    return content.flatMap((part: unknown, index) => readPart(part, `${at}.content[${index}]`, requestParts, faults));
   const isMissing = content === undefined || content === null;
   faults.add(
     `${at}.content`,
@@ -134,11 +134,11 @@ function readContent(content: unknown, at: string, given: RequestPart[], faults:
   return [];
 }
 
-function readPart(part: unknown, at: string, given: RequestPart[], faults: Faults): readonly ModelPart[] {
+function readPart(part: unknown, at: string, requestParts: RequestPart[], faults: Faults): readonly ModelPart[] {
   const read = readWire(contentPart, withFormerNames(part), at, faults);
   if (read === undefined) return [];
   const later = (source: Omit<RequestPart, 'part'>, placeholder: ModelPart = { type: 'text', text: '' }) => {
-    given.push({ ...source, part: placeholder });
+    requestParts.push({ ...source, part: placeholder });
     return [placeholder];
   };
   switch (read.type) {
@@ -147,10 +147,10 @@ function readPart(part: unknown, at: string, given: RequestPart[], faults: Fault
     case 'image_url':
     case 'input_image': {
       const { url, detail = read.detail } = typeof read.image_url === 'string' ? { url: read.image_url } : read.image_url;
-      const known = details.find((name) => name === detail);
-      const shown = known === undefined ? {} : { detail: known };
-      const image = { type: 'image', url, ...shown } as const;
-      return isInline(url) ? [image] : later({ param: `${at}.image_url`, from: { url }, isImage: true, ...shown }, image);
+      const detailLevel = details.find((name) => name === detail);
+      const detailOption = detailLevel === undefined ? {} : { detail: detailLevel };
+      const image = { type: 'image', url, ...detailOption } as const;
+      return isInline(url) ? [image] : later({ param: `${at}.image_url`, from: { url }, isImage: true, ...detailOption }, image);
     }
     case 'id':
       return later({ param: `${at}.id`, from: { fileId: read.id } });

@@ -3,7 +3,7 @@ import { type Chat, type Conversation, type NewMessage, newMessageDefaults } fro
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
-import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../../entities/ground/page.ts';
+import { type ListPage, type ListRequest, toListPage, readPageSize } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { ConversationChange } from '../../../storage/conversations/chats/conversations.ts';
 import type { Deps } from '../../deps.ts';
@@ -14,7 +14,7 @@ import { deleteChat } from '../chats/chats.ts';
 import { passedOver, type RequestItem, readItems } from '../responses/items.ts';
 import { resolveItems, toMessages } from '../responses/request-items.ts';
 import { answererNamed } from '../runs/plan.ts';
-import { type ConversationItem, itemsOf, messageIdOf } from './items.ts';
+import { type ConversationItem, toConversationItems, toMessageId } from './items.ts';
 
 const itemsAtOnce = 20;
 
@@ -31,9 +31,9 @@ export async function createConversation(
 ): Promise<Conversation> {
   const faults = new Faults();
   const metadata = readMetadata(input.metadata, faults);
-  const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: false, member: 'items' }, faults);
+  const requestItems = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: false, member: 'items' }, faults);
   faults.throwIfAny();
-  const messages = await messagesOf(deps, caller, undefined, given, signal);
+  const messages = await prepareMessages(deps, caller, undefined, requestItems, signal);
   const id = deps.newId('chat');
   const createdAt = deps.now();
   const { orgId, userId } = caller;
@@ -83,11 +83,11 @@ export async function createConversationItems(
 ): Promise<readonly WireObject[]> {
   const chat = await ownChat(deps, caller, id);
   const faults = new Faults();
-  const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: true, member: 'items' }, faults);
+  const requestItems = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: true, member: 'items' }, faults);
   faults.throwIfAny();
-  const messages = await messagesOf(deps, caller, chat, given, signal);
+  const messages = await prepareMessages(deps, caller, chat, requestItems, signal);
   await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.add(id, messages)));
-  return messages.flatMap((message) => itemsOf(asStored(message))).map(({ wire }) => wire);
+  return messages.flatMap((message) => toConversationItems(asStored(message))).map(({ wire }) => wire);
 }
 
 /** The items in order. @throws DomainError NOT_FOUND; INVALID_VALUE naming `first` or `after`. */
@@ -98,22 +98,22 @@ export async function listConversationItems(
   { after, first, order }: ListRequest,
 ): Promise<ListPage<WireObject>> {
   await ownChat(deps, caller, id);
-  const most = pageSizeOf({ first });
+  const most = readPageSize({ first });
   const direction = order ?? 'desc';
   const from = typeof after === 'string' ? await findItem(deps, id, after, 'after') : undefined;
   const read = async (ordinal: number | undefined) => {
     // Each message has an item at least: one more than asked for, and that of `after`.
     const page = { from: ordinal, limit: most + 2, order: direction };
     const { rows, foundCount } = await deps.storage.conversations.messages(id, page);
-    const shown = rows.flatMap((message) => (direction === 'asc' ? itemsOf(message) : itemsOf(message).toReversed()));
-    const items = shown.slice(shown.findIndex((item) => item.id === after) + 1);
+    const conversationItems = rows.flatMap((message) => (direction === 'asc' ? toConversationItems(message) : toConversationItems(message).toReversed()));
+    const items = conversationItems.slice(conversationItems.findIndex((item) => item.id === after) + 1);
     return { items, hasMore: items.length > most || foundCount > rows.length };
   };
   const page = await read(from?.ordinal);
   // The message of `after` fills the bytes of a page alone: the page begins behind it.
   const isFilled = from !== undefined && page.items.length === 0 && page.hasMore;
   const { items, hasMore } = isFilled ? await read(from.ordinal + (direction === 'asc' ? 1 : -1)) : page;
-  return listPageOf({ items: items.slice(0, most).map(({ wire }) => wire), hasMore }, { after });
+  return toListPage({ items: items.slice(0, most).map(({ wire }) => wire), hasMore }, { after });
 }
 
 /** @throws DomainError NOT_FOUND */
@@ -137,25 +137,25 @@ export async function deleteConversationItem(deps: Deps, caller: Caller, id: str
 }
 
 /** Items that no model is told of come first: calls and their outputs must stay together. */
-async function messagesOf(
+async function prepareMessages(
   deps: Deps,
   caller: Caller,
   chat: Chat | undefined,
-  given: readonly RequestItem[],
+  requestItems: readonly RequestItem[],
   signal: AbortSignal,
 ): Promise<readonly NewMessage[]> {
-  if (given.length === 0) return [];
+  if (requestItems.length === 0) return [];
   const { model } = await answererNamed(deps, caller, undefined, chat);
-  const items = await resolveItems(deps, caller, given);
+  const items = await resolveItems(deps, caller, requestItems);
   const tokensMax = Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, Math.floor(model.contextTokensMax / 2));
-  const said = await toMessages(deps, items, { caller, model, tokensMax, runId: null, member: 'items' }, signal);
+  const newMessages = await toMessages(deps, items, { caller, model, tokensMax, runId: null, member: 'items' }, signal);
   const createdAt = deps.now();
-  const kept = items.flatMap(({ item }): NewMessage[] =>
+  const itemMessages = items.flatMap(({ item }): NewMessage[] =>
     passedOver.has(String(item.type))
       ? [{ ...newMessageDefaults, id: deps.newId('message'), createdAt, role: 'assistant', runId: null, isHidden: true, item }]
       : [],
   );
-  return [...kept, ...said];
+  return [...itemMessages, ...newMessages];
 }
 
 interface ItemMatch extends ConversationItem {
@@ -166,13 +166,13 @@ interface ItemMatch extends ConversationItem {
 
 /** @param param  names the member of a request that holds the id; without it the item is that of the path. */
 async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
-  const messageId = messageIdOf(itemId);
+  const messageId = toMessageId(itemId);
   const message = isId('message', messageId) ? await deps.storage.chats.findMessage(chatId, messageId) : undefined;
-  const items = message === undefined || !message.isActive ? [] : itemsOf(message);
+  const items = message === undefined || !message.isActive ? [] : toConversationItems(message);
   const isHidden = message?.isHidden === true && message.role !== 'system' && (message.item ?? null) === null;
-  const found = items.find(({ id }) => id === itemId);
-  if (found !== undefined && message !== undefined && !isHidden) {
-    return { ...found, ordinal: message.ordinal, hasCalls: items.length > 1 };
+  const match = items.find(({ id }) => id === itemId);
+  if (match !== undefined && message !== undefined && !isHidden) {
+    return { ...match, ordinal: message.ordinal, hasCalls: items.length > 1 };
   }
   if (param === undefined) throw new DomainError('NOT_FOUND', 'There is no such item in this conversation', { param: 'itemId' });
   throw new DomainError('INVALID_VALUE', `${param} names no item of this conversation`, { param });

@@ -15,13 +15,13 @@ export interface ConversationItem {
  * The items that a message of a chat is shown as: its text, then the calls that it asks for. An item has the id of its message; a call has
  * that of its message with its place behind it.
  */
-export function itemsOf(message: ChatMessage): readonly ConversationItem[] {
+export function toConversationItems(message: ChatMessage): readonly ConversationItem[] {
   const { id, role, content, toolCalls, toolCallId, toolStatus, citations, status } = message;
   if (message.item !== undefined && message.item !== null) return [{ id, messageId: id, wire: { ...message.item, id } }];
-  const shown = (wire: WireObject): ConversationItem => ({ id, messageId: id, wire: { id, ...wire } });
+  const createItem = (wire: WireObject): ConversationItem => ({ id, messageId: id, wire: { id, ...wire } });
   switch (role) {
     case 'tool':
-      return [shown({ type: 'function_call_output', status: toolStatus ?? 'success', call_id: toolCallId, output: content })];
+      return [createItem({ type: 'function_call_output', status: toolStatus ?? 'success', call_id: toolCallId, output: content })];
     case 'assistant': {
       const text = { type: 'message', status, role, content: [textPart(content, citations ?? [])] };
       const calls = (toolCalls ?? []).map((call, index): ConversationItem => {
@@ -29,16 +29,16 @@ export function itemsOf(message: ChatMessage): readonly ConversationItem[] {
         const itemId = callItemId(id, index);
         return { id: itemId, messageId: id, callId: call.id, wire: { id: itemId, ...wire } };
       });
-      return content === '' && calls.length > 0 ? calls : [shown(text), ...calls];
+      return content === '' && calls.length > 0 ? calls : [createItem(text), ...calls];
     }
     default: {
       const parts = message.parts ?? [{ type: 'text', text: content }];
-      return [shown({ type: 'message', status: 'completed', role, content: parts.map(partOf) })];
+      return [createItem({ type: 'message', status: 'completed', role, content: parts.map(toWirePart) })];
     }
   }
 }
 
-function partOf(part: PromptPart): WireObject {
+function toWirePart(part: PromptPart): WireObject {
   switch (part.type) {
     case 'text':
       return { type: 'input_text', text: part.text };
@@ -54,7 +54,7 @@ function callItemId(messageId: string, index: number): string {
 }
 
 /** The message of an item. */
-export function messageIdOf(itemId: string): string {
+export function toMessageId(itemId: string): string {
   const call = /^fc(_[^_]+)_\d+$/.exec(itemId);
   return call === null ? itemId : `msg${call[1]}`;
 }

@@ -5,21 +5,21 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import {
   type ListPage,
   type ListRequest,
-  listPageOf,
+  toListPage,
   type Page,
   type PageRequest,
-  pageSizeOf,
+  readPageSize,
 } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { requireScope } from '../../ground/access/policy.ts';
-import { findFiles, isFileId, ownerOf } from '../../ground/attachments/own-files.ts';
+import { findFiles, isFileId, toFileOwner } from '../../ground/attachments/own-files.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
 import { Faults } from '../../ground/faults.ts';
 import { deleteDataSource } from '../../knowledge/sources.ts';
 import { detachFileEverywhere } from '../../knowledge/vector-stores/detach.ts';
 import { deleteChatFile } from '../chats/files.ts';
-import { bytesMaxOf, type Optional, readExpiry, readPurpose } from './input.ts';
+import { findBytesMax, type Optional, readExpiry, readPurpose } from './input.ts';
 
 export interface NewFileInput {
   readonly file: UploadedFile;
@@ -57,7 +57,7 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
   const { orgId, userId } = caller;
   const createdAt = deps.now();
   const blobKey = `${orgId}/files/${deps.newId('upload')}`;
-  const { sizeBytes } = await deps.storage.blobs.put(blobKey, Readable.from(file.stream()), bytesMaxOf(deps, purpose));
+  const { sizeBytes } = await deps.storage.blobs.put(blobKey, Readable.from(file.stream()), findBytesMax(deps, purpose));
   const expiresAt = seconds === undefined ? null : new Date(createdAt.getTime() + seconds * 1000);
   const mimeType = file.mimeType.slice(0, textLengthMax);
   const id = deps.newId('chatFile');
@@ -78,7 +78,7 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
 
 /** A file of the caller: uploaded by itself, of a chat, or of a data source. @throws DomainError NOT_FOUND. */
 export async function getFile(deps: Deps, caller: Caller, id: string): Promise<StoredFile> {
-  const [file] = isFileId(id) ? await deps.storage.files.findMany([id], ownerOf(caller)) : [];
+  const [file] = isFileId(id) ? await deps.storage.files.findMany([id], toFileOwner(caller)) : [];
   if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
   return file;
 }
@@ -106,7 +106,7 @@ export function pageKeptFiles(
   { purpose, order }: Pick<FileListInput, 'purpose' | 'order'>,
   page: PageRequest,
 ): Promise<Page<StoredFile>> {
-  return deps.storage.files.listKept(ownerOf(caller), { purpose: purpose ?? undefined, order: order ?? 'desc' }, page);
+  return deps.storage.files.listKept(toFileOwner(caller), { purpose: purpose ?? undefined, order: order ?? 'desc' }, page);
 }
 
 /** The caller's files. @throws DomainError INVALID_VALUE naming `first` or `after`. */
@@ -115,15 +115,15 @@ export async function listFiles(
   caller: Caller,
   { purpose, after, first, order }: FileListInput,
 ): Promise<ListPage<StoredFile>> {
-  const most = pageSizeOf({ first }, { usual: 100, most: 10_000 });
-  const owner = ownerOf(caller);
+  const most = readPageSize({ first }, { usual: 100, most: 10_000 });
+  const owner = toFileOwner(caller);
   if (typeof after === 'string' && (await findFiles(deps, caller, [after])).length === 0) {
     throw new DomainError('INVALID_VALUE', 'after names no file of yours', { param: 'after' });
   }
   const query = { purpose: purpose ?? undefined, after: after ?? undefined, limit: most + 1, order: order ?? ('desc' as const) };
   const { rows, foundCount } = await deps.storage.files.list(owner, query);
   const items = rows.slice(0, most);
-  return listPageOf({ items, hasMore: foundCount > items.length }, { after });
+  return toListPage({ items, hasMore: foundCount > items.length }, { after });
 }
 
 /** Opens the content of a file of the caller. @throws DomainError NOT_FOUND. */

@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts';
 import { findFiles } from '../../ground/attachments/own-files.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
 import { Faults } from '../../ground/faults.ts';
-import { bytesMaxOf, type Optional, readExpiry, readPurpose } from './input.ts';
+import { findBytesMax, type Optional, readExpiry, readPurpose } from './input.ts';
 
 export interface NewUploadInput {
   /** The size of the file. */
@@ -45,7 +45,7 @@ const expiryNames = { anchor: 'expiresAfter.anchor', seconds: 'expiresAfter.seco
 export async function createUpload(deps: Deps, caller: Caller, input: NewUploadInput): Promise<UploadState> {
   const faults = new Faults();
   const purpose = readPurpose(input.purpose, faults);
-  const bytesMax = bytesMaxOf(deps, purpose);
+  const bytesMax = findBytesMax(deps, purpose);
   const { bytes: sizeBytes } = input;
   if (sizeBytes < 1) faults.add('bytes', `bytes must be from 1 to ${bytesMax}`);
   else if (sizeBytes > bytesMax) faults.add('bytes', `bytes must be from 1 to ${bytesMax}`, 'REQUEST_TOO_LARGE');
@@ -75,19 +75,19 @@ export async function createUpload(deps: Deps, caller: Caller, input: NewUploadI
     }
     return upload;
   });
-  return stateOf(deps, upload);
+  return toUploadState(deps, upload);
 }
 
 /** An upload of the caller; one that is over can be named for a day. @throws DomainError NOT_FOUND. */
 export async function getUpload(deps: Deps, caller: Caller, id: string): Promise<UploadState> {
-  const [found] = isId('fileUpload', id) ? await getUploads(deps, caller, [id]) : [];
-  if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
-  return found;
+  const [uploadState] = isId('fileUpload', id) ? await getUploads(deps, caller, [id]) : [];
+  if (uploadState === undefined) throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
+  return uploadState;
 }
 
 /** The uploads of the caller among `ids`, in any order. */
 export async function getUploads(deps: Deps, { orgId, userId }: Caller, ids: readonly string[]): Promise<readonly UploadState[]> {
-  return (await deps.storage.fileUploads.findMany(ids, { orgId, userId })).map((upload) => stateOf(deps, upload));
+  return (await deps.storage.fileUploads.findMany(ids, { orgId, userId })).map((upload) => toUploadState(deps, upload));
 }
 
 /** The parts of uploads of the caller among `ids`, in any order. */
@@ -130,9 +130,9 @@ export async function addUploadPart(deps: Deps, caller: Caller, id: string, data
   const part = { id: partId, createdAt: deps.now(), uploadId: id, sizeBytes, blobKey };
   try {
     return await deps.audit.change(caller, async () => {
-      const added = await storage.fileUploads.addPart(part, { partsMax, bytesMax: 2 * upload.sizeBytes });
-      if (added === 'added') return part;
-      if (added === 'closed') throw notPending();
+      const partOutcome = await storage.fileUploads.addPart(part, { partsMax, bytesMax: 2 * upload.sizeBytes });
+      if (partOutcome === 'added') return part;
+      if (partOutcome === 'closed') throw notPending();
       const message = `An upload takes at most ${partsMax} parts and, with parts that are sent again, twice its bytes`;
       throw new DomainError('REQUEST_TOO_LARGE', message, { param: 'data' });
     });
@@ -153,8 +153,8 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
   const before = await completedBefore(deps, caller, id);
   if (before !== undefined) return before;
   const upload = await pendingUpload(deps, caller, id);
-  const known = new Map((await storage.fileUploads.parts(id)).map((part) => [part.id, part]));
-  const parts = readParts(upload, known, input);
+  const partsById = new Map((await storage.fileUploads.parts(id)).map((part) => [part.id, part]));
+  const parts = readParts(upload, partsById, input);
   const { orgId, userId, filename, mimeType, purpose, sizeBytes, fileExpirySeconds } = upload;
   const blobKey = `${orgId}/files/${deps.newId('upload')}`;
   const createdAt = deps.now();
@@ -163,7 +163,7 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
   const file = { id: fileId, createdAt, orgId, userId, filename, sizeBytes, mimeType, purpose, blobKey, expiresAt };
   try {
     const md5 = createHash('md5');
-    await storage.blobs.put(blobKey, Readable.from(bytesOf(deps, parts, md5), { objectMode: false }), sizeBytes);
+    await storage.blobs.put(blobKey, Readable.from(streamBytes(deps, parts, md5), { objectMode: false }), sizeBytes);
     if (typeof input.md5 === 'string' && md5.digest('hex') !== input.md5.toLowerCase()) {
       throw new DomainError('INVALID_VALUE', 'md5 does not fit the parts in this order', { param: 'md5' });
     }
@@ -182,8 +182,8 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
     throw error;
   }
   await removeParts(deps, id);
-  const completed = { ...upload, status: 'completed' as const, fileId };
-  return { ...stateOf(deps, completed), file: { ...file, chatId: null, dataSourceId: null } };
+  const completedUpload = { ...upload, status: 'completed' as const, fileId };
+  return { ...toUploadState(deps, completedUpload), file: { ...file, chatId: null, dataSourceId: null } };
 }
 
 /** Ends an upload and deletes its parts. @throws DomainError NOT_FOUND; CONFLICT for one that is not pending. */
@@ -193,7 +193,7 @@ export async function cancelUpload(deps: Deps, caller: Caller, id: string): Prom
     if (!(await deps.storage.fileUploads.cancel(id))) throw notPending();
   });
   await removeParts(deps, id);
-  return stateOf(deps, { ...upload, status: 'cancelled' });
+  return toUploadState(deps, { ...upload, status: 'cancelled' });
 }
 
 /** Registers the deletion of the parts of uploads that expired. */
@@ -216,18 +216,18 @@ async function completedBefore(deps: Deps, caller: Caller, id: string): Promise<
   const upload = isId('fileUpload', id) ? await deps.storage.fileUploads.find(id, caller) : undefined;
   if (upload?.status !== 'completed' || upload.fileId === null) return undefined;
   const [file] = await findFiles(deps, caller, [upload.fileId]);
-  return file === undefined ? undefined : { ...stateOf(deps, upload), file };
+  return file === undefined ? undefined : { ...toUploadState(deps, upload), file };
 }
 
 async function pendingUpload(deps: Deps, { userId, orgId }: Caller, id: string): Promise<FileUpload> {
-  const found = isId('fileUpload', id) ? await deps.storage.fileUploads.find(id, { userId, orgId }) : undefined;
-  if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
-  const { status } = stateOf(deps, found);
+  const upload = isId('fileUpload', id) ? await deps.storage.fileUploads.find(id, { userId, orgId }) : undefined;
+  if (upload === undefined) throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
+  const { status } = toUploadState(deps, upload);
   if (status !== 'pending') throw notPending(status);
-  return found;
+  return upload;
 }
 
-function stateOf(deps: Deps, upload: FileUpload): UploadState {
+function toUploadState(deps: Deps, upload: FileUpload): UploadState {
   const isExpired = upload.status === 'pending' && upload.expiresAt.getTime() <= deps.now().getTime();
   return { id: upload.id, upload, status: isExpired ? 'expired' : upload.status, file: null };
 }
@@ -241,7 +241,7 @@ function notPending(status?: UploadStatus): DomainError {
 
 function readParts(
   { sizeBytes }: FileUpload,
-  known: ReadonlyMap<string, FileUploadPart>,
+  partsById: ReadonlyMap<string, FileUploadPart>,
   { partIds, md5 }: CompleteUploadInput,
 ): readonly FileUploadPart[] {
   const faults = new Faults();
@@ -249,7 +249,7 @@ function readParts(
   faults.requireCount('partIds', partIds, partsMax);
   if (new Set(partIds).size < partIds.length) faults.add('partIds', 'partIds must name each part once');
   const parts = partIds.slice(0, partsMax).flatMap((id, index) => {
-    const part = known.get(id);
+    const part = partsById.get(id);
     if (part === undefined) faults.add(`partIds[${index}]`, `partIds[${index}] names no part of this upload`);
     return part === undefined ? [] : [part];
   });
@@ -263,7 +263,7 @@ function readParts(
   return parts;
 }
 
-async function* bytesOf({ storage }: Deps, parts: readonly FileUploadPart[], md5: Hash): AsyncGenerator<Buffer> {
+async function* streamBytes({ storage }: Deps, parts: readonly FileUploadPart[], md5: Hash): AsyncGenerator<Buffer> {
   for (const { blobKey } of parts) {
     for await (const chunk of await storage.blobs.get(blobKey)) {
       md5.update(chunk as Buffer);

@@ -1,5 +1,5 @@
 import { finishedRun } from '../../../engine/runs/events/fold.ts';
-import { textOf } from '../../../entities/conversations/runs/answer.ts';
+import { readAnswerText } from '../../../entities/conversations/runs/answer.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
@@ -9,7 +9,7 @@ import { routingFor } from '../runs/options.ts';
 import { answererNamed } from '../runs/plan.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import { findPlace, historyOfPlace } from './place.ts';
-import { fileTokensMaxOf, headOf, planOf, storedRequestOf } from './request.ts';
+import { findFileTokensMax, headOf, planResponse, toStoredRequest } from './request.ts';
 import { requireCalls, resolveItems, toMessages } from './request-items.ts';
 
 const asking =
@@ -40,11 +40,11 @@ export async function compactResponse(
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);
   const id = deps.newId('compaction');
-  const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: null };
-  const given = await toMessages(deps, items, giving, signal);
+  const giving = { caller, model: answerer.model, tokensMax: findFileTokensMax(deps, read, answerer), runId: null };
+  const inputMessages = await toMessages(deps, items, giving, signal);
   const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], giving, signal);
   const request = {
-    ...storedRequestOf(deps, { caller, input, read, answerer, messages: [] }),
+    ...toStoredRequest(deps, { caller, input, read, answerer, messages: [] }),
     tools: [],
     serviceTools: [],
     knowledge: null,
@@ -58,18 +58,18 @@ export async function compactResponse(
     answerCheck: _check,
     ...plain
   } = request;
-  const messages = [...given, ...question];
+  const messages = [...inputMessages, ...question];
   const asked = { caller, read, answerer, items, messages, history, id, place, input: { ...input, stream: false } };
-  const plan = await planOf(deps, { ...asked, stored: plain, head: headOf(deps, asked) });
+  const plan = await planResponse(deps, { ...asked, stored: plain, head: headOf(deps, asked) });
   const run = await finishedRun(deps.runs.runStateless(plan, signal));
-  const notes = textOf(run.output);
+  const notes = readAnswerText(run.output);
   if (notes.trim() === '') throw new DomainError('UPSTREAM_ERROR', 'The model wrote no notes');
-  const said = [...history, ...given].filter(({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '');
+  const userMessages = [...history, ...inputMessages].filter(({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '');
   return {
     id,
     createdAt: Math.floor(deps.now().getTime() / 1000),
     output: [
-      ...said.map(({ content }) => messageItem(deps, content)),
+      ...userMessages.map(({ content }) => messageItem(deps, content)),
       { id: deps.newId('compaction'), type: 'compaction', status: 'completed', encrypted_content: `${heading}\n${notes}` },
     ],
     usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },

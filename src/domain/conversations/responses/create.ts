@@ -6,18 +6,18 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { admitAnswerer, answererNamed } from '../runs/plan.ts';
-import { firstEvents, holderOf, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
+import { firstEvents, findHolder, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 import { findPlace, historyOfPlace } from './place.ts';
 import {
-  fileTokensMaxOf,
+  findFileTokensMax,
   headOf,
   type PlannedResponse,
-  planOf,
+  planResponse,
   type ResponseRequest,
   requireRoomFor,
-  storedRequestOf,
+  toStoredRequest,
 } from './request.ts';
 import { requireCalls, resolveItems, settleAnswers, toMessages } from './request-items.ts';
 import { withListings } from './tool-items.ts';
@@ -57,10 +57,10 @@ export async function beginResponse(
   if (read.isStored) await deps.runs.requireRoom(caller);
   const { approvals, ids: approvalIds } = await settleAnswers(deps, request);
   requireRoomFor(deps, request);
-  const stored = storedRequestOf(deps, request, approvals);
+  const stored = toStoredRequest(deps, request, approvals);
   const begin = { ...request, approvalIds, stored, head: headOf(deps, request) };
   if (!read.isStored) {
-    const plan = await planOf(deps, begin);
+    const plan = await planResponse(deps, begin);
     if (approvalIds.length > 0) await deps.storage.approvals.answer(approvalIds);
     const events = deps.runs.runStateless(plan, signal, read.secrets);
     return { id, events: memory?.following(events, [...history, ...messages]) ?? events, isStored: false };
@@ -91,14 +91,14 @@ async function prepareResponse(
   const named = await answererNamed(deps, caller, input.model, place.chat);
   const answerer = await admitAnswerer(deps, caller, read, named);
   const id = deps.newId('response');
-  const tokensMax = fileTokensMaxOf(deps, read, answerer);
+  const tokensMax = findFileTokensMax(deps, read, answerer);
   const items = await resolveItems(deps, caller, read.items);
   const messages = await toMessages(deps, items, { caller, model: answerer.model, tokensMax, runId: id }, signal);
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);
   const serviceTools = await withListings(deps, place, read.tools.serviceTools, items);
-  const listed = { ...read, tools: { ...read.tools, serviceTools } };
-  return { caller, input, read: listed, answerer, items, messages, history, id, place };
+  const completeRead = { ...read, tools: { ...read.tools, serviceTools } };
+  return { caller, input, read: completeRead, answerer, items, messages, history, id, place };
 }
 
 /**
@@ -108,9 +108,9 @@ async function prepareResponse(
  * @throws DomainError like `beginResponse`.
  */
 export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
-  const given = { ...input, store: false, background: false, stream: false };
-  const request = await prepareResponse(deps, caller, given, signal);
-  const plan = await planOf(deps, { ...request, stored: storedRequestOf(deps, request), head: headOf(deps, request) });
+  const countInput = { ...input, store: false, background: false, stream: false };
+  const request = await prepareResponse(deps, caller, countInput, signal);
+  const plan = await planResponse(deps, { ...request, stored: toStoredRequest(deps, request), head: headOf(deps, request) });
   return deps.runs.countInput(plan, signal);
 }
 
@@ -121,16 +121,16 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   const { caller, read, place, id } = begin;
   let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
-    const turn = turnOf(deps, begin, isFork);
+    const turn = prepareTurn(deps, begin, isFork);
     const beginTurn = async () => {
-      const begun = await deps.storage.threads.begin(turn);
-      if (begun.kind === 'missing') {
+      const threadResult = await deps.storage.threads.begin(turn);
+      if (threadResult.kind === 'missing') {
         throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
       }
-      if (begun.kind === 'full') throw queueFull(deps);
+      if (threadResult.kind === 'full') throw queueFull(deps);
       // Nothing was written: ends the transaction without an entry.
-      if (begun.kind === 'moved') throw new ThreadMoved();
-      return begun;
+      if (threadResult.kind === 'moved') throw new ThreadMoved();
+      return threadResult;
     };
     const result = await deps.audit.change(caller, beginTurn).catch((error: unknown) => {
       if (error instanceof ThreadMoved) return undefined;
@@ -145,7 +145,7 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   throw new DomainError('CONFLICT', 'The thread changes too fast; try again');
 }
 
-function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
+function prepareTurn(deps: Deps, begin: Begin, isFork: boolean) {
   const { caller, read, answerer, items, messages, history, id, place, stored, head, approvalIds } = begin;
   const { orgId, userId, keyId } = caller;
   const { agent, model } = answerer;
@@ -168,7 +168,7 @@ function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
       ? {
           newChat: {
             chat,
-            messages: isFork || place.remembered !== undefined ? copiesOf(deps, history) : [],
+            messages: isFork || place.remembered !== undefined ? copyMessages(deps, history) : [],
             ...(isFork && place.chat !== undefined ? { files: filesOfThread(deps, place.chat.id, place.previous) } : {}),
           },
         }
@@ -178,11 +178,11 @@ function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
     isBackground: read.isBackground,
     mode: read.threadMode,
     chatMode: read.chatMode,
-    batchKey: batchKeyOf(begin, deps.runs.fingerprint(read.secrets)),
+    batchKey: toBatchKey(begin, deps.runs.fingerprint(read.secrets)),
     waitingMax: deps.settings.THREAD_WAITING_MAX,
     leaseMs: deps.settings.RUN_LEASE_MS,
     events: firstEvents(id, [], { ...head, conversationId: chatId }),
-    holder: holderOf(deps, read.secrets),
+    holder: findHolder(deps, read.secrets),
   };
 }
 
@@ -192,12 +192,12 @@ function filesOfThread({ newId }: Deps, chatId: string, previous: Run | undefine
 }
 
 /** The messages of a thread, for a new chat that branches off it. */
-function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): readonly NewMessage[] {
+function copyMessages(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): readonly NewMessage[] {
   return history.map((message) => ({ ...message, id: deps.newId('message'), runId: null }));
 }
 
 /** Equal for requests that differ in their input only: while they wait, one run may answer them together. */
-function batchKeyOf({ input, read, answerer, approvalIds }: Begin, secrets: string | null): string {
+function toBatchKey({ input, read, answerer, approvalIds }: Begin, secrets: string | null): string {
   const { agent, model, flow } = answerer;
   const { instructions, text, reasoning } = read.input;
   const { tools, toolChoice } = read.echo;

@@ -17,7 +17,7 @@ import { readWire } from '../../../wire/ground/read.ts';
 import { readUnserved, unservedInResponses } from '../../../wire/ground/unserved-members.ts';
 import type { EchoParts } from '../../../wire/responses/reply.ts';
 import { type ReadInput, responseBody, type ResponseInput as WireInput } from '../../../wire/responses/request.ts';
-import { functionNameOf, requireOffered } from '../../agents/tools/choice.ts';
+import { readFunctionName, requireOffered } from '../../agents/tools/choice.ts';
 import { readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import { Faults } from '../../ground/faults.ts';
@@ -54,25 +54,25 @@ const answerTypes = ['function_call_output', 'mcp_approval_response'];
 
 /** @throws DomainError of the first fault, carrying all of them. */
 export function readResponse(
-  given: ResponseInput,
+  responseInput: ResponseInput,
   limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>,
   registry: ToolRegistry,
 ): ReadResponse {
   const faults = new Faults();
-  const input: ReadInput = readWire(responseBody, withFormerNames(given), '', faults) ?? {};
+  const input: ReadInput = readWire(responseBody, withFormerNames(responseInput), '', faults) ?? {};
   const { previousResponseId, conversation } = input;
   const conversationId = typeof conversation === 'string' ? conversation : conversation?.id;
   const isStored = input.store !== false;
   const isBackground = input.background === true;
   if (isBackground && !isStored) faults.add('background', 'background needs store: what is not stored cannot be asked for later');
-  const goesOn = (given.previousResponseId ?? given.conversation ?? null) !== null;
-  const items = readItems(given.input, { itemsMax: limits.MESSAGES_MAX, isRequired: !goesOn }, faults);
+  const goesOn = (responseInput.previousResponseId ?? responseInput.conversation ?? null) !== null;
+  const items = readItems(responseInput.input, { itemsMax: limits.MESSAGES_MAX, isRequired: !goesOn }, faults);
   // A request that goes on may go on with the agent of its thread.
-  const mayBeAgent = typeof given.model === 'string' ? isId('agent', given.model) : goesOn;
-  const tools = readTools(given, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry, isCamelCase: false }, faults);
+  const mayBeAgent = typeof responseInput.model === 'string' ? isId('agent', responseInput.model) : goesOn;
+  const tools = readTools(responseInput, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry, isCamelCase: false }, faults);
   const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
-  const metadata = readMetadata(given.metadata, faults);
-  const warnings = readUnserved(given, unservedInResponses, faults);
+  const metadata = readMetadata(responseInput.metadata, faults);
+  const warnings = readUnserved(responseInput, unservedInResponses, faults);
   for (const [index, name] of (input.include ?? []).entries()) {
     const at = `include[${index}]`;
     if (!includableMembers.includes(name)) faults.requireOneOf(at, name, servedIncludes);
@@ -81,10 +81,10 @@ export function readResponse(
       faults.add(at, message, 'UNSUPPORTED_VALUE');
     }
   }
-  const secrets = { ...readSecrets(given.userSecrets, faults, 'userSecrets'), ...tools.secrets };
+  const secrets = { ...readSecrets(responseInput.userSecrets, faults, 'userSecrets'), ...tools.secrets };
   const { chatMode, threadMode } = { chatMode: input.chatMode ?? 'execute', threadMode: input.threadMode ?? 'collect' };
   requireOffered(tools, chatMode, registry, faults);
-  const options = readOptions(given.options, faults);
+  const options = readOptions(responseInput.options, faults);
   const answer = items.find(({ item }) => answerTypes.includes(String(item.type)))?.item.type;
   if (threadMode === 'steer' && answer !== undefined) {
     faults.add('input', `input must not hold a ${answer} with thread_mode "steer": nothing waits for it`);
@@ -97,14 +97,14 @@ export function readResponse(
   return {
     ...{ items, tools, conversationId, isStored, isBackground, secrets, options, warnings },
     includes: (input.include ?? []).filter((name) => itemIncludes.includes(name)),
-    parameters: parametersOf(input),
+    parameters: readParameters(input),
     responseFormat: format,
-    parallelToolCalls: given.parallelToolCalls,
+    parallelToolCalls: responseInput.parallelToolCalls,
     hasToolOutputs: answerTypes.includes(String(items.at(-1)?.item.type)),
     threadMode,
     chatMode,
     input,
-    echo: { format: formatEcho, tools: tools.written.map(shownTool), toolChoice: shownChoice(given.toolChoice), metadata },
+    echo: { format: formatEcho, tools: tools.written.map(shownTool), toolChoice: shownChoice(responseInput.toolChoice), metadata },
   };
 }
 
@@ -118,7 +118,7 @@ function shownTool(tool: WireObject): WireObject {
 /** The choice in the format's current spelling; `mode` is included even if the request leaves it out. */
 function shownChoice(choice: unknown): unknown {
   if (choice === undefined || choice === null) return 'auto';
-  if (isObject(choice) && choice.type === 'function') return { type: 'function', name: functionNameOf(choice) };
+  if (isObject(choice) && choice.type === 'function') return { type: 'function', name: readFunctionName(choice) };
   return isObject(choice) && choice.type === 'allowed_tools' ? { ...choice, mode: choice.mode ?? 'auto' } : choice;
 }
 
@@ -130,15 +130,15 @@ function withFormerNames(input: ResponseInput): ResponseInput {
     : input;
 }
 
-function parametersOf(input: ReadInput): ModelParameters {
+function readParameters(input: ReadInput): ModelParameters {
   const { serviceTier: tier } = input;
-  const given = {
+  const modelOptions = {
     temperature: input.temperature,
     topP: input.topP,
     maxTokens: input.maxOutputTokens,
     frequencyPenalty: input.frequencyPenalty,
     presencePenalty: input.presencePenalty,
-    logprobs: logprobsOf(input),
+    logprobs: readLogprobs(input),
     // `auto`, also as the default, leaves the choice to the provider.
     serviceTier: tier === 'auto' ? undefined : tier,
     reasoningEffort: input.reasoning?.effort,
@@ -148,11 +148,11 @@ function parametersOf(input: ReadInput): ModelParameters {
     safetyIdentifier: input.safetyIdentifier,
     promptCacheKey: input.promptCacheKey,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
+  return Object.fromEntries(Object.entries(modelOptions).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** The number of alternatives of each token, for `include` and for `topLogprobs`; undefined when the request asks for none. */
-function logprobsOf({ include, topLogprobs }: ReadInput): number | undefined {
+function readLogprobs({ include, topLogprobs }: ReadInput): number | undefined {
   const isAsked = include?.includes('message.output_text.logprobs') === true || (topLogprobs ?? 0) > 0;
   return isAsked ? (topLogprobs ?? 0) : undefined;
 }

@@ -72,7 +72,7 @@ function readItem(item: unknown, at: string, faults: Faults): WireObject | undef
     faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     return undefined;
   }
-  const type = typeOf(item);
+  const type = readType(item);
   if (isToolItem(type)) return readWire(toolItemParams[type], { ...item, type }, at, faults);
   if (typeof type === 'string' && passedOver.has(type)) return readWire(storedItemParam, { ...item, type }, at, faults);
   const read = readKind(item, type, at, faults);
@@ -85,7 +85,7 @@ function isToolItem(type: unknown): type is keyof typeof toolItemParams {
 }
 
 /** Messages may lack a type, and references may have only an id. */
-function typeOf({ type, role, id }: WireObject): unknown {
+function readType({ type, role, id }: WireObject): unknown {
   if (type !== undefined && type !== null) return type;
   if (role !== undefined) return 'message';
   return typeof id === 'string' ? 'item_reference' : undefined;
@@ -139,12 +139,12 @@ function readMessage(item: WireObject, at: string, faults: Faults): WireObject |
   const isAssistant = item.role === 'assistant';
   const textType = isAssistant ? 'output_text' : 'input_text';
   const { content } = item;
-  const given = {
+  const messageFields = {
     ...item,
     type: 'message',
     content: typeof content === 'string' ? [{ type: textType, text: content }] : spelled(content, textType),
   };
-  const read = readWire(isAssistant ? assistantMessageParam : inputMessageParam, given, at, faults);
+  const read = readWire(isAssistant ? assistantMessageParam : inputMessageParam, messageFields, at, faults);
   if (read === undefined) return undefined;
   const status = read.status === 'incomplete' ? 'incomplete' : 'completed';
   return { ...read, status, content: keptParts(read.content) };

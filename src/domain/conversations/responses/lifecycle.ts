@@ -7,7 +7,7 @@ import type { Run, RunState } from '../../../entities/conversations/runs/run.ts'
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
-import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../../entities/ground/page.ts';
+import { type ListPage, type ListRequest, toListPage, readPageSize } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { missingModel } from '../../agents/models.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
@@ -16,8 +16,8 @@ import { refuseHeld } from '../../ground/access/kept-by-hold.ts';
 import { Faults } from '../../ground/faults.ts';
 import { agentNamed } from '../runs/plan.ts';
 import { requireEvents } from '../runs/runs.ts';
-import { runStateOf } from '../runs/states.ts';
-import { holderOf, queueFull } from '../runs/thread.ts';
+import { toRunState } from '../runs/states.ts';
+import { findHolder, queueFull } from '../runs/thread.ts';
 import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
 import type { ResponseInput } from './input.ts';
 import { readItems } from './items.ts';
@@ -47,14 +47,14 @@ export async function createResponse(
   input: ResponseInput,
   signal: AbortSignal,
 ): Promise<ResponseState> {
-  const begun = await beginResponse(deps, caller, { ...input, stream: false, background: input.store !== false }, signal);
-  return stateOf(begun.events);
+  const responseStart = await beginResponse(deps, caller, { ...input, stream: false, background: input.store !== false }, signal);
+  return loadState(responseStart.events);
 }
 
 /** @throws DomainError NOT_FOUND, also for another user's response. Cost: reads its row and its log. */
 export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
-  const run = await stateOf(deps.runs.replay(id));
+  const run = await loadState(deps.runs.replay(id));
   return { ...run, output: run.output.map((item) => withFreshLinks(deps, item)) };
 }
 
@@ -130,14 +130,14 @@ export async function resumeResponse(
 ): Promise<BegunResponse & { readonly seenSequence: number }> {
   const run = await findResponse(deps, caller, id);
   const faults = new Faults();
-  const given = readItems(input.input, { itemsMax: deps.settings.MESSAGES_MAX, isRequired: false }, faults);
+  const requestItems = readItems(input.input, { itemsMax: deps.settings.MESSAGES_MAX, isRequired: false }, faults);
   const secrets = readSecrets(input.userSecrets, faults, 'userSecrets');
   faults.throwIfAny();
   if (run.incompleteReason !== 'paused' || run.chatId === null) throw notPaused(run);
   // A caller who may no longer use the agent cannot continue the response.
   if (run.agentId !== null) await agentNamed(deps, caller, run.agentId);
-  const items = await resolveItems(deps, caller, given);
-  requireCalls(given, items, await deps.storage.chats.history(run.chatId, deps.settings.MESSAGES_MAX));
+  const items = await resolveItems(deps, caller, requestItems);
+  requireCalls(requestItems, items, await deps.storage.chats.history(run.chatId, deps.settings.MESSAGES_MAX));
   const model = await deps.models.find(run.modelId);
   if (model === undefined) throw missingModel(run.modelId);
   const giving = { caller, model, tokensMax: deps.settings.CHAT_FILE_TOKENS_MAX, runId: id };
@@ -145,15 +145,15 @@ export async function resumeResponse(
   await deps.runs.requireRoom(caller);
   const isBackground = input.background === true;
   const { RUN_LEASE_MS: leaseMs, THREAD_WAITING_MAX: waitingMax } = deps.settings;
-  const holder = holderOf(deps, secrets);
+  const holder = findHolder(deps, secrets);
   const resumption = { messages, items, isBackground, waitingMax, leaseMs, holder, keyId: caller.keyId };
-  const resumed = await deps.audit.change(caller, async () => {
-    const found = await deps.storage.threads.resume(id, resumption);
-    if (found === undefined) throw notPaused(run);
-    if (found.kind === 'full') throw queueFull(deps);
-    return found;
+  const resumeResult = await deps.audit.change(caller, async () => {
+    const threadResult = await deps.storage.threads.resume(id, resumption);
+    if (threadResult === undefined) throw notPaused(run);
+    if (threadResult.kind === 'full') throw queueFull(deps);
+    return threadResult;
   });
-  if (resumed.kind === 'started') deps.runs.startStored(id, secrets);
+  if (resumeResult.kind === 'started') deps.runs.startStored(id, secrets);
   else deps.runs.expectStored(id, secrets);
   const isWatched = terms.isWatched || !isBackground;
   if (!isBackground) cancelWhenAlone(deps, id, signal);
@@ -177,17 +177,17 @@ export async function deleteResponse(deps: Deps, caller: Caller, id: string): Pr
 /** The input items of a response, with those of requests that joined it. @throws DomainError NOT_FOUND; INVALID_VALUE. */
 export async function listInputItems(deps: Deps, caller: Caller, id: string, page: ListRequest): Promise<ListPage<WireObject>> {
   const { after, order } = page;
-  const limit = pageSizeOf(page);
+  const limit = readPageSize(page);
   await findResponse(deps, caller, id);
   const query = { after: after ?? undefined, limit, order: order ?? ('desc' as const) };
-  const found = await deps.storage.responses.listInput(id, query);
-  if (found === undefined)
+  const inputPage = await deps.storage.responses.listInput(id, query);
+  if (inputPage === undefined)
     throw new DomainError('INVALID_VALUE', 'after names no input item of this response', { param: 'after' });
-  return listPageOf(found, page);
+  return toListPage(inputPage, page);
 }
 
 /** The state after some events. @throws DomainError when there are none. */
-export async function stateOf(events: RunEventStream): Promise<ResponseState> {
+export async function loadState(events: RunEventStream): Promise<ResponseState> {
   const fold = new RunFold();
   let head: ResponseHead | undefined;
   for await (const batch of events.batches()) {
@@ -196,7 +196,7 @@ export async function stateOf(events: RunEventStream): Promise<ResponseState> {
     fold.add(batch);
   }
   if (head === undefined) throw missing();
-  return { ...runStateOf(fold.snapshot()), head };
+  return { ...toRunState(fold.snapshot()), head };
 }
 
 /** @throws DomainError NOT_FOUND */

@@ -1,5 +1,5 @@
 import { eventStream } from '../../../engine/runs/events/stream.ts';
-import { messagesOf } from '../../../engine/runs/events/transcript.ts';
+import { toTranscriptMessages } from '../../../engine/runs/events/transcript.ts';
 import type { NewMessage } from '../../../entities/conversations/chats/chat.ts';
 import { isTerminal, type RunEvent, type RunEventStream, type RunSnapshot } from '../../../entities/conversations/runs/event.ts';
 
@@ -37,7 +37,7 @@ export class ConnectionMemory {
 
   #keep(run: RunSnapshot, messages: readonly NewMessage[]): void {
     if (run.status === 'failed' || run.status === 'cancelled') return;
-    const all = [...messages, ...messagesOf(run)];
+    const all = [...messages, ...toTranscriptMessages(run)];
     this.#newest = isLonger(all, this.#lengthMax) ? undefined : { id: run.runId, messages: all };
   }
 

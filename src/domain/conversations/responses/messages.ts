@@ -11,11 +11,11 @@ import {
 import type { ResponseItem, WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { Thought } from '../../../entities/conversations/runs/thought.ts';
 import { ownServerLabel } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, itemsOf, membersOf, stringOf } from '../../../lib/json/json.ts';
+import { isObject, readElements, membersOf, readString } from '../../../lib/json/json.ts';
 import { storableJson, storableText } from '../../../lib/text/text.ts';
 import { readThought } from '../../../wire/ground/thoughts.ts';
 import type { ContextPart } from '../../ground/attachments/attachments.ts';
-import { callRecordOf, outputsAfterApproval } from './tool-items.ts';
+import { toCallRecord, outputsAfterApproval } from './tool-items.ts';
 
 interface MessageBasics {
   readonly runId: string | null;
@@ -34,8 +34,8 @@ type GivenParts = (part: WireObject) => ContextPart | undefined;
  *
  * @param given  the content that was read for a part: the text of a file, or an image.
  */
-export function messagesOfItems(items: readonly ResponseItem[], basics: MessageBasics, given: GivenParts): readonly NewMessage[] {
-  const writer = new MessageWriter(items, basics, given);
+export function messagesOfItems(items: readonly ResponseItem[], basics: MessageBasics, contextParts: GivenParts): readonly NewMessage[] {
+  const writer = new MessageWriter(items, basics, contextParts);
   for (const item of inOrder(items)) writer.add(item);
   return writer.messages;
 }
@@ -59,20 +59,20 @@ class MessageWriter {
     const outputs = items.filter(({ item }) => item.type === 'server_tool_call_output');
     this.#outputs = new Map(outputs.map(({ item }) => [item.call_id, item.output]));
     this.#approvedOutputs = outputsAfterApproval(items);
-    this.#askingIds = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+    this.#askingIds = new Set(items.flatMap(({ item }) => findCallId(item) ?? []));
   }
 
   add({ item, itemId }: ResponseItem): void {
     switch (item.type) {
       case 'message':
-        this.#push({ ...messageOf(item, this.#given), ...(item.role === 'assistant' ? this.#thoughtContext() : {}) });
+        this.#push({ ...toMessage(item, this.#given), ...(item.role === 'assistant' ? this.#thoughtContext() : {}) });
         break;
       case 'reasoning':
-        this.#thoughts.push(...thoughtsOf(item));
+        this.#thoughts.push(...readThoughts(item));
         break;
       case 'function_call':
       case 'mcp_approval_request':
-        this.#addCall(callOf(item));
+        this.#addCall(toToolCall(item));
         break;
       case 'mcp_approval_response':
         this.#addApproval(item);
@@ -121,22 +121,22 @@ class MessageWriter {
     const toolCallId = storable(item.call_id);
     const output = this.#approvedOutputs.get(toolCallId) ?? item.output;
     const { text, shown } = readOutput(output, toolCallId, this.#given);
-    const content = readOutput(visibleOf(output), toolCallId, this.#given).text;
+    const content = readOutput(keepVisible(output), toolCallId, this.#given).text;
     // The model gets more than people see.
     const whole: ModelMessage[] = content === text ? [] : [{ role: 'tool', toolCallId, content: text }];
     const context = whole.length === 0 ? shown : [...whole, ...(shown ?? [])];
-    this.#push({ role: 'tool', content, toolCallId, toolStatus: toolStatusOf(item.status), context });
+    this.#push({ role: 'tool', content, toolCallId, toolStatus: readToolStatus(item.status), context });
   }
 
   #addServiceCall(item: WireObject): void {
-    const call = callOf(item);
+    const call = toToolCall(item);
     if (this.#approvedOutputs.has(call.id)) return;
     this.#addHidden(call, this.#outputs.get(item.call_id) ?? 'Cancelled: no output was given for this call.');
   }
 
   #addHostedCall(item: WireObject, itemId: string): void {
     if (this.#askingIds.has(String(item.approval_request_id ?? ''))) return;
-    const call = callRecordOf(item, this.#basics.seesImages);
+    const call = toCallRecord(item, this.#basics.seesImages);
     if (call === undefined) return;
     this.#addHidden({ id: storable(itemId), name: call.name, arguments: storable(call.arguments) }, call.output, { item });
   }
@@ -160,30 +160,30 @@ function storable(value: unknown): string {
 }
 
 /** What is given back to the provider of a thought; a summary alone goes to whoever answers. */
-function thoughtsOf({ encrypted_content: content, summary }: WireObject): readonly Thought[] {
-  const known = readThought(content);
-  const text = itemsOf(summary).flatMap((part) => stringOf(membersOf(part).text) ?? []);
-  if (known !== undefined) return [storableJson(known) as Thought];
+function readThoughts({ encrypted_content: content, summary }: WireObject): readonly Thought[] {
+  const storedThought = readThought(content);
+  const text = readElements(summary).flatMap((part) => readString(membersOf(part).text) ?? []);
+  if (storedThought !== undefined) return [storableJson(storedThought) as Thought];
   return typeof content === 'string' || text.length === 0 ? [] : [{ text: storable(text.join('\n')) }];
 }
 
 /** The id by which an item that asks for an output is answered; undefined for other items. */
-export function callIdOf(item: WireObject): string | undefined {
+export function findCallId(item: WireObject): string | undefined {
   if (item.type === 'mcp_approval_request') return String(item.id);
   return item.type === 'function_call' ? String(item.call_id) : undefined;
 }
 
 /** The id of the call that an item answers; undefined for other items. */
-export function answeredIdOf(item: WireObject): string | undefined {
+export function findAnsweredId(item: WireObject): string | undefined {
   if (item.type === 'mcp_approval_response') return String(item.approval_request_id);
   return item.type === 'function_call_output' ? String(item.call_id) : undefined;
 }
 
 /** Outputs of earlier calls come first, so that they directly follow their calls. */
 function inOrder(items: readonly ResponseItem[]): readonly ResponseItem[] {
-  const ownCalls = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+  const ownCalls = new Set(items.flatMap(({ item }) => findCallId(item) ?? []));
   const isEarlier = ({ item }: ResponseItem) => {
-    const id = answeredIdOf(item);
+    const id = findAnsweredId(item);
     return id !== undefined && !ownCalls.has(id);
   };
   return [...items.filter(isEarlier), ...items.filter((item) => !isEarlier(item))];
@@ -194,8 +194,8 @@ export function questionOfMessages(messages: readonly NewMessage[]): string {
   const last = messages.findLast(({ role }) => role === 'user');
   if (last === undefined) return '';
   if (last.content !== '') return last.content.trim();
-  const [given] = (last.context ?? []) as readonly ModelMessage[];
-  return given?.role === 'user' ? textOf(given.content).trim() : '';
+  const [contextMessage] = (last.context ?? []) as readonly ModelMessage[];
+  return contextMessage?.role === 'user' ? joinText(contextMessage.content).trim() : '';
 }
 
 /** Whether people may see a part: the only place that reads an item's flag `invisible`. */
@@ -204,40 +204,40 @@ function isVisible({ invisible }: WireObject): boolean {
 }
 
 /** An output without the parts for the model only. */
-function visibleOf(output: unknown): unknown {
+function keepVisible(output: unknown): unknown {
   return Array.isArray(output) ? output.filter((part) => !isObject(part) || isVisible(part)) : output;
 }
 
-function messageOf(item: WireObject, read: GivenParts): Partial<NewMessage> {
+function toMessage(item: WireObject, read: GivenParts): Partial<NewMessage> {
   const parts = Array.isArray(item.content) ? item.content.filter(isObject) : [];
   if (item.role === 'assistant') {
     const content = parts.map(({ text, refusal }) => String(text ?? refusal ?? '')).join('');
     return { role: 'assistant', content: storable(content) };
   }
-  const given = parts.map((part) => modelPart(part, read));
-  if (item.role !== 'user') return { role: 'system', content: textOf(given), isHidden: true };
-  const shown = parts.filter(isVisible);
-  const isPlain = shown.length === parts.length && parts.every(({ type }) => type === 'input_text');
+  const contextParts = parts.map((part) => modelPart(part, read));
+  if (item.role !== 'user') return { role: 'system', content: joinText(contextParts), isHidden: true };
+  const visibleParts = parts.filter(isVisible);
+  const isPlain = visibleParts.length === parts.length && parts.every(({ type }) => type === 'input_text');
   return {
     role: 'user',
-    content: textOf(shown.filter(({ type }) => type === 'input_text').map((part) => modelPart(part, read))),
-    parts: isPlain ? null : shown.map((part) => promptPart(part)),
+    content: joinText(visibleParts.filter(({ type }) => type === 'input_text').map((part) => modelPart(part, read))),
+    parts: isPlain ? null : visibleParts.map((part) => promptPart(part)),
     context: isPlain
       ? null
-      : [{ role: 'user', content: given.every(({ type }) => type === 'text') ? textOf(given) : given } as ModelMessage],
-    isHidden: shown.length === 0,
+      : [{ role: 'user', content: contextParts.every(({ type }) => type === 'text') ? joinText(contextParts) : contextParts } as ModelMessage],
+    isHidden: visibleParts.length === 0,
   };
 }
 
-function modelPart(part: WireObject, given: GivenParts): ContextPart {
-  const read = given(part);
+function modelPart(part: WireObject, contextParts: GivenParts): ContextPart {
+  const read = contextParts(part);
   if (read !== undefined) return read;
   if (part.type === 'input_image' || part.type === 'output_image') {
     const detail = part.detail === 'low' || part.detail === 'high' ? part.detail : undefined;
     return { type: 'image', url: String(part.image_url), ...(detail === undefined ? {} : { detail }) };
   }
-  const said = part.type === 'output_file' ? `[file ${String(part.filename ?? part.file_id ?? '')}]` : String(part.text ?? '');
-  return { type: 'text', text: storable(said) };
+  const partText = part.type === 'output_file' ? `[file ${String(part.filename ?? part.file_id ?? '')}]` : String(part.text ?? '');
+  return { type: 'text', text: storable(partText) };
 }
 
 /** The part as people see it. The text of a file is for the model only. */
@@ -249,12 +249,12 @@ function promptPart(part: WireObject): PromptPart {
   return { type: 'text', text: storable(text) };
 }
 
-function textOf(content: string | readonly ContextPart[]): string {
+function joinText(content: string | readonly ContextPart[]): string {
   if (typeof content === 'string') return content;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-function callOf(item: WireObject): ToolCall {
+function toToolCall(item: WireObject): ToolCall {
   const isRequest = item.type === 'mcp_approval_request';
   const isForeign = isRequest && item.server_label !== ownServerLabel;
   const name = isForeign ? mcpFunctionName(String(item.server_label), String(item.name)) : String(item.name);
@@ -266,7 +266,7 @@ function callOf(item: WireObject): ToolCall {
   };
 }
 
-function toolStatusOf(status: unknown): ToolOutputStatus {
+function readToolStatus(status: unknown): ToolOutputStatus {
   if (status === 'error') return 'error';
   return status === 'cancelled' || status === 'incomplete' ? 'cancelled' : 'success';
 }
@@ -275,12 +275,12 @@ function toolStatusOf(status: unknown): ToolOutputStatus {
 function readOutput(
   output: unknown,
   callId: string,
-  given: GivenParts,
+  contextParts: GivenParts,
 ): { readonly text: string; readonly shown: readonly ModelMessage[] | null } {
   if (typeof output === 'string') return { text: storable(output), shown: null };
-  const parts = Array.isArray(output) ? output.filter(isObject).map((part) => modelPart(part, given)) : [];
+  const parts = Array.isArray(output) ? output.filter(isObject).map((part) => modelPart(part, contextParts)) : [];
   const images = parts.filter(({ type }) => type !== 'text');
-  const text = textOf(parts);
+  const text = joinText(parts);
   if (images.length === 0) return { text, shown: null };
   const lead: ContextPart = { type: 'text', text: imagesLead(callId, images.length) };
   const note = `(${imageCount(images.length)}: see the message behind the outputs.)`;

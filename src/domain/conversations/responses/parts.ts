@@ -15,20 +15,20 @@ export function inOneSpelling(part: unknown, textType: 'input_text' | 'output_te
 
 /** A valid part, as it is stored and listed. given-items.ts looks up files and addresses. */
 export function storedPart(part: ContentParam): WireObject {
-  const given = withoutNulls(part);
+  const partFields = withoutNulls(part);
   switch (part.type) {
     case 'output_text':
-      return { ...given, annotations: listOf(part.annotations), logprobs: listOf(part.logprobs) };
+      return { ...partFields, annotations: readList(part.annotations), logprobs: readList(part.logprobs) };
     case 'input_image':
-      return { detail: 'auto', ...given };
+      return { detail: 'auto', ...partFields };
     case 'input_file':
-      return typeof part.file_data === 'string' ? { filename: 'file', ...given } : given;
+      return typeof part.file_data === 'string' ? { filename: 'file', ...partFields } : partFields;
     default:
-      return given;
+      return partFields;
   }
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function readList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 

@@ -1,5 +1,5 @@
 import { RunFold } from '../../../engine/runs/events/fold.ts';
-import { messagesOf } from '../../../engine/runs/events/transcript.ts';
+import { toTranscriptMessages } from '../../../engine/runs/events/transcript.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../../entities/conversations/chats/chat.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
@@ -31,8 +31,8 @@ export async function findPlace(
   memory?: ConnectionMemory,
 ): Promise<Place> {
   const { previousResponseId } = input;
-  const remembered = typeof previousResponseId === 'string' ? memory?.get(previousResponseId) : undefined;
-  if (remembered !== undefined) return { chat: undefined, previous: undefined, remembered };
+  const earlierMessages = typeof previousResponseId === 'string' ? memory?.get(previousResponseId) : undefined;
+  if (earlierMessages !== undefined) return { chat: undefined, previous: undefined, remembered: earlierMessages };
   let chatId = read.conversationId;
   let previous: Run | undefined;
   if (typeof previousResponseId === 'string') {
@@ -42,7 +42,7 @@ export async function findPlace(
   }
   if (chatId === undefined) return { chat: undefined, previous };
   const chat = isId('chat', chatId) ? await deps.storage.chats.find(chatId, ownChats(caller)) : undefined;
-  if (chat !== undefined) return { chat, previous, ...(previous === undefined ? {} : await missingOf(deps, previous)) };
+  if (chat !== undefined) return { chat, previous, ...(previous === undefined ? {} : await loadMissing(deps, previous)) };
   if (typeof previousResponseId === 'string') throw missingPrevious(previousResponseId);
   throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
 }
@@ -54,12 +54,12 @@ function missingPrevious(id: string): DomainError {
 }
 
 /** A request that names a response continues from all of it, including messages that its thread lacks. */
-async function missingOf(deps: Deps, { id, status, isWaiting, incompleteReason }: Run): Promise<Partial<Place>> {
+async function loadMissing(deps: Deps, { id, status, isWaiting, incompleteReason }: Run): Promise<Partial<Place>> {
   if (status === 'cancelled') {
     const fold = new RunFold();
     for await (const batch of deps.runs.replay(id).batches()) fold.add(batch);
     const run = fold.snapshot();
-    if (run.isCut === true) return { missing: messagesOf(run, fold.whole), isCut: true };
+    if (run.isCut === true) return { missing: toTranscriptMessages(run, fold.whole), isCut: true };
   }
   const mayNotHaveBegun = status === 'cancelled' || isWaiting || incompleteReason === 'paused';
   return mayNotHaveBegun ? { missing: await deps.storage.responses.findPending(id) } : {};
@@ -71,9 +71,9 @@ async function missingOf(deps: Deps, { id, status, isWaiting, incompleteReason }
  */
 export async function historyOfPlace(
   deps: Deps,
-  { chat, previous, remembered, missing = [] }: Place,
+  { chat, previous, remembered: earlierMessages, missing = [] }: Place,
 ): Promise<readonly (ChatMessage | NewMessage)[]> {
-  if (chat === undefined) return remembered ?? [];
+  if (chat === undefined) return earlierMessages ?? [];
   const history = await deps.storage.chats.history(
     chat.id,
     deps.settings.MESSAGES_MAX + 1,

@@ -8,7 +8,7 @@ import { type IdKind, isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import type { ResponseOwner } from '../../../storage/conversations/runs/responses.ts';
-import { itemOf } from '../../../wire/responses/output-items.ts';
+import { toWireItem } from '../../../wire/responses/output-items.ts';
 import type { Deps } from '../../deps.ts';
 import {
   type AttachmentSource,
@@ -18,9 +18,9 @@ import {
 } from '../../ground/attachments/attachments.ts';
 import { requireOwnFiles } from '../../ground/attachments/own-files.ts';
 import { Faults } from '../../ground/faults.ts';
-import { type ApprovalAnswer, approvalOf, type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
+import { type ApprovalAnswer, toApproval, type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
 import type { RequestItem } from './items.ts';
-import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
+import { findAnsweredId, findCallId, messagesOfItems } from './messages.ts';
 import type { ResponseRequest } from './request.ts';
 import { outputsAfterApproval } from './tool-items.ts';
 
@@ -45,22 +45,22 @@ const idKinds: Readonly<Record<string, IdKind>> = {
 export async function resolveItems(
   deps: Deps,
   owner: ResponseOwner,
-  given: readonly RequestItem[],
+  requestItems: readonly RequestItem[],
 ): Promise<readonly ResponseItem[]> {
-  const wanted = given.flatMap(({ item }) => (item.type === 'item_reference' || isBareThought(item) ? [String(item.id)] : []));
-  const found = await deps.storage.responses.findItems(wanted, owner);
+  const referenceIds = requestItems.flatMap(({ item }) => (item.type === 'item_reference' || isBareThought(item) ? [String(item.id)] : []));
+  const matchesById = await deps.storage.responses.findItems(referenceIds, owner);
   const faults = new Faults();
-  const items = given.flatMap(({ item, at }): ResponseItem[] => {
-    const known = found.get(String(item.id));
-    if (isBareThought(item) && known?.direction === 'output' && known.item.type === 'reasoning') {
-      return [{ itemId: known.itemId, item: itemOf(known.item, itemIncludes) }];
+  const items = requestItems.flatMap(({ item, at }): ResponseItem[] => {
+    const itemMatch = matchesById.get(String(item.id));
+    if (isBareThought(item) && itemMatch?.direction === 'output' && itemMatch.item.type === 'reasoning') {
+      return [{ itemId: itemMatch.itemId, item: toWireItem(itemMatch.item, itemIncludes) }];
     }
     if (item.type !== 'item_reference') return [withId(deps, item)];
-    if (known === undefined) {
+    if (itemMatch === undefined) {
       faults.add(`${at}.id`, `${at}.id names no item of yours`);
       return [];
     }
-    return [{ itemId: known.itemId, item: known.direction === 'input' ? known.item : itemOf(known.item, itemIncludes) }];
+    return [{ itemId: itemMatch.itemId, item: itemMatch.direction === 'input' ? itemMatch.item : toWireItem(itemMatch.item, itemIncludes) }];
   });
   faults.throwIfAny();
   return withOwnIds(deps, items);
@@ -73,21 +73,21 @@ function isBareThought(item: WireObject): boolean {
 
 /** @throws DomainError INVALID_VALUE for outputs of unknown calls. */
 export function requireCalls(
-  given: readonly RequestItem[],
+  requestItems: readonly RequestItem[],
   items: readonly ResponseItem[],
   history: readonly (ChatMessage | NewMessage)[],
 ): void {
-  const made = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+  const callIds = new Set(items.flatMap(({ item }) => findCallId(item) ?? []));
   for (const message of history) {
-    for (const call of message.toolCalls ?? []) made.add(call.id);
+    for (const call of message.toolCalls ?? []) callIds.add(call.id);
     for (const part of message.context ?? []) {
-      if (isObject(part) && Array.isArray(part.toolCalls)) for (const call of part.toolCalls) made.add(String(call.id));
+      if (isObject(part) && Array.isArray(part.toolCalls)) for (const call of part.toolCalls) callIds.add(String(call.id));
     }
   }
   const faults = new Faults();
-  for (const { item, at } of given) {
-    const answered = answeredIdOf(item);
-    if (answered === undefined || made.has(answered)) continue;
+  for (const { item, at } of requestItems) {
+    const answeredId = findAnsweredId(item);
+    if (answeredId === undefined || callIds.has(answeredId)) continue;
     const member = item.type === 'mcp_approval_response' ? 'approval_request_id' : 'call_id';
     faults.add(`${at}.${member}`, `${at}.${member} names no call of this conversation`);
   }
@@ -125,7 +125,7 @@ function isOfModel({ item }: ResponseItem): boolean {
  * @param messages  what the items became.
  */
 function approvalAnswers(
-  given: readonly RequestItem[],
+  requestItems: readonly RequestItem[],
   items: readonly ResponseItem[],
   messages: readonly NewMessage[],
 ): readonly ApprovalAnswer[] {
@@ -133,15 +133,15 @@ function approvalAnswers(
   const made = outputsAfterApproval(items);
   const outputs = new Map(messages.map((message) => [message.toolCallId, message]));
   return items.flatMap(({ item }, index): readonly ApprovalAnswer[] => {
-    const callId = answeredIdOf(item);
+    const callId = findAnsweredId(item);
     const isResponse = item.type === 'mcp_approval_response';
     if (callId === undefined || made.has(callId) || !(isResponse || isId('mcpApproval', callId))) return [];
-    const at = given[index]?.at ?? 'input';
+    const at = requestItems[index]?.at ?? 'input';
     const { toolStatus, content = '' } = outputs.get(callId) ?? {};
     return [
       {
         ...{ callId, at: `${at}.${isResponse ? 'approval_request_id' : 'call_id'}`, argumentsAt: `${at}.output` },
-        ...{ isPast: index < lastOfModel, ...approvalOf(toolStatus ?? 'success', content) },
+        ...{ isPast: index < lastOfModel, ...toApproval(toolStatus ?? 'success', content) },
       },
     ];
   });
@@ -172,14 +172,14 @@ export async function toMessages(
 ): Promise<readonly NewMessage[]> {
   const parts = items.flatMap(({ item }, index) => unreadParts(item, `${member}[${index}]`));
   requireAttachmentCount(member, parts.length);
-  const named = parts.flatMap(({ part, param }) => (typeof part.file_id === 'string' ? [{ id: part.file_id, param }] : []));
-  const files = await requireOwnFiles(deps, caller, named);
-  const sources = parts.map((part) => sourceOf(part, files));
+  const fileReferences = parts.flatMap(({ part, param }) => (typeof part.file_id === 'string' ? [{ id: part.file_id, param }] : []));
+  const files = await requireOwnFiles(deps, caller, fileReferences);
+  const sources = parts.map((part) => toAttachmentSource(part, files));
   const read = await readAttachments(deps, sources, { owner: caller, model, tokensMax }, signal);
-  const given = new Map(parts.map(({ part }, index) => [part, read[index]]));
+  const contextByPart = new Map(parts.map(({ part }, index) => [part, read[index]]));
   const newMessageId = () => deps.newId('message');
   return messagesOfItems(items, { runId, createdAt: deps.now(), seesImages: model.acceptsImages, newMessageId }, (part) =>
-    given.get(part),
+    contextByPart.get(part),
   );
 }
 
@@ -205,7 +205,7 @@ function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
   });
 }
 
-function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, StoredFile>): AttachmentSource {
+function toAttachmentSource({ part, param }: UnreadPart, files: ReadonlyMap<unknown, StoredFile>): AttachmentSource {
   const { filename, detail, file_url: fileUrl } = part;
   const url = part.type === 'input_file' ? fileUrl : part.image_url;
   const file = files.get(part.file_id);
@@ -220,24 +220,24 @@ function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, Store
 
 function withId(deps: Deps, item: WireObject): ResponseItem {
   const { id, status, ...rest } = item;
-  const itemId = typeof id === 'string' ? id : newIdOf(deps, item);
+  const itemId = typeof id === 'string' ? id : createItemId(deps, item);
   // Every item has a status; the default is completed.
   return { itemId, item: { id: itemId, status: typeof status === 'string' ? status : 'completed', ...rest } };
 }
 
 /** A repeated item gets a new id: lists are paged by ids. */
 function withOwnIds(deps: Deps, items: readonly ResponseItem[]): readonly ResponseItem[] {
-  const seen = new Set<string>();
-  return items.map((given) => {
-    if (!seen.has(given.itemId)) {
-      seen.add(given.itemId);
-      return given;
+  const usedIds = new Set<string>();
+  return items.map((originalItem) => {
+    if (!usedIds.has(originalItem.itemId)) {
+      usedIds.add(originalItem.itemId);
+      return originalItem;
     }
-    const itemId = newIdOf(deps, given.item);
-    return { itemId, item: { ...given.item, id: itemId } };
+    const itemId = createItemId(deps, originalItem.item);
+    return { itemId, item: { ...originalItem.item, id: itemId } };
   });
 }
 
-function newIdOf(deps: Deps, { type }: WireObject): string {
+function createItemId(deps: Deps, { type }: WireObject): string {
   return deps.newId(idKinds[String(type)] ?? 'input');
 }

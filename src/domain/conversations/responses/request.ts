@@ -1,8 +1,8 @@
 import type { ModelInfo } from '../../../engine/models/catalog.ts';
 import type { ModelParameters } from '../../../engine/models/port.ts';
 import type { Approvals, RunPlan } from '../../../engine/plan/plan.ts';
-import { runFilesOf } from '../../../engine/runs/calls/run-files.ts';
-import { asStored, historyOf, isCompressed } from '../../../engine/runs/events/history.ts';
+import { openRunFiles } from '../../../engine/runs/calls/run-files.ts';
+import { asStored, buildHistory, isCompressed } from '../../../engine/runs/events/history.ts';
 import { withFileImages } from '../../../engine/runs/model/file-images.ts';
 import { type StoredRequest, withMessages } from '../../../engine/runs/stored/request.ts';
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
@@ -12,12 +12,12 @@ import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { echoOf as wireEchoOf } from '../../../wire/responses/reply.ts';
-import { parametersOf } from '../../agents/options.ts';
+import { toEcho as wireEchoOf } from '../../../wire/responses/reply.ts';
+import { toModelParameters } from '../../agents/options.ts';
 import type { Deps } from '../../deps.ts';
 import { chargeTo } from '../../ground/charges.ts';
 import { type AdmittedAnswerer, type Answerer, planRun } from '../runs/plan.ts';
-import { chatNameOf, visibleQuestionOf } from '../runs/thread.ts';
+import { toChatName, findVisibleQuestion } from '../runs/thread.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
 import type { Place } from './place.ts';
@@ -46,7 +46,7 @@ export interface PlannedResponse extends ResponseRequest {
 }
 
 /** The data by which any process can start a stored run. */
-export function storedRequestOf(
+export function toStoredRequest(
   deps: Pick<Deps, 'tools' | 'now'>,
   { caller, input, read, answerer, messages }: Pick<ResponseRequest, 'caller' | 'input' | 'read' | 'answerer' | 'messages'>,
   approvals?: Approvals,
@@ -57,14 +57,14 @@ export function storedRequestOf(
     question: questionOfMessages(messages),
     date: deps.now(),
     instructions: input.instructions,
-    inputTokensMax: read.input.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined,
+    inputTokensMax: read.input.truncation === 'auto' ? findInputTokensMax(agent, model) : undefined,
   });
   return {
     ...planned,
     // A call in spite of "none" is refused; a completion hands it to its client.
     ...(read.tools.choice.choice === 'none' ? { onlyTools: [] } : {}),
     generateCitations: agent?.generateCitations ?? (planned.serviceTools ?? []).some(({ type }) => isSearch(type)),
-    chatName: chatNameOf(visibleQuestionOf(messages)),
+    chatName: toChatName(findVisibleQuestion(messages)),
     // One in the background is followed while it happens.
     ...(input.stream === false && !read.isBackground ? { isWhole: true } : {}),
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
@@ -80,33 +80,33 @@ function isSearch(type: EnabledTool['type']): boolean {
 }
 
 /** The request's sampling, else the agent's. */
-function samplingOf({ parameters }: ReadResponse, agent: RunnableAgent | undefined): ModelParameters {
-  return agent === undefined ? parameters : { ...parametersOf(agent.options), ...parameters };
+function chooseSampling({ parameters }: ReadResponse, agent: RunnableAgent | undefined): ModelParameters {
+  return agent === undefined ? parameters : { ...toModelParameters(agent.options), ...parameters };
 }
 
 /** The members of a response that repeat its request, with the sampling that is used. */
-function echoOf(read: ReadResponse, { agent, model }: Answerer): WireObject {
+function buildEcho(read: ReadResponse, { agent, model }: Answerer): WireObject {
   const { input, echo } = read;
-  return wireEchoOf(input, { ...echo, model: input.model ?? agent?.id ?? model.id, sampling: samplingOf(read, agent) });
+  return wireEchoOf(input, { ...echo, model: input.model ?? agent?.id ?? model.id, sampling: chooseSampling(read, agent) });
 }
 
 export function headOf(deps: Pick<Deps, 'now'>, { read, answerer }: Pick<ResponseRequest, 'read' | 'answerer'>): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const warnings = [...answerer.warnings, ...read.warnings];
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
-  const echo = echoOf(read, answerer);
+  const echo = buildEcho(read, answerer);
   return { createdAt, conversationId: null, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** The plan of a run that is not stored, including the bytes of its images. */
-export async function planOf(deps: Deps, request: PlannedResponse): Promise<RunPlan> {
+export async function planResponse(deps: Deps, request: PlannedResponse): Promise<RunPlan> {
   const { caller, answerer, id, input, place, history, messages, stored, head } = request;
   const { agent, model } = answerer;
   const { inputTokensMax, ...rest } = stored;
-  const planned = withMessages(rest, historyOf([...history, ...messages].map(asStored), inputTokensMax));
+  const planned = withMessages(rest, buildHistory([...history, ...messages].map(asStored), inputTokensMax));
   const charge = chargeTo(caller, { agentId: agent?.id ?? null, runId: id });
   const earlier = place.chat === undefined ? {} : { readsFilesOf: place.chat.id };
-  const files = runFilesOf(deps, { charge, ...earlier });
+  const files = openRunFiles(deps, { charge, ...earlier });
   const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages, files };
   return {
     ...planned,
@@ -129,13 +129,13 @@ export function requireRoomFor({ settings }: Deps, { read, answerer, history, me
   if (read.input.truncation === 'auto') return;
   const { agent, model } = answerer;
   const transcript = [...history, ...messages];
-  const compressed = transcript.findLastIndex(isCompressed);
-  const told = transcript.slice(compressed + 1);
-  if (told.length > settings.MESSAGES_MAX) throw tooLong(`${settings.MESSAGES_MAX} messages`);
-  const most = inputTokensMaxOf(agent, model);
-  const length = told.reduce(
+  const compressionIndex = transcript.findLastIndex(isCompressed);
+  const recentMessages = transcript.slice(compressionIndex + 1);
+  if (recentMessages.length > settings.MESSAGES_MAX) throw tooLong(`${settings.MESSAGES_MAX} messages`);
+  const most = findInputTokensMax(agent, model);
+  const length = recentMessages.reduce(
     (sum, { content, context }) => sum + (context === null ? content.length : textLength(context)),
-    transcript[compressed]?.compression?.length ?? 0,
+    transcript[compressionIndex]?.compression?.length ?? 0,
   );
   // At four characters a token: the tokenizers of all models are not known.
   if (most !== undefined && length / 4 > most) throw tooLong(`${most} tokens`);
@@ -157,12 +157,12 @@ function textLength(context: readonly unknown[]): number {
 }
 
 /** Most tokens of text of a request's files; unlimited when nothing may be dropped, because a request that is too long is refused then. */
-export function fileTokensMaxOf({ settings }: Deps, read: ReadResponse, { agent, model }: Answerer): number {
+export function findFileTokensMax({ settings }: Deps, read: ReadResponse, { agent, model }: Answerer): number {
   if (read.input.truncation !== 'auto') return Number.POSITIVE_INFINITY;
-  return Math.min(settings.CHAT_FILE_TOKENS_MAX, Math.floor((inputTokensMaxOf(agent, model) ?? Number.POSITIVE_INFINITY) / 2));
+  return Math.min(settings.CHAT_FILE_TOKENS_MAX, Math.floor((findInputTokensMax(agent, model) ?? Number.POSITIVE_INFINITY) / 2));
 }
 
-function inputTokensMaxOf(agent: RunnableAgent | undefined, model: ModelInfo): number | undefined {
+function findInputTokensMax(agent: RunnableAgent | undefined, model: ModelInfo): number | undefined {
   const own = agent?.options.maxInputTokens?.[0];
   const { contextTokensMax } = model;
   if (!(contextTokensMax > 0)) return own;

@@ -1,10 +1,10 @@
 import { searchName } from '../../../engine/models/prompts/passages.ts';
 import { foreignNote, markForeign } from '../../../engine/tools/foreign/foreign-text.ts';
-import { digestOf } from '../../../engine/tools/mcp/listing-digest.ts';
+import { digestTools } from '../../../engine/tools/mcp/listing-digest.ts';
 import { mcpFunctionName } from '../../../engine/tools/names.ts';
 import type { ResponseItem, WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { EnabledTool, ListedTool } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, stringOf } from '../../../lib/json/json.ts';
+import { isObject, readString } from '../../../lib/json/json.ts';
 import type { Deps } from '../../deps.ts';
 import type { Place } from './place.ts';
 
@@ -27,21 +27,21 @@ const passageCharsMax = 20_000;
  *
  * @param seesImages  whether the model takes images.
  */
-export function callRecordOf(item: WireObject, seesImages: boolean): CallRecord | undefined {
+export function toCallRecord(item: WireObject, seesImages: boolean): CallRecord | undefined {
   switch (item.type) {
     case 'web_search_call':
-      return webCallOf(item.action);
+      return toWebCall(item.action);
     case 'file_search_call':
-      return fileSearchOf(item);
+      return toFileSearch(item);
     case 'code_interpreter_call':
       return { name: 'python', arguments: json({ code: String(item.code ?? '') }), output: printedBy(item.outputs) };
     case 'image_generation_call':
-      return imageCallOf(item, seesImages);
+      return toImageCall(item, seesImages);
     case 'mcp_call':
       return {
         name: mcpFunctionName(String(item.server_label), String(item.name)),
-        arguments: argumentsOf(item.arguments),
-        output: mcpOutputOf(item),
+        arguments: readArguments(item.arguments),
+        output: readMcpOutput(item),
       };
     default:
       return undefined;
@@ -53,7 +53,7 @@ export function callRecordOf(item: WireObject, seesImages: boolean): CallRecord 
  * whole sends the approval too: it must not be made again.
  */
 export function outputsAfterApproval(items: readonly ResponseItem[]): ReadonlyMap<string, unknown> {
-  const asked = new Set(
+  const requestIds = new Set(
     items.flatMap(({ item }) => {
       if (item.type === 'mcp_approval_request') return [String(item.id)];
       return item.type === 'function_call' ? [String(item.call_id)] : [];
@@ -65,8 +65,8 @@ export function outputsAfterApproval(items: readonly ResponseItem[]): ReadonlyMa
   return new Map(
     items.flatMap(({ item }): (readonly [string, unknown])[] => {
       if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string')
-        return [[item.approval_request_id, mcpOutputOf(item)]];
-      const isMade = item.type === 'server_tool_call' && asked.has(String(item.call_id));
+        return [[item.approval_request_id, readMcpOutput(item)]];
+      const isMade = item.type === 'server_tool_call' && requestIds.has(String(item.call_id));
       return isMade ? [[String(item.call_id), outputs.get(item.call_id) ?? noOutput]] : [];
     }),
   );
@@ -88,7 +88,7 @@ export async function withListings(
   const listings = new Map(
     items.flatMap(({ item }) => {
       const isWhole = item.type === 'mcp_list_tools' && typeof item.error !== 'string' && Array.isArray(item.tools);
-      return isWhole ? [[item.server_label, (item.tools as readonly WireObject[]).map(listedOf)] as const] : [];
+      return isWhole ? [[item.server_label, (item.tools as readonly WireObject[]).map(readListedTool)] as const] : [];
     }),
   );
   const shown = await shownListings(deps, place);
@@ -109,33 +109,33 @@ async function shownListings(
   { storage, runs }: Pick<Deps, 'storage' | 'runs'>,
   { chat, previous }: Place,
 ): Promise<ReadonlyMap<unknown, string>> {
-  const shown = new Map<unknown, string>();
+  const digestsByLabel = new Map<unknown, string>();
   const before = previous?.id ?? (chat === undefined ? undefined : await storage.chats.findLastRunId(chat.id));
-  if (before === undefined) return shown;
+  if (before === undefined) return digestsByLabel;
   const request = (await storage.runs.findRequest(before))?.request;
   // What the response before knew as shown earlier.
   for (const { options, shownListing } of isObject(request) ? ((request.serviceTools ?? []) as readonly EnabledTool[]) : []) {
-    if (shownListing !== undefined) shown.set(options.server_label, shownListing);
+    if (shownListing !== undefined) digestsByLabel.set(options.server_label, shownListing);
   }
   for await (const batch of runs.replay(before).batches()) {
     for (const event of batch) {
       if (event.type !== 'response.output_item.done' || event.item.type !== 'mcp_list_tools') continue;
-      if (event.item.error === null) shown.set(event.item.serverLabel, digestOf(event.item.tools));
+      if (event.item.error === null) digestsByLabel.set(event.item.serverLabel, digestTools(event.item.tools));
     }
   }
-  return shown;
+  return digestsByLabel;
 }
 
-function listedOf({ name, description, input_schema: schema, annotations }: WireObject): ListedTool {
+function readListedTool({ name, description, input_schema: schema, annotations }: WireObject): ListedTool {
   return {
     name: String(name),
-    description: stringOf(description) ?? null,
+    description: readString(description) ?? null,
     inputSchema: isObject(schema) ? schema : { type: 'object' },
     annotations: isObject(annotations) ? annotations : null,
   };
 }
 
-function webCallOf(action: unknown): CallRecord | undefined {
+function toWebCall(action: unknown): CallRecord | undefined {
   if (!isObject(action)) return undefined;
   const { type, query, queries, url, pattern, sources } = action;
   if (type === 'open_page') return { name: 'open_page', arguments: json({ url: String(url ?? '') }), output: notRepeated };
@@ -146,14 +146,14 @@ function webCallOf(action: unknown): CallRecord | undefined {
       output: notRepeated,
     };
   }
-  const asked = stringOf(query) ?? (Array.isArray(queries) ? queries.join(', ') : undefined);
-  if (asked === undefined) return undefined;
-  const found = Array.isArray(sources) ? sources.filter(isObject).flatMap((source) => stringOf(source.url) ?? []) : [];
-  const lines = found.length === 0 ? [] : ['It found these pages:', ...found];
-  return { name: 'web_search', arguments: json({ query: asked }), output: [...lines, notRepeated].join('\n') };
+  const queryText = readString(query) ?? (Array.isArray(queries) ? queries.join(', ') : undefined);
+  if (queryText === undefined) return undefined;
+  const sourceUrls = Array.isArray(sources) ? sources.filter(isObject).flatMap((source) => readString(source.url) ?? []) : [];
+  const lines = sourceUrls.length === 0 ? [] : ['It found these pages:', ...sourceUrls];
+  return { name: 'web_search', arguments: json({ query: queryText }), output: [...lines, notRepeated].join('\n') };
 }
 
-function fileSearchOf({ queries, results }: WireObject): CallRecord {
+function toFileSearch({ queries, results }: WireObject): CallRecord {
   const query = Array.isArray(queries) ? queries.map(String).join(' ') : '';
   const call = { name: searchName, arguments: json({ query }) };
   if (!Array.isArray(results)) return { ...call, output: notRepeated };
@@ -161,7 +161,7 @@ function fileSearchOf({ queries, results }: WireObject): CallRecord {
   const passages = results
     .filter(isObject)
     .map(({ filename, text }) =>
-      markForeign('passage', { title: stringOf(filename) ?? '' }, String(text ?? ''), passageCharsMax),
+      markForeign('passage', { title: readString(filename) ?? '' }, String(text ?? ''), passageCharsMax),
     );
   return { ...call, output: [foreignNote, ...passages].join('\n') };
 }
@@ -172,7 +172,7 @@ function printedBy(outputs: unknown): string {
   return texts.length === 0 ? 'It printed nothing.' : texts.join('\n');
 }
 
-function imageCallOf(
+function toImageCall(
   { result, revised_prompt: prompt, output_format: format, status }: WireObject,
   seesImages: boolean,
 ): CallRecord {
@@ -182,17 +182,17 @@ function imageCallOf(
   }
   const text = { type: 'output_text', text: 'The image was made and shown to the user.' };
   const isReadable = seesImages && /^[A-Za-z0-9+/=\s]+$/.test(result);
-  const url = `data:image/${stringOf(format) ?? 'png'};base64,${result}`;
+  const url = `data:image/${readString(format) ?? 'png'};base64,${result}`;
   return { ...call, output: isReadable ? [text, { type: 'output_image', image_url: url }] : text.text };
 }
 
-function mcpOutputOf({ output, error }: WireObject): string {
+function readMcpOutput({ output, error }: WireObject): string {
   if (error !== undefined && error !== null) return `Error: ${typeof error === 'string' ? error : json(error)}`;
-  return stringOf(output) ?? noOutput;
+  return readString(output) ?? noOutput;
 }
 
-function argumentsOf(given: unknown): string {
-  const text = String(given ?? '').trim();
+function readArguments(input: unknown): string {
+  const text = String(input ?? '').trim();
   return text === '' ? '{}' : text;
 }
 

@@ -20,15 +20,15 @@ export function createRightsOfAgent(deps: RightsDeps): RightsOfAgent {
  * Cost: two statements while the agents are cached.
  */
 export async function rightsOfAgent(deps: RightsDeps, run: AskingRun, agentId: string): Promise<AgentRights> {
-  const { agent, foreign, grants } = await chainOf(deps, run, agentId);
+  const { agent, foreign, grants } = await loadChain(deps, run, agentId);
   if (agent === undefined) throw new Error(`the agent ${agentId} of a run is gone`);
   const { orgId, userId } = agent;
   const isMember = (await deps.storage.accounts.findRole(orgId, userId)) !== undefined;
   return {
     orgId,
     owner: isMember ? { orgId, userId } : undefined,
-    readableSources: visibleDataSources(ownerOf(agent)),
-    memories: leastOf(foreign.map((one) => (isApprovedAtHome(one, run) ? 'write' : (grants.get(one.id)?.memories ?? 'none')))),
+    readableSources: visibleDataSources(toOwner(agent)),
+    memories: findLeastGrant(foreign.map((one) => (isApprovedAtHome(one, run) ? 'write' : (grants.get(one.id)?.memories ?? 'none')))),
     connectionIds: common(foreign.map(({ id }) => grants.get(id)?.connectionIds ?? [])),
   };
 }
@@ -45,25 +45,25 @@ export async function askableFor(
   candidates: readonly RunnableAgent[],
 ): Promise<readonly RunnableAgent[]> {
   if (candidates.length === 0) return [];
-  const { agent, foreign, grants } = await chainOf(deps, run, agentId);
+  const { agent, foreign, grants } = await loadChain(deps, run, agentId);
   if (agent === undefined) return [];
-  const granted = common(foreign.map(({ id }) => grants.get(id)?.agentIds ?? []));
-  return candidates.filter((one) => canSeeAgent(ownerOf(agent), one) || granted.includes(one.id));
+  const grantedIds = common(foreign.map(({ id }) => grants.get(id)?.agentIds ?? []));
+  return candidates.filter((one) => canSeeAgent(toOwner(agent), one) || grantedIds.includes(one.id));
 }
 
 /** A user with the rights of a plain member of the organization: whoever asked, a run never administers. */
-export function memberOf({ keyId, userId, orgId, tenantId }: Pick<Charge, 'keyId' | 'userId' | 'orgId' | 'tenantId'>): Caller {
+export function toMember({ keyId, userId, orgId, tenantId }: Pick<Charge, 'keyId' | 'userId' | 'orgId' | 'tenantId'>): Caller {
   return { keyId: keyId ?? '', userId, orgId, tenantId, level: 'ORGANIZATION', role: 'MEMBER', scopes: new Set() };
 }
 
 /** The agent and those above it. `foreign`: those that are not the asking person's own, in the organization that is charged. */
-async function chainOf({ storage, now }: RightsDeps, { charge, askedBy = [] }: AskingRun, agentId: string) {
+async function loadChain({ storage, now }: RightsDeps, { charge, askedBy = [] }: AskingRun, agentId: string) {
   const ids = [...new Set([...askedBy, agentId])];
-  const found = await Promise.all(ids.map((id) => storage.agents.findRunnable(id, now().getTime())));
-  const chain = found.filter((one) => one !== undefined);
+  const chainAgents = await Promise.all(ids.map((id) => storage.agents.findRunnable(id, now().getTime())));
+  const chain = chainAgents.filter((one) => one !== undefined);
   const foreign = chain.filter(({ orgId, userId }) => orgId !== charge.orgId || userId !== charge.userId);
-  const given = foreign.length === 0 ? [] : await storage.agentGrants.find(charge, ids);
-  const grants: ReadonlyMap<string, AgentGrants> = new Map(given.map((one) => [one.agentId, one]));
+  const chainGrants = foreign.length === 0 ? [] : await storage.agentGrants.find(charge, ids);
+  const grants: ReadonlyMap<string, AgentGrants> = new Map(chainGrants.map((one) => [one.agentId, one]));
   return { agent: chain.find(({ id }) => id === agentId), foreign, grants };
 }
 
@@ -71,11 +71,11 @@ function isApprovedAtHome({ orgId, isApprovedByOrg }: RunnableAgent, { charge }:
   return isApprovedByOrg && orgId === charge.orgId;
 }
 
-function ownerOf({ userId, orgId, tenantId }: RunnableAgent) {
-  return memberOf({ userId, orgId, tenantId, keyId: null });
+function toOwner({ userId, orgId, tenantId }: RunnableAgent) {
+  return toMember({ userId, orgId, tenantId, keyId: null });
 }
 
-function leastOf(grants: readonly MemoryGrant[]): MemoryGrant {
+function findLeastGrant(grants: readonly MemoryGrant[]): MemoryGrant {
   return memoryGrants.find((one) => grants.includes(one)) ?? 'write';
 }
 

@@ -46,16 +46,16 @@ export async function settleApprovals(
 ): Promise<SettledApprovals> {
   if (answers.length === 0) return { approvals: undefined, ids: [] };
   const callIds = answers.map(({ callId }) => callId);
-  const asked = new Map((await storage.approvals.find(callIds, caller)).map((one) => [one.id, one]));
+  const approvalsById = new Map((await storage.approvals.find(callIds, caller)).map((one) => [one.id, one]));
   const faults = new Faults();
-  const taken = new Map<string, Approval>();
+  const acceptedAnswers = new Map<string, Approval>();
   const ids = new Set<string>();
   for (const { callId, at, argumentsAt, isPast, ...answer } of answers) {
-    const approval = asked.get(callId);
+    const approval = approvalsById.get(callId);
     const isOpen = approval?.isAnswered === false && !ids.has(callId);
     if (isPast === true && !isOpen) {
       // The model still reads that the call was refused.
-      if (!answer.approves) taken.set(callId, answer);
+      if (!answer.approves) acceptedAnswers.set(callId, answer);
       continue;
     }
     if (approval === undefined) {
@@ -63,17 +63,17 @@ export async function settleApprovals(
       continue;
     }
     if (!isOpen) throw answeredBefore(at);
-    const fault = answer.arguments === undefined ? undefined : faultOf(approval, answer.arguments);
+    const fault = answer.arguments === undefined ? undefined : findFault(approval, answer.arguments);
     if (fault !== undefined) faults.add(argumentsAt, `${argumentsAt}: ${fault}`);
-    taken.set(callId, { ...answer, name: approval.functionName });
+    acceptedAnswers.set(callId, { ...answer, name: approval.functionName });
     ids.add(callId);
   }
   faults.throwIfAny();
-  return { approvals: taken.size === 0 ? undefined : Object.fromEntries(taken), ids: [...ids] };
+  return { approvals: acceptedAnswers.size === 0 ? undefined : Object.fromEntries(acceptedAnswers), ids: [...ids] };
 }
 
 /** Why arguments are none that the tool takes. A schema that cannot be checked takes every object. */
-function faultOf({ parameters }: StoredApproval, json: string): string | undefined {
+function findFault({ parameters }: StoredApproval, json: string): string | undefined {
   try {
     const read = compileArguments(parameters)(json);
     return 'fault' in read ? read.fault : undefined;
@@ -87,10 +87,10 @@ function faultOf({ parameters }: StoredApproval, json: string): string | undefin
  * The answer to a call that waits for approval: `success` approves, and an output that is a JSON object with members replaces the arguments;
  * `cancelled` refuses.
  */
-export function approvalOf(status: ToolOutputStatus, output: string): Approval {
+export function toApproval(status: ToolOutputStatus, output: string): Approval {
   if (status !== 'success') return { approves: false };
-  const replaced = parsed(output);
-  return isObject(replaced) && Object.keys(replaced).length > 0 ? { approves: true, arguments: output } : { approves: true };
+  const outputValue = parsed(output);
+  return isObject(outputValue) && Object.keys(outputValue).length > 0 ? { approves: true, arguments: output } : { approves: true };
 }
 
 /** The answers among the outputs of a message's calls. */
@@ -109,7 +109,7 @@ export function answersOfOutputs(
         `${at}.status must be success or cancelled: the call waits for approval, and runs in the service`,
       );
     }
-    return [{ callId: toolCallId, at: `${at}.toolCallId`, argumentsAt: `${at}.output`, ...approvalOf(status, output) }];
+    return [{ callId: toolCallId, at: `${at}.toolCallId`, argumentsAt: `${at}.output`, ...toApproval(status, output) }];
   });
 }
 
@@ -132,14 +132,14 @@ export function answersOfCompletion(
     if (index <= lastOther || message.role !== 'tool' || !waiting.has(message.toolCallId)) return [];
     const answer = parsed(message.content);
     if (!isObject(answer) || (answer.status !== 'success' && answer.status !== 'cancelled')) return [];
-    const output = answer.output === undefined || answer.output === null ? '' : textOf(answer.output);
+    const output = answer.output === undefined || answer.output === null ? '' : toText(answer.output);
     const at = `messages[${index}]`;
     const members = { at: `${at}.tool_call_id`, argumentsAt: `${at}.content` };
-    return [{ callId: message.toolCallId, ...members, ...approvalOf(answer.status, output) }];
+    return [{ callId: message.toolCallId, ...members, ...toApproval(answer.status, output) }];
   });
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../../engine/plan/plan.ts';
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
-import { type FlowPlan, type FlowStep, flowStepsOf } from '../../../entities/agents/flow.ts';
+import { type FlowPlan, type FlowStep, readFlowSteps } from '../../../entities/agents/flow.ts';
 import type { AgentFlow, UserInputValues } from '../../../entities/agents/part.ts';
 import type { ChatMode } from '../../../entities/conversations/runs/response.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
@@ -30,7 +30,7 @@ export interface FlowTurn {
 }
 
 const at = 'options.flow.override';
-const parsed = new WeakMap<RunnableAgent, ChosenFlow>();
+const flowCache = new WeakMap<RunnableAgent, ChosenFlow>();
 
 /**
  * The flow that answers a turn: the one that the request names, else the active version of the agent's enabled flow.
@@ -58,17 +58,17 @@ export function chooseFlow(
 }
 
 /** The flow as a run carries it. */
-export function flowPlanOf(
-  chosen: ChosenFlow,
-  { userInputs: asked }: RunnableAgent,
+export function toFlowPlan(
+  flowChoice: ChosenFlow,
+  { userInputs: inputSpecs }: RunnableAgent,
   subject: { readonly input: string; readonly date: Date; readonly userInputs: UserInputValues },
 ): FlowPlan {
-  const values = asked.map(({ variableName, configuration }) => {
+  const values = inputSpecs.map(({ variableName, configuration }) => {
     const value = Object.hasOwn(subject.userInputs, variableName) ? subject.userInputs[variableName] : configuration.default;
     return [variableName, String(value ?? '')] as const;
   });
   return {
-    ...chosen,
+    ...flowChoice,
     input: subject.input.trim(),
     date: subject.date.toISOString().slice(0, 10),
     userInputs: Object.fromEntries(values),
@@ -87,10 +87,10 @@ export function toolsOfFlow(
 }
 
 function enabledFlow(agent: RunnableAgent, { flowId, version, data }: NonNullable<RunnableAgent['flow']>): ChosenFlow {
-  const known = parsed.get(agent);
-  if (known !== undefined) return known;
-  const flow = { flowId, version, steps: flowStepsOf(data) };
-  parsed.set(agent, flow);
+  const cachedFlow = flowCache.get(agent);
+  if (cachedFlow !== undefined) return cachedFlow;
+  const flow = { flowId, version, steps: readFlowSteps(data) };
+  flowCache.set(agent, flow);
   return flow;
 }
 
@@ -107,14 +107,14 @@ async function overridden(
   const mayForce = force === true && isWhole;
   if (!flow.enabled && !mayForce) throw missing(`${at}.id`, `${at}.id names a flow that is not enabled; ${howToForce}`);
   const active = flow.versions.find((one) => one.active);
-  const found = version === undefined ? (active ?? (mayForce ? flow.versions.at(-1) : undefined)) : versionOf(flow, version);
-  if (found === undefined) {
+  const flowVersion = version === undefined ? (active ?? (mayForce ? flow.versions.at(-1) : undefined)) : findVersion(flow, version);
+  if (flowVersion === undefined) {
     const reason = version === undefined ? `the flow has no active version; ${howToForce}` : `the flow has no version ${version}`;
     throw missing(`${at}.version`, `${at}.version: ${reason}`);
   }
-  if (!found.active && !mayForce)
+  if (!flowVersion.active && !mayForce)
     throw missing(`${at}.version`, `${at}.version names a version that is not active; ${howToForce}`);
-  return { flowId: flow.id, version: found.version, steps: flowStepsOf(found.data) };
+  return { flowId: flow.id, version: flowVersion.version, steps: readFlowSteps(flowVersion.data) };
 }
 
 const howToForce = 'only who may edit the AI may run it, with "force": true';
@@ -134,7 +134,7 @@ async function namedFlow(
   );
 }
 
-function versionOf({ versions }: AgentFlow, version: number): AgentFlow['versions'][number] | undefined {
+function findVersion({ versions }: AgentFlow, version: number): AgentFlow['versions'][number] | undefined {
   return versions.find((one) => one.version === version);
 }
 

@@ -46,11 +46,11 @@ export async function listRuns(
   input: RunFilterInput,
   { isOldestFirst, ...page }: PageRequest & { readonly isOldestFirst?: boolean },
 ): Promise<Page<Run>> {
-  const reach = await reachOf(deps, caller);
-  const query = { ...(await narrowingOf(deps, caller, reach, input)), ...(isOldestFirst === true ? { isOldestFirst } : {}) };
-  const found = await deps.storage.runHistory.list(reach, query, page);
-  readRuns(deps, caller, found.items);
-  return found;
+  const reach = await loadReach(deps, caller);
+  const query = { ...(await loadNarrowing(deps, caller, reach, input)), ...(isOldestFirst === true ? { isOldestFirst } : {}) };
+  const runPage = await deps.storage.runHistory.list(reach, query, page);
+  readRuns(deps, caller, runPage.items);
+  return runPage;
 }
 
 /** A page of the runs of each agent, in the order of the agents: what `listRuns` gives with that agent. Cost: two statements, one more for callers who are no administrators. */
@@ -60,7 +60,7 @@ export async function pageRunsOfAgents(
   agentIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<Run>[]> {
-  const pages = await deps.storage.runHistory.pagesOfAgents(await reachOf(deps, caller), agentIds, page);
+  const pages = await deps.storage.runHistory.pagesOfAgents(await loadReach(deps, caller), agentIds, page);
   for (const { items } of pages.values()) readRuns(deps, caller, items);
   return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
@@ -83,18 +83,18 @@ export async function getAnyRuns(deps: Deps, caller: Caller, ids: readonly strin
 }
 
 function isRunIdKind(kind: IdKind | undefined): boolean {
-  return runIdKinds.some((known) => known === kind);
+  return runIdKinds.some((candidate) => candidate === kind);
 }
 
 /** Whose runs the caller lists. */
-export async function reachOf({ storage }: Deps, caller: Caller): Promise<RunReach> {
+export async function loadReach({ storage }: Deps, caller: Caller): Promise<RunReach> {
   const { orgId, userId } = caller;
   if (isAdministrator(caller, orgId)) return { orgId };
   return { orgId, userId, agentIds: await storage.runHistory.agentsOf(orgId, editableAgents(caller)) };
 }
 
 /** @throws DomainError INVALID_VALUE. */
-export async function narrowingOf(deps: Deps, caller: Caller, reach: RunReach, input: RunFilterInput): Promise<RunNarrowing> {
+export async function loadNarrowing(deps: Deps, caller: Caller, reach: RunReach, input: RunFilterInput): Promise<RunNarrowing> {
   const { agentId, userId, keyId, modelId, status, kind, since, until, feedback } = input;
   if (since && until && since >= until)
     throw new DomainError('INVALID_VALUE', 'until must be later than since', { param: 'until' });
@@ -105,9 +105,9 @@ export async function narrowingOf(deps: Deps, caller: Caller, reach: RunReach, i
   if (words.length > searchCharsMax) {
     throw new DomainError('INVALID_VALUE', `search must have at most ${searchCharsMax} characters`, { param: 'search' });
   }
-  const given = { agentId, userId, keyId, modelId, status, kind, since, until, feedback };
-  const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
-  return { ...Object.fromEntries(known), ...(words === '' ? {} : { search: await searchFor(deps, caller, reach, words) }) };
+  const filterInput = { agentId, userId, keyId, modelId, status, kind, since, until, feedback };
+  const filterEntries = Object.entries(filterInput).filter(([, value]) => value !== undefined && value !== null);
+  return { ...Object.fromEntries(filterEntries), ...(words === '' ? {} : { search: await searchFor(deps, caller, reach, words) }) };
 }
 
 const nothing: RunSearch = { runIds: [], agentIds: [], modelIds: [], userIds: [], keyIds: [], chatIds: [] };
@@ -119,12 +119,12 @@ async function searchFor(deps: Deps, caller: Caller, reach: RunReach, words: str
   const { runHistory } = deps.storage;
   const { orgId, userId } = caller;
   const visible = reach.userId === undefined ? everything : usableAgents(caller);
-  const [agentIds, models, edited] = await Promise.all([
+  const [agentIds, models, editableIds] = await Promise.all([
     runHistory.findAgentsByName(words, orgId, visible),
     deps.models.list(),
     reach.userId === undefined ? runHistory.agentsOf(orgId, everything) : reach.agentIds,
   ]);
-  const runIds = await runHistory.findByQuestion(words, { userId, orgId }, edited);
+  const runIds = await runHistory.findByQuestion(words, { userId, orgId }, editableIds);
   const text = words.toLowerCase();
   const modelIds = models.flatMap(({ id }) => (id.toLowerCase().includes(text) ? [id] : []));
   return { ...nothing, runIds, agentIds, modelIds: [...new Set([words, ...modelIds])] };

@@ -6,10 +6,10 @@ import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { agentForRun } from '../../agents/agents.ts';
-import { toolKeyOf } from '../../agents/tools/service-tools.ts';
+import { toToolKey } from '../../agents/tools/service-tools.ts';
 import type { Deps } from '../../deps.ts';
 import { chargeTo } from '../../ground/charges.ts';
-import { askableFor, memberOf, rightsOfAgent } from './agent-rights.ts';
+import { askableFor, toMember, rightsOfAgent } from './agent-rights.ts';
 
 /**
  * What standing tools of an agent would open of the caller, and may not: each warning names the grant that would allow it. Tools that the request
@@ -29,8 +29,8 @@ export function missingGrants(
     type === 'MCP_SERVER' && typeof server === 'string' ? [server] : [],
   );
   if (standing.length === 0 && servers.length === 0) return [];
-  const named = new Set(requestTools.map(toolKeyOf));
-  const own = standing.filter((tool) => !named.has(toolKeyOf(tool)));
+  const toolKeys = new Set(requestTools.map(toToolKey));
+  const own = standing.filter((tool) => !toolKeys.has(toToolKey(tool)));
   const names = own.flatMap(({ type, options }) => (type === 'mcp_server' ? [serverNameIn(options)] : []));
   const agentIds = own.flatMap(({ type, options: { agents } }) => (type === 'subagent' && Array.isArray(agents) ? agents : []));
   return findMissing(deps, caller, agent, {
@@ -53,10 +53,10 @@ async function findMissing(
   agent: RunnableAgent,
   { hasMemory, servers, agentIds }: Opened,
 ): Promise<readonly Warning[]> {
-  const asked = { charge: chargeTo(caller, { agentId: agent.id, runId: null }) };
+  const askingRun = { charge: chargeTo(caller, { agentId: agent.id, runId: null }) };
   const candidates = await usable(deps, caller, agentIds);
-  const rights = await rightsOfAgent(deps, asked, agent.id);
-  const askable = (await askableFor(deps, asked, agent.id, candidates)).map(({ id }) => id);
+  const rights = await rightsOfAgent(deps, askingRun, agent.id);
+  const askable = (await askableFor(deps, askingRun, agent.id, candidates)).map(({ id }) => id);
   const warnings: Warning[] = [];
   if (hasMemory && rights.memories === 'none') {
     warnings.push(warning(agent, 'memories', 'The tool memory of the AI is not offered: it would open your memories', '"write"'));
@@ -83,8 +83,8 @@ async function findMissing(
 }
 
 async function usable(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly RunnableAgent[]> {
-  const member = memberOf(caller);
-  const found = await Promise.all(
+  const member = toMember(caller);
+  const candidates = await Promise.all(
     [...new Set(ids)].map(async (id) => {
       try {
         return await agentForRun(deps, member, id);
@@ -93,7 +93,7 @@ async function usable(deps: Deps, caller: Caller, ids: readonly string[]): Promi
       }
     }),
   );
-  return found.filter((one) => one !== undefined);
+  return candidates.filter((one) => one !== undefined);
 }
 
 function warning({ id }: RunnableAgent, member: 'memories' | 'connections' | 'agents', why: string, value: string): Warning {

@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { requireOwnFiles } from '../../ground/attachments/own-files.ts';
 import { Faults } from '../../ground/faults.ts';
-import { memberOf } from './agent-rights.ts';
+import { toMember } from './agent-rights.ts';
 import { findFor } from './subagents.ts';
 
 /**
@@ -43,7 +43,7 @@ type NamedServer = Extract<NamedPart, { readonly kind: 'server' }>;
 
 /** A run works with the rights of a plain member, so an agent that only an administrator may use is refused too. */
 async function requireAskable(deps: Deps, caller: Caller, { id, param }: NamedAgent): Promise<void> {
-  if ((await findFor(deps, memberOf(caller), id)) !== undefined) return;
+  if ((await findFor(deps, toMember(caller), id)) !== undefined) return;
   throw new DomainError('NOT_FOUND', `${param} names no AI that you may use`, { param });
 }
 

@@ -36,12 +36,12 @@ export function readOptions(input: unknown, faults: Faults): RunOptions {
   const force = override?.force === true;
   return {
     override: force || id !== undefined || version !== undefined ? { force, id, version } : undefined,
-    routing: routingOf(options?.provider?.order, options?.provider?.allow_fallbacks),
+    routing: toRouting(options?.provider?.order, options?.provider?.allow_fallbacks),
     isTraced: options?.tracing?.enabled === true || tracing?.enabled === true,
   };
 }
 
-function routingOf(order: readonly string[] | null | undefined, allows: boolean | null | undefined): ProviderRouting | undefined {
+function toRouting(order: readonly string[] | null | undefined, allows: boolean | null | undefined): ProviderRouting | undefined {
   const isPlain = (order ?? []).length === 0 && allows !== false;
   return isPlain ? undefined : { order: order ?? [], allowsFallbacks: allows !== false };
 }

@@ -14,9 +14,9 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { agentForRun, modelIdOf } from '../../agents/agents.ts';
+import { agentForRun, findModelId } from '../../agents/agents.ts';
 import { missingModel } from '../../agents/models.ts';
-import { parametersOf } from '../../agents/options.ts';
+import { toModelParameters } from '../../agents/options.ts';
 import { fillVariables } from '../../agents/parts/user-input.ts';
 import { requireForcedTool } from '../../agents/tools/choice.ts';
 import { noTools, type RequestTools } from '../../agents/tools/read.ts';
@@ -24,7 +24,7 @@ import { withStandingTools } from '../../agents/tools/service-tools.ts';
 import { offeredSkills, withAgentTools } from '../../agents/tools.ts';
 import { runWarnings } from '../../agents/warnings.ts';
 import type { Deps } from '../../deps.ts';
-import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from './flow-choice.ts';
+import { type ChosenFlow, chooseFlow, toFlowPlan, toolsOfFlow } from './flow-choice.ts';
 import { missingGrants } from './missing-grants.ts';
 import { requireNamedParts } from './named-parts.ts';
 import { noOptions, type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
@@ -120,7 +120,7 @@ export async function answererNamed(
 ): Promise<Answerer> {
   const name = given ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
   const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
-  const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
+  const model = await deps.models.find(agent === undefined ? name : findModelId(deps, agent));
   if (model === undefined) throw missingModel(name);
   return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
 }
@@ -152,15 +152,15 @@ export function planRun(
   const skills = agent === undefined ? '' : skillInstructions(agent, mayReadSkills(request, flow));
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
   const all = [ofAgent, instructions?.trim(), onlyPlans ? planning : '', skills, lastInstructions];
-  const searched = question.trim();
+  const searchText = question.trim();
   return {
     instructions: all.filter((part) => part !== undefined && part !== '').join('\n\n'),
     ...(flow === undefined ? offeredTools(registry, request, agent) : toolsOfFlow(flow, agent)),
-    parameters: agent === undefined ? parameters : { ...parametersOf(agent.options), ...parameters },
+    parameters: agent === undefined ? parameters : { ...toModelParameters(agent.options), ...parameters },
     knowledge:
       agent === undefined || agent.dataSourceIds.length === 0
         ? null
-        : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question: searched },
+        : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question: searchText },
     generateCitations: agent?.generateCitations ?? false,
     hidesSteps: !showsSteps(caller, agent, options),
     hidesOutputs: !showsOutputs(caller, agent),
@@ -168,7 +168,7 @@ export function planRun(
     ...routing,
     ...(flow === undefined || agent === undefined
       ? { chatMode }
-      : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: question, date, userInputs }) }),
+      : { chatMode: flowMode, flow: toFlowPlan(flow, agent, { input: question, date, userInputs }) }),
     ...(forcedTool === undefined ? {} : { forcedTool }),
     ...(choice === undefined || (onlyPlans && choice === 'auto') ? {} : { toolChoice: choice }),
     ...(typeof parallelToolCalls === 'boolean' ? { parallelToolCalls } : {}),
@@ -196,14 +196,14 @@ function offeredTools(
     functions,
     choice: { allowed },
   } = tools;
-  const offered = agentInMode(registry, chatMode, agent);
-  const standing = allowed === undefined ? (offered?.enabledTools ?? []) : [];
+  const modeAgent = agentInMode(registry, chatMode, agent);
+  const standing = allowed === undefined ? (modeAgent?.enabledTools ?? []) : [];
   const serviceTools = withStandingTools(toolsInMode(registry, chatMode, tools.serviceTools), standing);
   const only = allowed === undefined ? {} : { onlyTools: allowed.functions };
   if (chatMode === 'plan') {
-    return { tools: [], ...(mayReadSkills(request, undefined) ? offeredSkills(offered) : {}), serviceTools, ...only };
+    return { tools: [], ...(mayReadSkills(request, undefined) ? offeredSkills(modeAgent) : {}), serviceTools, ...only };
   }
-  return { ...(allowed === undefined ? withAgentTools(functions, offered) : { tools: functions }), serviceTools, ...only };
+  return { ...(allowed === undefined ? withAgentTools(functions, modeAgent) : { tools: functions }), serviceTools, ...only };
 }
 
 /**

@@ -18,9 +18,9 @@ import { asVisible } from './thread.ts';
  * Cost: one statement; two more when events were deleted.
  */
 export async function listRunStates({ storage }: Deps, runs: readonly Run[]): Promise<readonly RunState[]> {
-  const stored = runs.flatMap(({ id, isStored }) => (isStored ? [id] : []));
-  const events = stored.length === 0 ? new Map<string, readonly RunEvent[]>() : await storage.runEvents.readStates(stored);
-  const swept = stored.filter((id) => !events.has(id));
+  const storedIds = runs.flatMap(({ id, isStored }) => (isStored ? [id] : []));
+  const events = storedIds.length === 0 ? new Map<string, readonly RunEvent[]>() : await storage.runEvents.readStates(storedIds);
+  const swept = storedIds.filter((id) => !events.has(id));
   const messages = swept.length === 0 ? [] : await storage.chats.messagesOfRuns(swept);
   const messagesOf = Map.groupBy(messages, ({ runId }) => runId);
   return runs.map((run) => {
@@ -47,12 +47,12 @@ export async function readableRuns({ storage }: Deps, caller: Caller, runs: read
 }
 
 /** A run as its events tell it, for the APIs. */
-export function runStateOf(snapshot: RunSnapshot): RunState {
+export function toRunState(snapshot: RunSnapshot): RunState {
   return { ...snapshot, id: snapshot.runId };
 }
 
 /** What asked for a run. A run without a row is a response by its id, else a completion. */
-export function runKindOf({ id }: { readonly id: string }, run: Pick<Run, 'kind'> | null): RunKind {
+export function findRunKind({ id }: { readonly id: string }, run: Pick<Run, 'kind'> | null): RunKind {
   return run?.kind ?? (isId('response', id) ? 'response' : 'completion');
 }
 
@@ -66,19 +66,19 @@ function stateOfEvents(id: string, events: readonly RunEvent[]): RunState {
   fold.add(events);
   const state = fold.snapshot();
   const [first] = events;
-  const begun = first?.type === 'response.created' ? first.run : undefined;
-  const told = begun === undefined || begun === state ? [] : (begun.warnings ?? []);
-  const warnings = [...told, ...(state.warnings ?? [])];
-  return { ...state, id, ...(begun?.head === undefined ? {} : { head: begun.head }), warnings };
+  const firstRun = first?.type === 'response.created' ? first.run : undefined;
+  const initialWarnings = firstRun === undefined || firstRun === state ? [] : (firstRun.warnings ?? []);
+  const warnings = [...initialWarnings, ...(state.warnings ?? [])];
+  return { ...state, id, ...(firstRun?.head === undefined ? {} : { head: firstRun.head }), warnings };
 }
 
 function stateOfMessages(run: Run, messages: readonly ChatMessage[]): RunState {
   const { id, status, incompleteReason, error, usage, selection } = run;
-  const output = messages.flatMap(asVisible).flatMap((message) => (message.role === 'assistant' ? itemsOf(message) : []));
+  const output = messages.flatMap(asVisible).flatMap((message) => (message.role === 'assistant' ? toRunItems(message) : []));
   return { id, runId: id, status, incompleteReason, error, usage, selection, output };
 }
 
-function itemsOf({ id, content, citations, status, toolCalls }: ChatMessage): readonly RunItem[] {
+function toRunItems({ id, content, citations, status, toolCalls }: ChatMessage): readonly RunItem[] {
   const text: RunItem = {
     ...{ type: 'message', id, text: content, citations: citations ?? [] },
     status: status === 'completed' ? 'completed' : 'incomplete',

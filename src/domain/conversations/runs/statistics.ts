@@ -3,7 +3,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { isAdministrator } from '../../ground/access/access.ts';
-import { narrowingOf, type RunFilterInput, reachOf } from './history.ts';
+import { loadNarrowing, type RunFilterInput, loadReach } from './history.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -29,9 +29,9 @@ export async function getRunStatistics(
   input: RunFilterInput,
   by: RunGrouping,
 ): Promise<RunStatistics> {
-  const { since, until } = spanOf(deps.now(), input, by);
-  const reach = await reachOf(deps, caller);
-  const query = { ...(await narrowingOf(deps, caller, reach, { ...input, since, until })), since, until };
+  const { since, until } = toSpan(deps.now(), input, by);
+  const reach = await loadReach(deps, caller);
+  const query = { ...(await loadNarrowing(deps, caller, reach, { ...input, since, until })), since, until };
   const most = rowsMax[deps.storage.db.kind];
   const { total, groups } = await deps.storage.runHistory.statistics(reach, query, by, { rowsMax: most, groupsMax });
   return { since, until, by, total, groups: groups.slice(0, groupsMax), isComplete: total.runCount < most };
@@ -62,7 +62,7 @@ const noFigures: RunFigures = {
   ...{ cost: 0, unpricedCount: 0, ratedUp: 0, ratedDown: 0, nothingFoundCount: 0 },
 };
 
-function spanOf(now: Date, { since, until }: RunFilterInput, by: RunGrouping): { readonly since: Date; readonly until: Date } {
+function toSpan(now: Date, { since, until }: RunFilterInput, by: RunGrouping): { readonly since: Date; readonly until: Date } {
   const isHourly = by === 'HOUR';
   const end = until ?? now;
   const begin = since ?? new Date(end.getTime() - (isHourly ? 1 : daysDefault) * dayMs);

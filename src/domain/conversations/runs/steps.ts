@@ -26,14 +26,14 @@ export async function listRunSteps(
 ): Promise<readonly (readonly RunStepView[])[]> {
   const { runHistory, runEvents } = deps.storage;
   const atWork = runs.filter(({ status, isStored }) => isStored && status === 'in_progress');
-  const [kept, logs, showing] = await Promise.all([
+  const [storedSteps, logs, showing] = await Promise.all([
     runHistory.stepsOf(runs.map(({ id }) => id)),
     atWork.length === 0 ? undefined : runEvents.readStates(atWork.map(({ id }) => id)),
     runsThatShowSteps(deps, caller, runs),
   ]);
   return runs.map((run) => {
     const steps =
-      logs?.has(run.id) === true ? workInLog(logs.get(run.id) ?? [], deps.models.priceOf).steps : stepsOf(run, kept.get(run.id));
+      logs?.has(run.id) === true ? workInLog(logs.get(run.id) ?? [], deps.models.priceOf).steps : listSteps(run, storedSteps.get(run.id));
     const beganMs = (run.startedAt ?? run.createdAt).getTime();
     return steps
       .filter(({ type }) => showing.has(run.id) || (type !== 'retrieval' && type !== 'flow'))
@@ -78,17 +78,17 @@ export async function runsThatShowSteps(deps: Deps, caller: Caller, runs: readon
 }
 
 /** The passages that searches of a run found, best first. */
-export function passagesOf(run: Run, steps: readonly RunStep[] | null | undefined): readonly FoundPassage[] {
+export function listPassages(run: Run, steps: readonly RunStep[] | null | undefined): readonly FoundPassage[] {
   if (run.retrieval?.near !== undefined) return run.retrieval.near;
-  const found = (steps ?? []).flatMap((step) => (step.type === 'retrieval' ? step.passages : []));
-  return found.toSorted((a, b) => b.score - a.score).slice(0, passagesMax);
+  const allPassages = (steps ?? []).flatMap((step) => (step.type === 'retrieval' ? step.passages : []));
+  return allPassages.toSorted((a, b) => b.score - a.score).slice(0, passagesMax);
 }
 
 const passagesMax = 8;
 
 /** Of a run without steps of its own, the row says what its one model call was. */
-function stepsOf(run: Run, kept: readonly RunStep[] | null | undefined): readonly RunStep[] {
-  if (kept !== null && kept !== undefined) return kept;
+function listSteps(run: Run, storedSteps: readonly RunStep[] | null | undefined): readonly RunStep[] {
+  if (storedSteps !== null && storedSteps !== undefined) return storedSteps;
   const { answeredModelId, modelId, startedAt, durationMs, firstTokenMs, usage, cost, error, status } = run;
   if (startedAt === null || status === 'in_progress' || (answeredModelId === null && error === null)) return [];
   return [

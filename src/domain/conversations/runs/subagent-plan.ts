@@ -2,9 +2,9 @@ import type { Charge, RunPlan } from '../../../engine/plan/plan.ts';
 import { withMessages } from '../../../engine/runs/stored/request.ts';
 import type { SubagentPlan } from '../../../engine/tools/agents/subagents.ts';
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
-import { modelIdOf } from '../../agents/agents.ts';
+import { findModelId } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
-import { memberOf } from './agent-rights.ts';
+import { toMember } from './agent-rights.ts';
 import { plainRequest, planRun } from './plan.ts';
 import { findFor } from './subagents.ts';
 
@@ -16,21 +16,21 @@ type PlanDeps = Pick<Deps, 'storage' | 'models' | 'now' | 'tools'>;
  */
 export function createSubagentPlan(deps: PlanDeps): SubagentPlan {
   return async (charge, agentId, question) => {
-    const agent = await findFor(deps, memberOf(charge), agentId);
-    return agent === undefined ? undefined : planOf(deps, agent, charge, question);
+    const agent = await findFor(deps, toMember(charge), agentId);
+    return agent === undefined ? undefined : planSubagent(deps, agent, charge, question);
   };
 }
 
-function planOf(deps: PlanDeps, agent: RunnableAgent, charge: Charge, question: string): RunPlan {
+function planSubagent(deps: PlanDeps, agent: RunnableAgent, charge: Charge, question: string): RunPlan {
   const answerer = { agent, flow: undefined, userInputs: {}, routing: {} };
   const inputTokensMax = agent.options.maxInputTokens?.[0];
   const subject = { question, date: deps.now(), inputTokensMax };
-  const planned = planRun(deps, memberOf(charge), plainRequest, answerer, subject);
+  const storedRequest = planRun(deps, toMember(charge), plainRequest, answerer, subject);
   // Whoever reads the run that asks sees what that run shows.
-  const { hidesSteps: _steps, hidesOutputs: _outputs, ...own } = withMessages(planned, [{ role: 'user', content: question }]);
+  const { hidesSteps: _steps, hidesOutputs: _outputs, ...own } = withMessages(storedRequest, [{ role: 'user', content: question }]);
   return {
     ...own,
-    modelId: modelIdOf(deps, agent),
+    modelId: findModelId(deps, agent),
     tools: [],
     mayNotAsk: true,
     isStreaming: true,

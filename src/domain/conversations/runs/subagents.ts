@@ -6,7 +6,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { agentForRun } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
-import { askableFor, memberOf } from './agent-rights.ts';
+import { askableFor, toMember } from './agent-rights.ts';
 
 type AgentDeps = Pick<Deps, 'storage' | 'models' | 'now'>;
 
@@ -19,7 +19,7 @@ export async function askFunctionNames(
   const ids = tools.flatMap(({ type, options: { agents } }) =>
     type === 'subagent' && Array.isArray(agents) ? agents.map(String) : [],
   );
-  const agents = await Promise.all([...new Set(ids)].map((id) => findFor(deps, memberOf(caller), id)));
+  const agents = await Promise.all([...new Set(ids)].map((id) => findFor(deps, toMember(caller), id)));
   return agents.flatMap((agent) => (agent === undefined ? [] : [askFunctionName(agent.name)]));
 }
 
@@ -34,9 +34,9 @@ export async function askableAgents(
   agentIds: readonly string[],
   ofAgent: string | undefined,
 ): Promise<readonly AskableAgent[]> {
-  const member = memberOf(run.charge);
-  const found = (await Promise.all(agentIds.map((id) => findFor(deps, member, id)))).filter((agent) => agent !== undefined);
-  const askable = ofAgent === undefined ? found : await askableFor(deps, run, ofAgent, found);
+  const member = toMember(run.charge);
+  const availableAgents = (await Promise.all(agentIds.map((id) => findFor(deps, member, id)))).filter((agent) => agent !== undefined);
+  const askable = ofAgent === undefined ? availableAgents : await askableFor(deps, run, ofAgent, availableAgents);
   return askable.map(({ id, name, description }) => ({ id, name, description }));
 }
 

@@ -26,9 +26,9 @@ export function firstEvents(runId: string, warnings: readonly Warning[], head?: 
     selection: null,
     output: [],
   };
-  const told = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
+  const eventExtras = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
   return [
-    { sequence: 0, type: 'response.created', run: { ...run, ...told } },
+    { sequence: 0, type: 'response.created', run: { ...run, ...eventExtras } },
     { sequence: 1, type: 'response.in_progress', run },
   ];
 }
@@ -58,7 +58,7 @@ export async function startPlaced(
 }
 
 /** The only process that can work on a run with these secrets; null without secrets. */
-export function holderOf({ runs }: Deps, secrets: Readonly<Record<string, string>>): string | null {
+export function findHolder({ runs }: Deps, secrets: Readonly<Record<string, string>>): string | null {
   return Object.keys(secrets).length === 0 ? null : runs.owner;
 }
 
@@ -75,7 +75,7 @@ export function showsNewChats(agent: Pick<RunnableAgent, 'chatLogsVisible' | 'or
 const chatNameLength = 60;
 
 /** The name of a chat after its first exchange: the beginning of the first line of the prompt that is not blank. */
-export function chatNameOf(text: string): string | null {
+export function toChatName(text: string): string | null {
   const line = text.split('\n').find((candidate) => candidate.trim() !== '');
   if (line === undefined) return null;
   const words = line.trim().replaceAll(/\s+/g, ' ');
@@ -85,7 +85,7 @@ export function chatNameOf(text: string): string | null {
 }
 
 /** The text of the last visible user message, without its invisible parts; '' for none. */
-export function visibleQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
+export function findVisibleQuestion(messages: readonly (ChatMessage | NewMessage)[]): string {
   return (
     messages
       .flatMap((message) => asVisible(message))
@@ -96,8 +96,8 @@ export function visibleQuestionOf(messages: readonly (ChatMessage | NewMessage)[
 
 /** A message as people may read it; `[]` for a hidden one. */
 export function asVisible<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
-  const { context: _context, isHidden, ...shown } = message;
+  const { context: _context, isHidden, ...visibleMessage } = message;
   if (isHidden) return [];
-  const parts = shown.parts?.filter((part) => !('invisible' in part && part.invisible === true)) ?? null;
-  return [{ ...shown, parts } as Message];
+  const parts = visibleMessage.parts?.filter((part) => !('invisible' in part && part.invisible === true)) ?? null;
+  return [{ ...visibleMessage, parts } as Message];
 }

@@ -23,7 +23,7 @@ export async function requireFreeNames(
   { places, serviceTools }: Pick<RequestTools, 'places' | 'serviceTools'>,
   agent: RunnableAgent | undefined,
 ): Promise<void> {
-  const names = agent === undefined ? [] : namesOf(deps, agent);
+  const names = agent === undefined ? [] : listToolNames(deps, agent);
   const asked = await askFunctionNames(deps, caller, [...serviceTools, ...(agent?.enabledTools ?? [])]);
   for (const name of [...names, ...asked]) {
     const param = places.get(name);
@@ -32,8 +32,8 @@ export async function requireFreeNames(
   }
 }
 
-function namesOf({ tools: registry }: Deps, agent: RunnableAgent): readonly string[] {
+function listToolNames({ tools: registry }: Deps, agent: RunnableAgent): readonly string[] {
   const own = agent.tools.map(({ name }) => name);
-  const enabled = agent.enabledTools.flatMap((tool) => registry.namesOf(tool));
-  return [...own, ...enabled, ...(areOnDemand(agent) ? [skillFunction] : [])];
+  const toolNames = agent.enabledTools.flatMap((tool) => registry.namesOf(tool));
+  return [...own, ...toolNames, ...(areOnDemand(agent) ? [skillFunction] : [])];
 }

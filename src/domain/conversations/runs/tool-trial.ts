@@ -1,8 +1,8 @@
 import { callTool } from '../../../engine/runs/calls/call-tool.ts';
 import type { CallEnd } from '../../../engine/runs/calls/open-call.ts';
-import { runFilesOf } from '../../../engine/runs/calls/run-files.ts';
+import { openRunFiles } from '../../../engine/runs/calls/run-files.ts';
 import { apiTool } from '../../../engine/tools/agents/agent-tools.ts';
-import { allowedToolsOf, openAgentServer } from '../../../engine/tools/mcp/agent-servers.ts';
+import { readAllowedTools, openAgentServer } from '../../../engine/tools/mcp/agent-servers.ts';
 import type { McpTools } from '../../../engine/tools/mcp/listing.ts';
 import { isAllowed } from '../../../engine/tools/mcp/tool-filter.ts';
 import type { CallPass, ServerTool } from '../../../engine/tools/server-tool.ts';
@@ -59,8 +59,8 @@ export async function tryAgentTool(
   const call = { name: part.name, tool: tool.countedFor?.(charge) ?? tool, args: JSON.stringify(input.arguments ?? {}) };
   const context = { secrets: {}, logger: deps.logger, mask: undefined, tell: () => undefined, files: run.files, pass };
   const startedAtMs = performance.now();
-  const made = await callTool(call, context, signal);
-  return { ...made, durationMs: Math.round(performance.now() - startedAtMs) };
+  const callEnd = await callTool(call, context, signal);
+  return { ...callEnd, durationMs: Math.round(performance.now() - startedAtMs) };
 }
 
 /** What the server of a tool offers now. */
@@ -89,10 +89,10 @@ export async function listServerTools(deps: Deps, caller: Caller, place: PartPla
     throw new DomainError('INVALID_VALUE', `${part.name} is no MCP server, and lists no tools`, { param: 'id' });
   }
   deps.audit.read(caller, 'instructions', [agent]);
-  const { found, error } = await openServerOf(deps, agent, part, trialRun(deps, caller, agent, signal), true);
-  const allowed = allowedToolsOf(part.data);
-  const tools = (found?.tools ?? []).map((tool) => ({ tool, isAllowed: isAllowed(tool, allowed) }));
-  return { agentId: agent.id, tools, leftOutCount: found?.leftOut ?? 0, unavailableReason: error?.message ?? null };
+  const { found: mcpTools, error } = await openTrialServer(deps, agent, part, trialRun(deps, caller, agent, signal), true);
+  const allowedTools = readAllowedTools(part.data);
+  const tools = (mcpTools?.tools ?? []).map((tool) => ({ tool, isAllowed: isAllowed(tool, allowedTools) }));
+  return { agentId: agent.id, tools, leftOutCount: mcpTools?.leftOut ?? 0, unavailableReason: error?.message ?? null };
 }
 
 function requireRunsHere({ type, name }: AgentTool): void {
@@ -104,7 +104,7 @@ function requireRunsHere({ type, name }: AgentTool): void {
 /** The run that a call outside a run stands for: that of the caller, without a chat. */
 function trialRun(deps: Deps, caller: Caller, agent: AgentView, signal: AbortSignal): McpRun {
   const charge = chargeTo(caller, { agentId: agent.id, runId: deps.newId('completion') });
-  return { plan: { charge }, secrets: {}, signal, files: runFilesOf(deps, { charge }) };
+  return { plan: { charge }, secrets: {}, signal, files: openRunFiles(deps, { charge }) };
 }
 
 interface OpenedServerOf {
@@ -114,7 +114,7 @@ interface OpenedServerOf {
   readonly error: DomainError | undefined;
 }
 
-async function openServerOf(
+async function openTrialServer(
   deps: Deps,
   agent: AgentView,
   part: AgentTool,
@@ -123,8 +123,8 @@ async function openServerOf(
 ): Promise<OpenedServerOf> {
   const serverDeps = { servers: deps.mcp, storage: deps.storage, rightsOfAgent: createRightsOfAgent(deps) };
   try {
-    const { found, functions, error } = await openAgentServer(serverDeps, agent, part, run, isAnew);
-    return { found, functions, error: error === null ? undefined : new DomainError('MCP_UNAVAILABLE', error) };
+    const { found: mcpTools, functions, error } = await openAgentServer(serverDeps, agent, part, run, isAnew);
+    return { found: mcpTools, functions, error: error === null ? undefined : new DomainError('MCP_UNAVAILABLE', error) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return { found: undefined, functions: [], error };
@@ -142,12 +142,12 @@ async function serverTool(
   if (name === undefined || name === null) {
     throw new DomainError('MISSING_REQUIRED_PARAMETER', 'tool must name the tool of the server', { param: 'tool' });
   }
-  const { found, functions, error } = await openServerOf(deps, agent, part, run, false);
+  const { found: mcpTools, functions, error } = await openTrialServer(deps, agent, part, run, false);
   if (error !== undefined) return { run: () => Promise.reject(error) };
-  const allowed = allowedToolsOf(part.data);
-  const index = found?.tools.filter((tool) => isAllowed(tool, allowed)).findIndex((tool) => tool.name === name) ?? -1;
-  const made = functions[index];
-  if (made !== undefined) return made;
+  const allowedTools = readAllowedTools(part.data);
+  const index = mcpTools?.tools.filter((tool) => isAllowed(tool, allowedTools)).findIndex((tool) => tool.name === name) ?? -1;
+  const trialTool = functions[index];
+  if (trialTool !== undefined) return trialTool;
   const message = `The server offers no tool ${JSON.stringify(name.slice(0, 100))} to this agent`;
   throw new DomainError('INVALID_VALUE', message, { param: 'tool' });
 }

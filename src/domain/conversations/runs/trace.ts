@@ -84,24 +84,24 @@ export async function listRunTraces(
   caller: Caller,
   runIds: readonly string[],
 ): Promise<readonly (RunTraceView | 'unknown' | 'forgotten')[]> {
-  const stored = runIds.filter((id) => isId('run', id) || isId('response', id));
-  const runs = await deps.storage.runs.findInChats(stored, visibleChats(caller));
+  const storedIds = runIds.filter((id) => isId('run', id) || isId('response', id));
+  const runs = await deps.storage.runs.findInChats(storedIds, visibleChats(caller));
   const logs = await deps.storage.runEvents.readLogs(runs.map(({ id }) => id));
   const readable = runs.filter(({ id }) => logs.has(id));
   readRuns(deps, caller, readable);
-  const { edited, showing } = await readersOf(deps, caller, readable);
+  const { edited: editableIds, showing } = await findReaders(deps, caller, readable);
   // What belongs to an agent needs the scope of a direct look-up, too.
-  const readsSkills = ({ id, agentId }: Run) => edited.has(id) && (agentId === null || caller.scopes.has('SKILLS:READ'));
+  const readsSkills = ({ id, agentId }: Run) => editableIds.has(id) && (agentId === null || caller.scopes.has('SKILLS:READ'));
   const readsAgent = (run: Run) => readsSkills(run) && (run.agentId === null || caller.scopes.has('AGENTS:READ'));
   const instructions = await deps.storage.runs.instructionsOf(readable.filter(readsAgent).map(({ id }) => id));
-  const known = new Map(runs.map((run) => [run.id, run]));
+  const runsById = new Map(runs.map((run) => [run.id, run]));
   return runIds.map((id) => {
-    const run = known.get(id);
+    const run = runsById.get(id);
     const events = logs.get(id);
     if (run === undefined) return 'unknown';
     if (events === undefined) return 'forgotten';
     const reader = { showsSteps: showing.has(id), readsSkills: readsSkills(run), instructions: instructions.get(id) ?? null };
-    return traceOf(deps, run, events, reader);
+    return toTrace(deps, run, events, reader);
   });
 }
 
@@ -111,7 +111,7 @@ interface TraceReader {
   readonly instructions: string | null;
 }
 
-function traceOf(
+function toTrace(
   { models }: Deps,
   { id, status }: Run,
   events: readonly RunEvent[],
@@ -134,7 +134,7 @@ function traceOf(
 }
 
 /** The ids of the runs whose agent the caller may edit, and of those whose steps it sees. A run without an agent has no secrets from the caller. */
-async function readersOf(
+async function findReaders(
   { storage: { runHistory } }: Deps,
   caller: Caller,
   runs: readonly Run[],

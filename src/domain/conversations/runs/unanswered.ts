@@ -4,9 +4,9 @@ import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleChats } from '../../ground/access/access.ts';
-import { narrowingOf, type RunFilterInput, reachOf } from './history.ts';
+import { loadNarrowing, type RunFilterInput, loadReach } from './history.ts';
 import { readRuns } from './runs.ts';
-import { passagesOf, runsThatShowSteps } from './steps.ts';
+import { listPassages, runsThatShowSteps } from './steps.ts';
 
 /**
  * Runs that did not answer their questions, newest first: their knowledge was searched and gave nothing, or their answer was rated down. Of the runs
@@ -20,12 +20,12 @@ export async function listUnanswered(
   input: Pick<RunFilterInput, 'agentId' | 'since' | 'until'>,
   page: PageRequest,
 ): Promise<Page<UnansweredRun>> {
-  const reach = await reachOf(deps, caller);
-  const query = { ...(await narrowingOf(deps, caller, reach, input)), isUnanswered: true } as const;
-  const found = await deps.storage.runHistory.list(reach, query, page);
-  readRuns(deps, caller, found.items);
-  const items = await asUnanswered(deps, caller, found.items);
-  return { ...found, items, keyOf: ({ run }) => found.keyOf(run) };
+  const reach = await loadReach(deps, caller);
+  const query = { ...(await loadNarrowing(deps, caller, reach, input)), isUnanswered: true } as const;
+  const runPage = await deps.storage.runHistory.list(reach, query, page);
+  readRuns(deps, caller, runPage.items);
+  const items = await asUnanswered(deps, caller, runPage.items);
+  return { ...runPage, items, keyOf: ({ run }) => runPage.keyOf(run) };
 }
 
 async function asUnanswered(deps: Deps, caller: Caller, runs: readonly Run[]): Promise<readonly UnansweredRun[]> {
@@ -43,6 +43,6 @@ async function asUnanswered(deps: Deps, caller: Caller, runs: readonly Run[]): P
       ...(run.ratedDown > 0 ? (['rated_down'] as const) : []),
     ],
     question: questions.get(run.id) ?? null,
-    nearPassages: showing.has(run.id) ? passagesOf(run, steps.get(run.id)) : [],
+    nearPassages: showing.has(run.id) ? listPassages(run, steps.get(run.id)) : [],
   }));
 }

@@ -8,7 +8,7 @@ import { ownChats } from '../../ground/access/access.ts';
 import { removeChat } from '../../ground/blobs.ts';
 import { Faults } from '../../ground/faults.ts';
 import { prepareMessage, type ThreadOfMessage } from '../chats/messages.ts';
-import { asVisible, firstEvents, holderOf, showsNewChats, startPlaced } from '../runs/thread.ts';
+import { asVisible, firstEvents, findHolder, showsNewChats, startPlaced } from '../runs/thread.ts';
 import { type Admitted, admitSchedule, takesAnswers } from './rights.ts';
 import { paused } from './schedules.ts';
 import { nextTime } from './times.ts';
@@ -37,7 +37,7 @@ export function registerSchedules(deps: Deps): void {
   jobs.work('schedules.delete-chat', beginning, ({ chatId }) => removeChat(deps, chatId));
   jobs.every('schedules.look', settings.DUE_LOOK_EVERY_MS, async (signal) => {
     while (!signal.aborted && (await takeDue(deps)) === perRound);
-    for (const ended of await storage.schedules.findEnded(perRound)) await noteEnd(deps, ended);
+    for (const endedRun of await storage.schedules.findEnded(perRound)) await noteEnd(deps, endedRun);
   });
   jobs.lead('schedules.sweep', sweepEveryMs, () => storage.schedules.sweepRuns(new Date(now().getTime() - keptMs)));
 }
@@ -94,14 +94,14 @@ async function beginPending(deps: Deps, scheduleRunId: string): Promise<void> {
     await deps.storage.schedules.endRun(scheduleRunId, 'PENDING', end);
     return;
   }
-  const admitted = await admitSchedule(deps, schedule);
-  if ('reason' in admitted) {
-    await giveUp(deps, pending, admitted.reason, paused(admitted.reason));
-    deps.logger.info({ scheduleId: schedule.id, reason: admitted.reason }, 'a schedule is paused');
+  const admission = await admitSchedule(deps, schedule);
+  if ('reason' in admission) {
+    await giveUp(deps, pending, admission.reason, paused(admission.reason));
+    deps.logger.info({ scheduleId: schedule.id, reason: admission.reason }, 'a schedule is paused');
     return;
   }
   try {
-    await begin(deps, pending, admitted);
+    await begin(deps, pending, admission);
   } catch (error) {
     const isFinal = error instanceof DomainError && !passing.has(error.code);
     const isLate = deps.now().getTime() - scheduleRun.createdAt.getTime() > beginMaxMs;
@@ -124,7 +124,7 @@ async function begin(deps: Deps, { schedule, scheduleRun }: PendingRun, { caller
   faults.throwIfAny();
   const before = await chatThatGoesOn(deps, schedule);
   const thread = before ?? { id: deps.newId('chat'), agentId: agent.id, modelId: null, userInputs };
-  const { run, said, secrets, warnings, chatMode } = await prepareMessage(
+  const { run, said: userMessage, secrets, warnings, chatMode } = await prepareMessage(
     deps,
     caller,
     thread,
@@ -133,20 +133,20 @@ async function begin(deps: Deps, { schedule, scheduleRun }: PendingRun, { caller
   );
   const chat = {
     ...{ id: thread.id, createdAt: run.createdAt, orgId: caller.orgId, userId: caller.userId, agentId: agent.id, userInputs },
-    ...{ name: chatNameOf(schedule, scheduleRun), isVisibleToEditors: showsNewChats(agent, caller.orgId) },
+    ...{ name: toChatName(schedule, scheduleRun), isVisibleToEditors: showsNewChats(agent, caller.orgId) },
   };
-  const placed = await storage.db
+  const placement = await storage.db
     .transaction(async () => {
       // Whoever writes runs of a schedule locks it first.
       const isThere = await storage.schedules.lock(schedule.id);
-      const begun = { runId: run.id, chatId: thread.id, startedAt: run.createdAt };
-      if (!isThere || !(await storage.schedules.beginRun(scheduleRun.id, begun))) throw new Taken();
+      const runStart = { runId: run.id, chatId: thread.id, startedAt: run.createdAt };
+      if (!isThere || !(await storage.schedules.beginRun(scheduleRun.id, runStart))) throw new Taken();
       const result = await storage.threads.begin({
-        ...{ run, events: firstEvents(run.id, warnings), messages: [said], items: [], previousId: null, approvalIds: [] },
+        ...{ run, events: firstEvents(run.id, warnings), messages: [userMessage], items: [], previousId: null, approvalIds: [] },
         ...(before === undefined ? { newChat: { chat, messages: [] } } : {}),
         // Of its own, so that no other message shares the answer.
         ...{ mustBeNewest: false, isBackground: true, mode: 'collect', chatMode, batchKey: run.id },
-        ...{ waitingMax: settings.THREAD_WAITING_MAX, leaseMs: settings.RUN_LEASE_MS, holder: holderOf(deps, secrets) },
+        ...{ waitingMax: settings.THREAD_WAITING_MAX, leaseMs: settings.RUN_LEASE_MS, holder: findHolder(deps, secrets) },
       });
       if (result.kind === 'full') throw new DomainError('THREAD_QUEUE_FULL', 'Too many messages wait in its chat');
       if (result.kind !== 'started' && result.kind !== 'waiting') throw new Taken();
@@ -158,7 +158,7 @@ async function begin(deps: Deps, { schedule, scheduleRun }: PendingRun, { caller
       if (error instanceof Taken) return undefined;
       throw error;
     });
-  if (placed !== undefined) await startPlaced(deps, run.id, secrets, placed);
+  if (placement !== undefined) await startPlaced(deps, run.id, secrets, placement);
 }
 
 /** Undefined when it has not begun, or its owner deleted it: then a new one begins. */
@@ -172,7 +172,7 @@ async function chatThatGoesOn(
 }
 
 /** As `Morning news · 2026-11-26 09:00`, in the time zone of the schedule. */
-function chatNameOf({ name, chatMode, timeZone }: Schedule, { dueAt }: ScheduleRun): string {
+function toChatName({ name, chatMode, timeZone }: Schedule, { dueAt }: ScheduleRun): string {
   if (chatMode === 'SAME') return name;
   const parts = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
   return `${name} · ${new Intl.DateTimeFormat('sv-SE', { timeZone, ...parts }).format(dueAt)}`;
@@ -199,10 +199,10 @@ async function giveUp(
 async function noteEnd(deps: Deps, { scheduleRun, schedule, tenantId, run }: EndedRun): Promise<void> {
   const { storage, now, jobs } = deps;
   const status: ScheduleRunStatus = run === null ? 'FAILED' : (statuses[run.status] ?? 'FAILED');
-  const answer = schedule.webhookId === null ? undefined : await answerOf(deps, scheduleRun);
+  const answer = schedule.webhookId === null ? undefined : await loadAnswer(deps, scheduleRun);
   await storage.db.transaction(async (tx) => {
     await storage.schedules.lock(schedule.id);
-    const end = { status, errorMessage: status === 'COMPLETED' ? null : plain(problemOf(run)), endedAt: now() };
+    const end = { status, errorMessage: status === 'COMPLETED' ? null : plain(describeProblem(run)), endedAt: now() };
     if (!(await storage.schedules.endRun(scheduleRun.id, 'RUNNING', end))) return;
     await tellWebhook(deps, schedule, { ...scheduleRun, ...end }, answer);
     if (status === 'FAILED') await storage.schedules.update(schedule.id, afterFailure(schedule));
@@ -215,7 +215,7 @@ async function noteEnd(deps: Deps, { scheduleRun, schedule, tenantId, run }: End
 }
 
 /** What the agent said last, as its owner reads it. */
-async function answerOf({ storage }: Deps, { runId }: ScheduleRun): Promise<string | undefined> {
+async function loadAnswer({ storage }: Deps, { runId }: ScheduleRun): Promise<string | undefined> {
   const messages = runId === null ? [] : await storage.chats.messagesOfRuns([runId]);
   return messages.flatMap(asVisible).findLast(({ role, content }) => role === 'assistant' && content !== '')?.content;
 }
@@ -246,7 +246,7 @@ const statuses: Readonly<Record<string, ScheduleRunStatus>> = {
   cancelled: 'CANCELLED',
 };
 
-function problemOf(run: EndedRun['run']): string {
+function describeProblem(run: EndedRun['run']): string {
   if (run === null) return 'The run was deleted before it ended';
   if (run.status === 'cancelled') return 'The run was cancelled';
   if (run.status === 'incomplete') return `The answer is incomplete: ${run.incompleteReason ?? 'it was cut off'}`;

@@ -94,7 +94,7 @@ export async function pageRunsOfSchedules(
 }
 
 /** The next times at which a schedule runs; none while it is paused. */
-export function nextTimesOf({ jobs, now }: Deps, { cron, timeZone, isEnabled }: Schedule, count: number): readonly Date[] {
+export function listNextTimes({ jobs, now }: Deps, { cron, timeZone, isEnabled }: Schedule, count: number): readonly Date[] {
   if (count < 1 || count > nextTimesMax)
     throw new DomainError('INVALID_VALUE', `first must be from 1 to ${nextTimesMax}`, { param: 'first' });
   return isEnabled ? nextTimes(jobs, { cron, timeZone }, now(), count) : [];
@@ -118,16 +118,16 @@ export async function createSchedule(deps: Deps, caller: Caller, input: CreateSc
   const userInputs = readInputs(agent.userInputs, input.userInputs);
   const times = { cron: cleanCron(input.cron), timeZone: input.timeZone };
   const createdAt = now();
-  const state = isEnabled === false ? paused(ownPause) : { ...enabled, nextRunAt: nextTime(jobs, times, createdAt) };
+  const state = isEnabled === false ? paused(ownPause) : { ...enabledState, nextRunAt: nextTime(jobs, times, createdAt) };
   const schedule = {
     ...{ id, createdAt, orgId, userId, agentId, userInputs, ...times, ...state },
     ...{ name: cleanName(input.name), prompt: storableText(input.prompt), ...target },
   };
   return deps.audit.change(caller, async () => {
-    const made = await deps.storage.schedules.create(schedule, settings.SCHEDULES_MAX);
-    if (made === undefined)
+    const newSchedule = await deps.storage.schedules.create(schedule, settings.SCHEDULES_MAX);
+    if (newSchedule === undefined)
       throw new DomainError('CONFLICT', `A person has at most ${settings.SCHEDULES_MAX} schedules: delete one first`);
-    return made;
+    return newSchedule;
   });
 }
 
@@ -140,18 +140,18 @@ export async function createSchedule(deps: Deps, caller: Caller, input: CreateSc
 export async function updateSchedule(deps: Deps, caller: Caller, id: string, input: UpdateScheduleInput): Promise<Schedule> {
   const schedule = await getSchedule(deps, caller, id);
   const isOwn = isOwnSchedule(caller, schedule);
-  const given = Object.entries(input).filter(
+  const inputEntries = Object.entries(input).filter(
     ([member, value]) => value !== undefined && (value !== null || member === 'webhookId'),
   );
-  const isPause = given.length === 1 && input.isEnabled === false;
+  const isPause = inputEntries.length === 1 && input.isEnabled === false;
   if (!isOwn && !isPause)
     throw new DomainError('FORBIDDEN', 'Only its owner may change a schedule; administrators may pause and delete it');
-  const changes = isPause ? paused(isOwn ? ownPause : 'An administrator paused it') : await changesOf(deps, schedule, input);
+  const changes = isPause ? paused(isOwn ? ownPause : 'An administrator paused it') : await readChanges(deps, schedule, input);
   return deps.audit.change(caller, async () => {
     await deps.storage.schedules.lock(id);
-    const changed = await deps.storage.schedules.update(id, changes);
-    if (changed === undefined) throw missingSchedule();
-    return changed;
+    const updatedSchedule = await deps.storage.schedules.update(id, changes);
+    if (updatedSchedule === undefined) throw missingSchedule();
+    return updatedSchedule;
   });
 }
 
@@ -181,9 +181,9 @@ export async function runScheduleNow(deps: Deps, caller: Caller, id: string): Pr
     if (await deps.storage.schedules.isRunning(id))
       throw new DomainError('CONFLICT', 'A run of this schedule still goes on: wait for its end, or cancel it');
     const open = { trigger: 'MANUAL', status: 'PENDING', errorMessage: null, endedAt: null } as const;
-    const made = await deps.storage.schedules.addRun({ ...scheduleRun, ...open });
-    await deps.jobs.enqueue('schedules.run', { scheduleRunId: made.id }, { owner: person, tx });
-    return made;
+    const newRun = await deps.storage.schedules.addRun({ ...scheduleRun, ...open });
+    await deps.jobs.enqueue('schedules.run', { scheduleRunId: newRun.id }, { owner: person, tx });
+    return newRun;
   });
 }
 
@@ -198,7 +198,7 @@ function visibleSchedules(caller: Caller): ScheduleFilter {
   return isAdministrator(caller, orgId) ? { orgId } : { orgId, userId };
 }
 
-async function changesOf(deps: Deps, before: Schedule, input: UpdateScheduleInput): Promise<ScheduleChanges> {
+async function readChanges(deps: Deps, before: Schedule, input: UpdateScheduleInput): Promise<ScheduleChanges> {
   const { jobs, now } = deps;
   const { name, prompt, isEnabled } = input;
   checkMembers(deps, input, before);
@@ -224,14 +224,14 @@ async function changesOf(deps: Deps, before: Schedule, input: UpdateScheduleInpu
     ...(staysInChat ? {} : { chatId: null }),
     ...(typeof name === 'string' ? { name: cleanName(name) } : {}),
     ...(typeof prompt === 'string' ? { prompt: storableText(prompt) } : {}),
-    ...(isOn && (isSwitchedOn || isOtherTime) ? { ...enabled, nextRunAt: nextTime(jobs, times, now()) } : {}),
+    ...(isOn && (isSwitchedOn || isOtherTime) ? { ...enabledState, nextRunAt: nextTime(jobs, times, now()) } : {}),
     ...(isSwitchedOn ? { failures: 0 } : {}),
     ...(isEnabled === false && before.isEnabled ? paused(ownPause) : {}),
   };
 }
 
 const ownPause = 'Its owner paused it';
-const enabled = { isEnabled: true, pausedReason: null } as const;
+const enabledState = { isEnabled: true, pausedReason: null } as const;
 
 /** The state of a schedule that does not run until somebody switches it on. */
 export function paused(pausedReason: string) {
@@ -249,17 +249,17 @@ async function agentNamed(
 }
 
 /** @throws DomainError CONFLICT with the reason. */
-function runnable<Found extends object>(found: Found | Obstacle): Found {
-  if ('reason' in found) throw new DomainError('CONFLICT', `This schedule cannot run. ${found.reason}`);
-  return found;
+function runnable<Found extends object>(outcome: Found | Obstacle): Found {
+  if ('reason' in outcome) throw new DomainError('CONFLICT', `This schedule cannot run. ${outcome.reason}`);
+  return outcome;
 }
 
-function readInputs(asked: Parameters<typeof readUserInputs>[0], given: unknown): Schedule['userInputs'] {
-  const found = new Faults();
-  const values = readUserInputs(asked, given, found);
+function readInputs(inputSpecs: Parameters<typeof readUserInputs>[0], valuesInput: unknown): Schedule['userInputs'] {
+  const inputFaults = new Faults();
+  const values = readUserInputs(inputSpecs, valuesInput, inputFaults);
   const faults = new Faults();
   // The input has them in a list, so their names stand in the sentence.
-  for (const { code, message } of found.found)
+  for (const { code, message } of inputFaults.found)
     faults.add('userInputs', `userInputs: ${message.replace(/^userInputs\./, '')}`, code);
   if (JSON.stringify(values).length > userInputsMaxChars)
     faults.add('userInputs', `userInputs must have at most ${userInputsMaxChars} characters together`);

@@ -28,9 +28,9 @@ export function checkTimes(
   faults: Faults,
 ): void {
   if (!isTimeZone(timeZone)) faults.add('timeZone', 'timeZone must be an IANA name such as Europe/Berlin or UTC');
-  const fields = fieldsOf(cron);
+  const fields = splitFields(cron);
   const gapMs = fields === undefined ? undefined : shortestGapMs(jobs, fields, intervalMinMs);
-  if (gapMs === undefined) faults.add('cron', obstacleOf(jobs, fields ?? []));
+  if (gapMs === undefined) faults.add('cron', findObstacle(jobs, fields ?? []));
   else if (gapMs < intervalMinMs) faults.add('cron', `cron must leave at least ${inWords(intervalMinMs)} between two runs`);
 }
 
@@ -51,16 +51,16 @@ export function nextTime(
     if (next === undefined) throw new Error(`the cron expression ${cron} has no next time`);
     return next;
   };
-  const plain = instantOf(wallAfter(wallOf(after, timeZone)), timeZone, 'compatible');
+  const plain = toInstant(wallAfter(toWallTime(after, timeZone)), timeZone, 'compatible');
   if (isSteady(after, timeZone) && isSteady(plain, timeZone)) return plain;
   const isEachHour = runsEachHour(jobs, cron);
   let best: Date | undefined;
-  let wall = wallOf(new Date(after.getTime() - changeMaxMs), timeZone);
+  let wall = toWallTime(new Date(after.getTime() - changeMaxMs), timeZone);
   for (;;) {
     wall = wallAfter(wall);
-    if (best !== undefined && wall.getTime() > wallOf(best, timeZone).getTime() + changeMaxMs) return best;
+    if (best !== undefined && wall.getTime() > toWallTime(best, timeZone).getTime() + changeMaxMs) return best;
     for (const side of isEachHour ? (['compatible', 'later'] as const) : (['compatible'] as const)) {
-      const at = instantOf(wall, timeZone, side);
+      const at = toInstant(wall, timeZone, side);
       if (at > after && (best === undefined || at < best)) best = at;
     }
   }
@@ -73,27 +73,27 @@ export function nextTimes(
   after: Date,
   count: number,
 ): readonly Date[] {
-  const found: Date[] = [];
-  for (let last = after; found.length < count; found.push(last)) last = nextTime(jobs, times, last);
-  return found;
+  const upcomingTimes: Date[] = [];
+  for (let last = after; upcomingTimes.length < count; upcomingTimes.push(last)) last = nextTime(jobs, times, last);
+  return upcomingTimes;
 }
 
 /** What the clock of a zone shows at a moment, as if it were UTC. */
-function wallOf(at: Date, timeZone: string): Date {
+function toWallTime(at: Date, timeZone: string): Date {
   const { offsetNanoseconds } = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timeZone);
   return new Date(at.getTime() + offsetNanoseconds / 1e6);
 }
 
 /** When the clock shows that. @param side  `compatible`: the first of two moments, and behind a jump; `later`: the second of two. */
-function instantOf(wall: Date, timeZone: string, side: 'compatible' | 'later'): Date {
-  const shown = Temporal.PlainDateTime.from(wall.toISOString().slice(0, -1));
-  return new Date(shown.toZonedDateTime(timeZone, { disambiguation: side }).epochMilliseconds);
+function toInstant(wall: Date, timeZone: string, side: 'compatible' | 'later'): Date {
+  const wallTime = Temporal.PlainDateTime.from(wall.toISOString().slice(0, -1));
+  return new Date(wallTime.toZonedDateTime(timeZone, { disambiguation: side }).epochMilliseconds);
 }
 
 /** Whether no clock is changed around a moment. */
 function isSteady(at: Date, timeZone: string): boolean {
-  const offsetOf = (ms: number) => wallOf(new Date(ms), timeZone).getTime() - ms;
-  return offsetOf(at.getTime() - changeMaxMs) === offsetOf(at.getTime() + changeMaxMs);
+  const findOffset = (ms: number) => toWallTime(new Date(ms), timeZone).getTime() - ms;
+  return findOffset(at.getTime() - changeMaxMs) === findOffset(at.getTime() + changeMaxMs);
 }
 
 function runsEachHour(jobs: Pick<Jobs, 'timesOf'>, cron: string): boolean {
@@ -108,7 +108,7 @@ export function cleanCron(cron: string): string {
 }
 
 /** The five fields; undefined for what is none. `H` would be a time that pg-boss draws by lot. */
-function fieldsOf(cron: string): readonly string[] | undefined {
+function splitFields(cron: string): readonly string[] | undefined {
   if (cron.length > cronMaxChars) return undefined;
   const fields = cleanCron(cron).split(' ');
   return fields.length === 5 && fields.every((field) => /^[\dA-GI-Z*,/?#-]+$/.test(field)) ? fields : undefined;
@@ -151,7 +151,7 @@ const ranges: readonly { readonly min: number; readonly max: number; readonly na
 ];
 
 /** In words, why an expression cannot be read. */
-function obstacleOf(jobs: Pick<Jobs, 'timesOf'>, fields: readonly string[]): string {
+function findObstacle(jobs: Pick<Jobs, 'timesOf'>, fields: readonly string[]): string {
   const backward = fields.flatMap((field, index) => field.split(',').flatMap((part) => backwardRange(part, index)))[0];
   if (backward !== undefined) return `cron has a range that runs backwards, ${backward.range}: write ${backward.instead}`;
   const [minute, hour, day, month, weekday] = fields;
@@ -172,11 +172,11 @@ function backwardRange(part: string, index: number): { readonly range: string; r
   const { min, max, names } = ranges[index] ?? { min: 0, max: 0, names: [] };
   const [range = '', step] = part.split('/');
   const [first = '', last = '', ...rest] = range.split('-');
-  const numberOf = (text: string) => (names.includes(text) ? names.indexOf(text) + min : Number.parseInt(text, 10));
-  const [from, to] = [numberOf(first), numberOf(last)];
+  const readNumber = (text: string) => (names.includes(text) ? names.indexOf(text) + min : Number.parseInt(text, 10));
+  const [from, to] = [readNumber(first), readNumber(last)];
   if (rest.length > 0 || !(from > to) || from > max || to < min) return [];
-  const nameOf = (value: number) => (names.includes(first) ? names[value - min] : String(value));
-  const one = (low: number, high: number) => (low === high ? nameOf(low) : `${nameOf(low)}-${nameOf(high)}`);
+  const findName = (value: number) => (names.includes(first) ? names[value - min] : String(value));
+  const one = (low: number, high: number) => (low === high ? findName(low) : `${findName(low)}-${findName(high)}`);
   // Two ranges with a step would not mean the same as one that goes on.
   const instead =
     step === undefined ? `${one(from, max)},${one(min, to)}` : 'two ranges, one to the end and one from the beginning';

@@ -352,12 +352,12 @@ export function visibleGroups(caller: Caller): GroupFilter {
 }
 
 /** The viewer for whom storage computes the members of agents that depend on the reader. */
-export function viewerOf(caller: Caller): AgentViewer {
+export function toViewer(caller: Caller): AgentViewer {
   return { userId: caller.userId, groups: visibleGroups(caller) };
 }
 
 /** The caller's groups: those it owns or is a member of. */
-export function groupsOf(caller: Caller): GroupFilter {
+export function toGroupFilter(caller: Caller): GroupFilter {
   return groupsAtHome(caller, { any: ownGroups(caller) });
 }
 

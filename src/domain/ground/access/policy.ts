@@ -38,7 +38,7 @@ export const runOperations: ReadonlySet<string> = new Set([
 
 /** Whether the caller's key has the scope of an operation: what a list of possible calls shows. */
 export function hasScope(caller: Caller, operation: string): boolean {
-  const scope = scopeOf(operation);
+  const scope = findScope(operation);
   return scope === null ? !isDirectory(caller) : scope !== undefined && caller.scopes.has(scope);
 }
 
@@ -68,7 +68,7 @@ export function requireChange(caller: Caller, operation: string): void {
  */
 export function requireScope(caller: Caller, operation: string): void {
   if (!hasScope(caller, operation)) {
-    const scope = scopeOf(operation);
+    const scope = findScope(operation);
     throw insufficientScope(operation.split('.').at(-1) ?? operation, scope);
   }
   requireChange(caller, operation);
@@ -86,6 +86,6 @@ export function insufficientScope(operation: string, scope: Scope | null | undef
   return new DomainError('INSUFFICIENT_SCOPE', `${operation} ${need}`);
 }
 
-function scopeOf(operation: string): Scope | null | undefined {
+function findScope(operation: string): Scope | null | undefined {
   return operation in operationScopes ? operationScopes[operation] : pageScopes[operation];
 }

@@ -7,7 +7,7 @@ import type { FileImagePart } from '../../../engine/runs/model/file-images.ts';
 import type { ChatFile } from '../../../entities/conversations/chats/file.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
-import { imageTypeOf } from '../../../lib/image-type.ts';
+import { detectImageType } from '../../../lib/image-type.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../faults.ts';
@@ -71,15 +71,15 @@ export async function readAttachments(
   const signal = caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
   const faults = new Faults();
   const parts: ContextPart[] = [];
-  const fetched: FetchBudget = { bytesLeft: deps.settings.PROMPT_FETCH_MAX_BYTES };
-  let left = tokensMax;
+  const fetchBudget: FetchBudget = { bytesLeft: deps.settings.PROMPT_FETCH_MAX_BYTES };
+  let remainingTokens = tokensMax;
   let textChars = 0;
   for (const source of sources) {
     const { param } = source;
     try {
-      const part = await readSource(deps, source, { owner, model, tokensMax: left, fetched, signal });
+      const part = await readSource(deps, source, { owner, model, tokensMax: remainingTokens, fetched: fetchBudget, signal });
       if (part.type === 'text') {
-        left = Math.max(0, left - estimateTokens(part.text));
+        remainingTokens = Math.max(0, remainingTokens - estimateTokens(part.text));
         textChars += part.text.length;
         if (textChars > deps.settings.EXTRACT_TEXT_MAX_CHARS) throw tooMuchText(param, deps.settings.EXTRACT_TEXT_MAX_CHARS);
       }
@@ -120,21 +120,21 @@ async function readSource(deps: Deps, source: AttachmentSource, reading: Reading
   const { param, from, detail } = source;
   const { owner, model, tokensMax, signal } = reading;
   if ('url' in from && source.isImage === true && !model.acceptsImages) throw unseen(param, 'is an image', model);
-  const given = await bytesOf(deps, source, reading);
-  const imageType = imageTypeOf(given.bytes);
+  const sourceBytes = await loadBytes(deps, source, reading);
+  const imageType = detectImageType(sourceBytes.bytes);
   if (imageType === undefined) {
     if (source.isImage === true) throw invalid(param, `${param} is none of PNG, JPEG, GIF and WebP`);
-    const text = storableText(await deps.knowledge.readFile(owner, given, param, signal));
-    return { type: 'text', text: writePromptFile({ name: given.filename, text }, tokensMax) };
+    const text = storableText(await deps.knowledge.readFile(owner, sourceBytes, param, signal));
+    return { type: 'text', text: writePromptFile({ name: sourceBytes.filename, text }, tokensMax) };
   }
-  if (!model.acceptsImages) throw unseen(param, `is the image ${given.filename}`, model);
-  const shown = detail === undefined ? {} : { detail };
+  if (!model.acceptsImages) throw unseen(param, `is the image ${sourceBytes.filename}`, model);
+  const detailOption = detail === undefined ? {} : { detail };
   if ('blobKey' in from && from.blobKey !== null)
-    return { type: 'chat-file', blobKey: from.blobKey, mimeType: imageType, name: given.filename, ...shown };
-  return { type: 'image', url: `data:${imageType};base64,${given.bytes.toString('base64')}`, ...shown };
+    return { type: 'chat-file', blobKey: from.blobKey, mimeType: imageType, name: sourceBytes.filename, ...detailOption };
+  return { type: 'image', url: `data:${imageType};base64,${sourceBytes.bytes.toString('base64')}`, ...detailOption };
 }
 
-async function bytesOf(deps: Deps, { param, from, name }: AttachmentSource, reading: Reading): Promise<AttachmentBytes> {
+async function loadBytes(deps: Deps, { param, from, name }: AttachmentSource, reading: Reading): Promise<AttachmentBytes> {
   const bytesMax = deps.settings.CHAT_FILE_MAX_BYTES;
   if ('url' in from) return fetchAddress(deps, { url: from.url, name, param }, reading);
   if ('bytes' in from) {
@@ -150,15 +150,15 @@ async function bytesOf(deps: Deps, { param, from, name }: AttachmentSource, read
 async function fetchAddress(
   { egress, settings }: Deps,
   { url, name, param }: { readonly url: string; readonly name: string | undefined; readonly param: string },
-  { owner, fetched, signal }: Reading,
+  { owner, fetched: fetchBudget, signal }: Reading,
 ): Promise<AttachmentBytes> {
   const { CHAT_FILE_MAX_BYTES, PROMPT_FETCH_MAX_BYTES, EGRESS_FETCH_TIMEOUT_MS: timeoutMs } = settings;
-  const bytesMax = Math.min(CHAT_FILE_MAX_BYTES, fetched.bytesLeft);
+  const bytesMax = Math.min(CHAT_FILE_MAX_BYTES, fetchBudget.bytesLeft);
   const beyond = `${param} could not be read: the addresses of one request may give ${PROMPT_FETCH_MAX_BYTES} bytes together`;
   if (bytesMax <= 0) throw invalid(param, beyond);
   try {
     const reply = await egress.send({ owner, url, bytesMax, timeoutMs }, signal);
-    fetched.bytesLeft -= reply.body.length;
+    fetchBudget.bytesLeft -= reply.body.length;
     if (reply.status >= 300) throw invalid(param, `${param} could not be read: the address answered ${reply.status}`);
     const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
     return { bytes: reply.body, filename: name ?? url.slice(0, 300), mimeType: mimeType.slice(0, 200) };

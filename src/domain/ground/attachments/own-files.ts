@@ -7,8 +7,8 @@ import { Faults } from '../faults.ts';
 
 /** Those of the ids that are files of the caller with content. One statement. */
 export function findFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly StoredFile[]> {
-  const wanted = ids.filter(isFileId);
-  return wanted.length === 0 ? Promise.resolve([]) : deps.storage.files.findMany(wanted, ownerOf(caller));
+  const validIds = ids.filter(isFileId);
+  return validIds.length === 0 ? Promise.resolve([]) : deps.storage.files.findMany(validIds, toFileOwner(caller));
 }
 
 /** A file that a request names. */
@@ -40,7 +40,7 @@ export async function requireOwnFiles(
   return files;
 }
 
-export function ownerOf({ userId, orgId, scopes }: Caller): FileOwner {
+export function toFileOwner({ userId, orgId, scopes }: Caller): FileOwner {
   return { userId, orgId, hasSources: scopes.has('DATA_SOURCES:READ') };
 }
 

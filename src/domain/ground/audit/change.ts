@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { kindOfId } from '../../../entities/ground/ids.ts';
-import { type AuditChange, type AuditedCall, auditValueOf } from '../../../entities/operations/audit.ts';
+import { type AuditChange, type AuditedCall, toAuditValue } from '../../../entities/operations/audit.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Database, Transaction } from '../../../storage/ground/database.ts';
 import type { AuditEntryStore, NewAuditEntry } from '../../../storage/operations/audit/entries.ts';
@@ -56,7 +56,7 @@ export function recordChange<T>(
     const changes = await changesWithBefore(auditEntries, caller, call);
     const result = await write(tx);
     if (call !== undefined) {
-      await auditEntries.write([{ ...entryOf(caller, call, result), changes }]);
+      await auditEntries.write([{ ...toEntry(caller, call, result), changes }]);
       call.isWritten = true;
     }
     return result;
@@ -75,7 +75,7 @@ async function changesWithBefore(
   const state = await auditEntries.stateBefore({ action, id: changedId, orgId: call.orgId ?? orgId });
   if (state === undefined) return changes;
   return changes.map((change) => {
-    const before = shownMembers.has(change.member) ? auditValueOf(state[change.member]) : undefined;
+    const before = shownMembers.has(change.member) ? toAuditValue(state[change.member]) : undefined;
     return before === undefined ? change : { ...change, before };
   });
 }
@@ -126,16 +126,16 @@ export function recordChangeOfService(
 export async function withAuditEntry<T>(
   { storage, newId, now, logger }: ChangeDeps,
   caller: Caller,
-  given: ChangeCall,
+  changeCall: ChangeCall,
   work: (caller: Caller) => Promise<T> | T,
 ): Promise<T> {
-  const { changedId, shownMembers = new Set() } = given;
-  const made = { entryId: newId('auditEntry'), createdAt: now(), isWritten: false };
-  const call: AuditedCall = { ...given, changedId, shownMembers, ...made };
-  const audited = { ...caller, call };
+  const { changedId, shownMembers = new Set() } = changeCall;
+  const entryState = { entryId: newId('auditEntry'), createdAt: now(), isWritten: false };
+  const call: AuditedCall = { ...changeCall, changedId, shownMembers, ...entryState };
+  const auditedCaller = { ...caller, call };
   let result: T;
   try {
-    result = await work(audited);
+    result = await work(auditedCaller);
   } catch (error) {
     if (call.isWritten) {
       await storage.auditEntries
@@ -146,25 +146,25 @@ export async function withAuditEntry<T>(
     }
     throw error;
   }
-  if (!call.isWritten) await storage.auditEntries.write([entryOf(caller, call, result)]);
+  if (!call.isWritten) await storage.auditEntries.write([toEntry(caller, call, result)]);
   for (const id of call.ids) caller.request?.changedIds.add(id);
   return result;
 }
 
-function entryOf(caller: Caller, call: AuditedCall, result: unknown): NewAuditEntry {
-  const id = memberOf(result, 'id');
+function toEntry(caller: Caller, call: AuditedCall, result: unknown): NewAuditEntry {
+  const id = readMember(result, 'id');
   const isTarget = id !== undefined && kindOfId(id) !== undefined;
   return {
     id: call.entryId,
     createdAt: call.createdAt,
-    orgId: organizationOf(call, result) ?? call.orgId ?? caller.orgId,
+    orgId: findOrganizationId(call, result) ?? call.orgId ?? caller.orgId,
     actorUserId: caller.userId,
     actorKeyId: caller.keyId,
     action: call.action,
     kind: 'CHANGE',
     outcome: 'SUCCEEDED',
     count: 1,
-    ...targets([...(isTarget ? [id] : []), ...targetIdsOf(result), ...call.ids]),
+    ...targets([...(isTarget ? [id] : []), ...listTargetIds(result), ...call.ids]),
     changes: call.changes,
     requestId: call.requestId,
     address: call.address ?? null,
@@ -172,21 +172,21 @@ function entryOf(caller: Caller, call: AuditedCall, result: unknown): NewAuditEn
 }
 
 /** A change of several things names them all. */
-function targetIdsOf(result: unknown): readonly string[] {
+function listTargetIds(result: unknown): readonly string[] {
   const ids = typeof result === 'object' && result !== null && 'targetIds' in result ? result.targetIds : [];
   return Array.isArray(ids) ? ids : [];
 }
 
 /** Administrators of the changed organization see the entry, also when the caller is of another organization. */
-function organizationOf({ action }: AuditedCall, result: unknown): string | undefined {
+function findOrganizationId({ action }: AuditedCall, result: unknown): string | undefined {
   // It has no administrators any more.
   if (action === 'deleteOrganization') return undefined;
-  const id = memberOf(result, 'id');
-  return id !== undefined && kindOfId(id) === 'organization' ? id : memberOf(result, 'orgId');
+  const id = readMember(result, 'id');
+  return id !== undefined && kindOfId(id) === 'organization' ? id : readMember(result, 'orgId');
 }
 
-function memberOf(value: unknown, member: string): string | undefined {
+function readMember(value: unknown, member: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const found = (value as Readonly<Record<string, unknown>>)[member];
-  return typeof found === 'string' && found !== '' ? found : undefined;
+  const memberValue = (value as Readonly<Record<string, unknown>>)[member];
+  return typeof memberValue === 'string' && memberValue !== '' ? memberValue : undefined;
 }

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts';
 import { requireScope } from '../access/policy.ts';
 import { withAuditEntry } from './change.ts';
 import type { CallOrigin } from './origin.ts';
-import { readerOf } from './reads.ts';
+import { toReader } from './reads.ts';
 
 /** Runs change nothing that belongs to the organization; the usage ledger records them. */
 export const unauditedOperations: ReadonlySet<string> = new Set([
@@ -44,7 +44,7 @@ export function requireOperation(call: OperationCall, operation: string, ids: re
 /** Writes a refusal into the audit log. @returns the error itself. */
 export function notedRefusal(call: OperationCall, operation: string, error: unknown, ids: readonly string[]): unknown {
   if (error instanceof DomainError && errorCodes[error.code].status === 403) {
-    call.deps.audit.refusals.note(call.caller, actionOf(operation), error, ids, call);
+    call.deps.audit.refusals.note(call.caller, toAction(operation), error, ids, call);
   }
   return error;
 }
@@ -62,10 +62,10 @@ export async function performOperation<T>(
 ): Promise<T> {
   requireOperation(call, operation, ids);
   const { deps, caller, requestId, address } = call;
-  const action = actionOf(operation);
+  const action = toAction(operation);
   const isChange = /^(Mutation|Page)\./.test(operation) && !unauditedOperations.has(action);
   try {
-    if (!isChange) return await work(readerOf(caller, [action], call));
+    if (!isChange) return await work(toReader(caller, [action], call));
     return await withAuditEntry(deps, caller, { action, ids, orgId: undefined, changes: [], requestId, address }, work);
   } catch (error) {
     throw notedRefusal(call, operation, error, ids);
@@ -73,6 +73,6 @@ export async function performOperation<T>(
 }
 
 /** The name of an operation in the audit log: `createAgent` of `Mutation.createAgent`. */
-export function actionOf(operation: string): string {
+export function toAction(operation: string): string {
   return operation.slice(operation.indexOf('.') + 1);
 }

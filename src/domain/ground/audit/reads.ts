@@ -35,7 +35,7 @@ export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'ch
  *
  * @param actions  the root fields of the request.
  */
-export function readerOf(caller: Caller, actions: readonly string[], origin: CallOrigin): Caller {
+export function toReader(caller: Caller, actions: readonly string[], origin: CallOrigin): Caller {
   const isAdministrator = caller.role !== 'MEMBER' || caller.level !== 'ORGANIZATION';
   if (!isAdministrator && !actions.some((action) => exportOperations.has(action))) return caller;
   const { requestId, address } = origin;
@@ -76,11 +76,11 @@ export class RequestReads {
   }
 
   note(noun: ContentNoun, things: readonly ShownThing[]): void {
-    const known = this.#seen.get(noun) ?? new Set<string>();
-    const countBefore = known.size;
-    for (const thing of things) if (!this.#isOwn(thing) && !this.#changedIds.has(thing.id)) known.add(thing.id);
-    if (known.size === countBefore) return;
-    this.#seen.set(noun, known);
+    const nounIds = this.#seen.get(noun) ?? new Set<string>();
+    const countBefore = nounIds.size;
+    for (const thing of things) if (!this.#isOwn(thing) && !this.#changedIds.has(thing.id)) nounIds.add(thing.id);
+    if (nounIds.size === countBefore) return;
+    this.#seen.set(noun, nounIds);
     this.#write();
   }
 
@@ -100,12 +100,12 @@ export class RequestReads {
   async #entries(): Promise<readonly NewAuditEntry[]> {
     this.#isWaiting = false;
     const things = new Map([...this.#exports.values(), ...(await this.#unseen())].map((thing) => [thing.id, thing]));
-    return [...Map.groupBy(things.values(), ({ orgId }) => orgId)].flatMap(([orgId, shown]) =>
-      Array.from({ length: Math.ceil(shown.length / auditTargetsMax) }, (_, part) => ({
+    return [...Map.groupBy(things.values(), ({ orgId }) => orgId)].flatMap(([orgId, orgThings]) =>
+      Array.from({ length: Math.ceil(orgThings.length / auditTargetsMax) }, (_, part) => ({
         ...this.#entry,
         id: this.#entryIdOf(`${orgId} ${part}`),
         orgId,
-        ...targets(shown.slice(part * auditTargetsMax, (part + 1) * auditTargetsMax).map(({ id }) => id)),
+        ...targets(orgThings.slice(part * auditTargetsMax, (part + 1) * auditTargetsMax).map(({ id }) => id)),
       })),
     );
   }

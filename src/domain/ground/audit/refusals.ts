@@ -62,16 +62,16 @@ export class Refusals {
       requestId: origin.requestId,
       address: origin.address ?? null,
     };
-    const spent = this.#byKey.get(keyId) ?? { entries: 0, surplus: 0, last: undefined };
-    this.#byKey.set(keyId, spent);
+    const tally = this.#byKey.get(keyId) ?? { entries: 0, surplus: 0, last: undefined };
+    this.#byKey.set(keyId, tally);
     const ofOrganization = this.#byOrganization.get(orgId) ?? 0;
-    if (spent.entries < perMinuteMax && ofOrganization < perMinuteMax * keysPerOrganization) {
-      spent.entries += 1;
+    if (tally.entries < perMinuteMax && ofOrganization < perMinuteMax * keysPerOrganization) {
+      tally.entries += 1;
       this.#byOrganization.set(orgId, ofOrganization + 1);
       batch.add(async () => [entry]);
     } else {
-      spent.surplus += 1;
-      spent.last = entry;
+      tally.surplus += 1;
+      tally.last = entry;
     }
   }
 

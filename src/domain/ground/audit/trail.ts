@@ -64,8 +64,8 @@ export class AuditTrail {
   }
 
   #readsOf(caller: Caller, request: AuditedRequest): RequestReads {
-    const known = this.#readsOfRequests.get(request) ?? new RequestReads(this.#reads, caller, request);
-    this.#readsOfRequests.set(request, known);
-    return known;
+    const requestReads = this.#readsOfRequests.get(request) ?? new RequestReads(this.#reads, caller, request);
+    this.#readsOfRequests.set(request, requestReads);
+    return requestReads;
   }
 }

@@ -8,7 +8,7 @@ import type { fileBatchBody } from '../../../wire/vector-store-bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
-import { copiesOf, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
+import { makeCopies, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
 import { type StoreFileListQuery, tooManyFiles } from './files.ts';
 import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
@@ -40,41 +40,41 @@ export async function createFileBatch(
 ): Promise<StoreFileBatch> {
   const store = await editableStore(deps, caller, vectorStoreId);
   const storeId = store.id;
-  const wanted = readFiles(input);
+  const batchFiles = readFiles(input);
   requireUnexpired(deps, store);
   const { vectorStores, vectorStoreBatches } = deps.storage;
-  const known = new Map(
+  const existingByFile = new Map(
     (
       await vectorStores.filesByIds(
         storeId,
-        wanted.map(({ fileId }) => fileId),
+        batchFiles.map(({ fileId }) => fileId),
       )
     ).map((file) => [file.fileId, file.itemId]),
   );
-  const copies = await copiesOf(
+  const copies = await makeCopies(
     deps,
     caller,
-    wanted.filter(({ fileId }) => !known.has(fileId)),
+    batchFiles.filter(({ fileId }) => !existingByFile.has(fileId)),
   );
   const id = deps.newId('vectorStoreFileBatch');
   const batch = { id, createdAt: deps.now(), dataSourceId: storeId };
   const filesMax = deps.settings.VECTOR_STORE_FILES_MAX;
   const add = async () => {
-    const added = await vectorStoreBatches.add(batch, copies, [...known.values()], filesMax, queueIndexing(deps, caller));
-    if (added.kind === 'full') throw tooManyFiles(deps);
-    if (added.kind === 'missing') throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
-    for (const { fileId, attributes, hasAttributes } of wanted) {
-      const itemId = known.get(fileId);
+    const addedBatch = await vectorStoreBatches.add(batch, copies, [...existingByFile.values()], filesMax, queueIndexing(deps, caller));
+    if (addedBatch.kind === 'full') throw tooManyFiles(deps);
+    if (addedBatch.kind === 'missing') throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
+    for (const { fileId, attributes, hasAttributes } of batchFiles) {
+      const itemId = existingByFile.get(fileId);
       if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);
     }
-    await vectorStores.beginAnew([...known.values()], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
-    return { id, unneeded: added.unneeded };
+    await vectorStores.beginAnew([...existingByFile.values()], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
+    return { id, unneeded: addedBatch.unneeded };
   };
-  const { unneeded } = await deps.audit.change(caller, add).catch(async (error: unknown) => {
+  const { unneeded: surplusFiles } = await deps.audit.change(caller, add).catch(async (error: unknown) => {
     await removeCopies(deps, copies);
     throw error;
   });
-  await removeCopies(deps, unneeded);
+  await removeCopies(deps, surplusFiles);
   return getFileBatch(deps, caller, { id, vectorStoreId: storeId });
 }
 
@@ -87,10 +87,10 @@ export interface FileBatchPlace {
 /** @throws DomainError NOT_FOUND for the store and the batch. */
 export async function getFileBatch(deps: Deps, caller: Caller, { id, vectorStoreId }: FileBatchPlace): Promise<StoreFileBatch> {
   const store = typeof vectorStoreId === 'string' ? await getVectorStore(deps, caller, vectorStoreId) : undefined;
-  const [found] = isId('vectorStoreFileBatch', id) ? await getFileBatches(deps, caller, [id]) : [];
-  if (found === undefined || (store !== undefined && store.id !== found.dataSourceId))
+  const [fileBatch] = isId('vectorStoreFileBatch', id) ? await getFileBatches(deps, caller, [id]) : [];
+  if (fileBatch === undefined || (store !== undefined && store.id !== fileBatch.dataSourceId))
     throw new DomainError('NOT_FOUND', 'This vector store has no such batch of files', { param: 'batchId' });
-  return found;
+  return fileBatch;
 }
 
 /** The batches among `ids` whose stores the caller may read, in any order. */
@@ -150,18 +150,18 @@ export async function cancelFileBatch(deps: Deps, caller: Caller, place: FileBat
 
 function readFiles({ fileIds, files, attributes, chunkingStrategy }: FileBatchInput): readonly BatchFile[] {
   const faults = new Faults();
-  const named = fileIds ?? [];
-  const given = files ?? [];
-  const [member, count] = given.length > 0 ? ['files', given] : ['fileIds', named];
-  if (named.length > 0 && given.length > 0) faults.add('files', 'files and fileIds exclude each other: give one of them');
+  const idInputs = fileIds ?? [];
+  const fileInputs = files ?? [];
+  const [member, count] = fileInputs.length > 0 ? ['files', fileInputs] : ['fileIds', idInputs];
+  if (idInputs.length > 0 && fileInputs.length > 0) faults.add('files', 'files and fileIds exclude each other: give one of them');
   if (count.length === 0) faults.add(member, 'fileIds or files must name at least one file', 'MISSING_REQUIRED_PARAMETER');
   faults.requireCount(member, count, batchFilesMax);
   const ofAll = readAttributes(attributes, faults);
   requireOwnChunks(chunkingStrategy, faults);
   const hasForAll = (attributes ?? null) !== null;
-  const wanted =
-    given.length > 0
-      ? given.slice(0, batchFilesMax).map((file, index): BatchFile => {
+  const batchFiles =
+    fileInputs.length > 0
+      ? fileInputs.slice(0, batchFilesMax).map((file, index): BatchFile => {
           const at = `files[${index}]`;
           requireOwnChunks(file.chunkingStrategy, faults, `${at}.chunkingStrategy`);
           const own = readAttributes(file.attributes, faults, `${at}.attributes`);
@@ -172,11 +172,11 @@ function readFiles({ fileIds, files, attributes, chunkingStrategy }: FileBatchIn
             hasAttributes: (file.attributes ?? null) !== null,
           };
         })
-      : named
+      : idInputs
           .slice(0, batchFilesMax)
           .map(
             (fileId, index): BatchFile => ({ fileId, param: `fileIds[${index}]`, attributes: ofAll, hasAttributes: hasForAll }),
           );
   faults.throwIfAny();
-  return [...new Map(wanted.map((file) => [file.fileId, file])).values()];
+  return [...new Map(batchFiles.map((file) => [file.fileId, file])).values()];
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { FileContent } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
-import { textOf } from '../item-passages.ts';
+import { toText } from '../item-passages.ts';
 import { getStoreFile } from './files.ts';
 import type { Optional } from './input.ts';
 
@@ -28,12 +28,12 @@ export async function getFileContent(
   const { itemId } = await getStoreFile(deps, caller, { id: fileId, vectorStoreId: storeId });
   const from = typeof page === 'string' ? Number(page) : 0;
   // The passage before the page comes too: the first one of the page may overlap with it.
-  const known = Math.max(0, from - 1);
-  const { rows, foundCount } = await deps.storage.vectorStores.passages(itemId, known, passagesMax + 2);
+  const overlapStart = Math.max(0, from - 1);
+  const { rows, foundCount } = await deps.storage.vectorStores.passages(itemId, overlapStart, passagesMax + 2);
   const last = rows.slice(0, passagesMax + 1).at(-1);
   const texts = rows
     .slice(0, passagesMax + 1)
-    .map((row, index, all) => ({ place: row.ordinal, text: textOf(row, all[index - 1]) }));
+    .map((row, index, all) => ({ place: row.ordinal, text: toText(row, all[index - 1]) }));
   return {
     passages: texts.filter(({ place }) => place >= from),
     nextPage: last !== undefined && last.ordinal >= from && foundCount > texts.length ? String(last.ordinal + 1) : null,

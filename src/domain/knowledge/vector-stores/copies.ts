@@ -26,35 +26,35 @@ const copiesAtOnce = 8;
  * @returns the files in order, still without rows: delete their blobs when those cannot be written.
  * @throws DomainError INVALID_VALUE naming each file that is none of the caller's; REQUEST_TOO_LARGE for more bytes than one request copies.
  */
-export async function copiesOf(deps: Deps, caller: Caller, wanted: readonly WantedFile[]): Promise<readonly NewStoreFile[]> {
+export async function makeCopies(deps: Deps, caller: Caller, fileRequests: readonly WantedFile[]): Promise<readonly NewStoreFile[]> {
   const { storage, settings } = deps;
-  const found = new Map(
+  const filesById = new Map(
     (
       await findFiles(
         deps,
         caller,
-        wanted.map(({ fileId }) => fileId),
+        fileRequests.map(({ fileId }) => fileId),
       )
     ).map((file) => [file.id, file]),
   );
   const faults = new Faults();
-  for (const { fileId, param } of wanted) if (!found.has(fileId)) faults.add(param, `${param} names no file of yours`);
+  for (const { fileId, param } of fileRequests) if (!filesById.has(fileId)) faults.add(param, `${param} names no file of yours`);
   faults.throwIfAny();
   const bytesMax = copiedFilesMax * settings.UPLOAD_MAX_BYTES;
-  if ([...found.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > bytesMax) {
+  if ([...filesById.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > bytesMax) {
     throw new DomainError('REQUEST_TOO_LARGE', `The files of one request must have at most ${bytesMax} bytes together`);
   }
   // Files of a store are listed by these ids, so they follow the order of the request.
-  const itemIds = wanted.map(() => deps.newId('knowledgeItem')).sort();
-  const planned = wanted.flatMap(({ fileId, attributes }, index) => {
-    const [file, itemId] = [found.get(fileId), itemIds[index]];
+  const itemIds = fileRequests.map(() => deps.newId('knowledgeItem')).sort();
+  const copyPlans = fileRequests.flatMap(({ fileId, attributes }, index) => {
+    const [file, itemId] = [filesById.get(fileId), itemIds[index]];
     if (file === undefined || itemId === undefined) return [];
     return [{ file, itemId, attributes, contentBlobKey: `${file.orgId}/knowledge/${itemId}` }];
   });
   try {
     const copies: NewStoreFile[] = [];
-    for (let from = 0; from < planned.length; from += copiesAtOnce) {
-      const copying = planned.slice(from, from + copiesAtOnce).map(async ({ file, contentBlobKey, ...rest }) => {
+    for (let from = 0; from < copyPlans.length; from += copiesAtOnce) {
+      const copying = copyPlans.slice(from, from + copiesAtOnce).map(async ({ file, contentBlobKey, ...rest }) => {
         const content = await storage.blobs.get(file.blobKey);
         const { sizeBytes } = await storage.blobs.put(contentBlobKey, content, settings.UPLOAD_MAX_BYTES);
         const { id: fileId, orgId, filename, mimeType } = file;
@@ -71,15 +71,15 @@ export async function copiesOf(deps: Deps, caller: Caller, wanted: readonly Want
         };
       });
       // All of them have ended before any blob is removed.
-      const ended = await Promise.allSettled(copying);
-      for (const end of ended) {
+      const copyResults = await Promise.allSettled(copying);
+      for (const end of copyResults) {
         if (end.status === 'rejected') throw end.reason;
         copies.push(end.value);
       }
     }
     return copies;
   } catch (error) {
-    await removeCopies(deps, planned);
+    await removeCopies(deps, copyPlans);
     throw error;
   }
 }

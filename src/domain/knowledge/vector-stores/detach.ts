@@ -6,7 +6,7 @@ const expireEveryMs = 10 * 60_000;
 const expiredAtOnce = 100;
 
 /** Queues the removal of files in the transaction that hides them. */
-export function removalOf(deps: Deps, owner: ShareOwner): AlsoQueue {
+export function createRemoval(deps: Deps, owner: ShareOwner): AlsoQueue {
   return async (tx, itemIds) => {
     const jobs = itemIds.map((itemId) => ({ payload: { itemId }, owner, key: itemId }));
     await deps.jobs.enqueueAll('knowledge.delete-item', jobs, { tx });
@@ -15,7 +15,7 @@ export function removalOf(deps: Deps, owner: ShareOwner): AlsoQueue {
 
 /** Takes a file out of every vector store of its organization. */
 export async function detachFileEverywhere(deps: Deps, owner: ShareOwner, fileId: string): Promise<void> {
-  await deps.storage.vectorStores.detach({ orgId: owner.orgId, fileId }, removalOf(deps, owner));
+  await deps.storage.vectorStores.detach({ orgId: owner.orgId, fileId }, createRemoval(deps, owner));
 }
 
 /** Registers the removal of files of stores that expired. */
@@ -27,6 +27,6 @@ export function registerVectorStoreExpiry(deps: Deps): void {
 export async function expireVectorStores(deps: Deps, signal: AbortSignal): Promise<void> {
   for (const store of await deps.storage.vectorStores.expired(expiredAtOnce)) {
     if (signal.aborted) return;
-    await deps.storage.vectorStores.detach({ storeId: store.id }, removalOf(deps, store));
+    await deps.storage.vectorStores.detach({ storeId: store.id }, createRemoval(deps, store));
   }
 }

@@ -8,8 +8,8 @@ import type { newStoreFileBody, storeFileChangesBody } from '../../../wire/vecto
 import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
-import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
-import { removalOf } from './detach.ts';
+import { makeCopies, queueIndexing, removeCopies } from './copies.ts';
+import { createRemoval } from './detach.ts';
 import { type Optional, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 
@@ -33,15 +33,15 @@ export async function attachFile(
   requireUnexpired(deps, store);
   const { vectorStores } = deps.storage;
   const storeId = store.id;
-  const known = await vectorStores.findFile(storeId, input.fileId);
-  if (known !== undefined) {
+  const existingFile = await vectorStores.findFile(storeId, input.fileId);
+  if (existingFile !== undefined) {
     await deps.audit.change(caller, async () => {
-      if (input.attributes !== undefined) await vectorStores.setAttributes(known.itemId, attributes);
-      await vectorStores.beginAnew([known.itemId], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
+      if (input.attributes !== undefined) await vectorStores.setAttributes(existingFile.itemId, attributes);
+      await vectorStores.beginAnew([existingFile.itemId], () => deps.newId('sourceRun'), queueIndexing(deps, caller));
     });
     return getStoreFile(deps, caller, { id: input.fileId, vectorStoreId: storeId });
   }
-  const [copy] = await copiesOf(deps, caller, [{ fileId: input.fileId, param: 'fileId', attributes }]);
+  const [copy] = await makeCopies(deps, caller, [{ fileId: input.fileId, param: 'fileId', attributes }]);
   if (copy === undefined) throw new Error('a file that was found has a copy');
   const undo = () => removeCopies(deps, [copy]);
   const filesMax = deps.settings.VECTOR_STORE_FILES_MAX;
@@ -150,7 +150,7 @@ export async function updateStoreFile(
  */
 export async function detachFile(deps: Deps, caller: Caller, place: StoreFilePlace): Promise<string> {
   const { dataSourceId: storeId, fileId } = await editableFile(deps, caller, place);
-  await deps.audit.change(caller, () => deps.storage.vectorStores.detach({ storeId, fileId }, removalOf(deps, caller)));
+  await deps.audit.change(caller, () => deps.storage.vectorStores.detach({ storeId, fileId }, createRemoval(deps, caller)));
   return place.id;
 }
 

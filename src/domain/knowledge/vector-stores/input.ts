@@ -1,4 +1,4 @@
-import { type ListPage, type ListRequest, listPageOf, pageSizeOf } from '../../../entities/ground/page.ts';
+import { type ListPage, type ListRequest, toListPage, readPageSize } from '../../../entities/ground/page.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';
@@ -12,7 +12,7 @@ const daysMax = 365;
 
 /** One more than asked for is read, which tells whether there are more. @throws DomainError INVALID_VALUE naming `first`. */
 export function readPageInput({ after, before, first, order }: ListRequest): IdPage & { readonly most: number } {
-  const most = pageSizeOf({ first });
+  const most = readPageSize({ first });
   return { most, after: after ?? undefined, before: before ?? undefined, limit: most + 1, order: order ?? 'desc' };
 }
 
@@ -22,30 +22,30 @@ export function pageFrom<Row>(
   page: IdPage & { readonly most: number },
 ): ListPage<Row> {
   const read = rows.slice(0, page.most);
-  return listPageOf({ items: isReadBackwards(page) ? read.toReversed() : read, hasMore: foundCount > read.length }, page);
+  return toListPage({ items: isReadBackwards(page) ? read.toReversed() : read, hasMore: foundCount > read.length }, page);
 }
 
-export function readStoreMetadata(given: unknown, faults: Faults): Metadata {
-  return readMetadata(given, faults) as Metadata;
+export function readStoreMetadata(input: unknown, faults: Faults): Metadata {
+  return readMetadata(input, faults) as Metadata;
 }
 
 /** @returns null for a store that does not expire. */
-export function readDays(given: unknown, faults: Faults): number | null {
-  if (given === undefined || given === null) return null;
-  const { anchor, days } = isObject(given) ? given : {};
+export function readDays(input: unknown, faults: Faults): number | null {
+  if (input === undefined || input === null) return null;
+  const { anchor, days } = isObject(input) ? input : {};
   if (anchor !== 'last_active_at') faults.add('expiresAfter.anchor', 'expiresAfter.anchor must be last_active_at');
   if (typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= daysMax) return days;
   faults.add('expiresAfter.days', `expiresAfter.days must be an integer from 1 to ${daysMax}`);
   return null;
 }
 
-export function readAttributes(given: unknown, faults: Faults, at = 'attributes'): FileAttributes {
-  if (given === undefined || given === null) return {};
-  if (!isObject(given)) {
+export function readAttributes(input: unknown, faults: Faults, at = 'attributes'): FileAttributes {
+  if (input === undefined || input === null) return {};
+  if (!isObject(input)) {
     faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     return {};
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(input);
   const { count, nameLength, textLength } = attributesMax;
   if (entries.length > count) faults.add(at, `${at} must have at most ${count} members`);
   for (const [name, value] of entries.slice(0, count)) {
@@ -55,12 +55,12 @@ export function readAttributes(given: unknown, faults: Faults, at = 'attributes'
       faults.add(`${at}.${name}`, `${at}.${name} must be a string, a number or true or false`, 'INVALID_TYPE');
     }
   }
-  return given as FileAttributes;
+  return input as FileAttributes;
 }
 
 /** Passages are cut by the service: no other strategy can be had. */
-export function requireOwnChunks(given: unknown, faults: Faults, at = 'chunkingStrategy'): void {
-  if (given === undefined || given === null || (isObject(given) && given.type === 'auto')) return;
+export function requireOwnChunks(input: unknown, faults: Faults, at = 'chunkingStrategy'): void {
+  if (input === undefined || input === null || (isObject(input) && input.type === 'auto')) return;
   const why = 'Parley cuts passages by headings and sentences, not by a number of tokens';
   faults.add(at, `${at} must be {"type": "auto"}: ${why}`);
 }

@@ -52,14 +52,14 @@ export async function searchVectorStore(
   const best = new Map<string, Passage>();
   await deps.runs.recorded(searchRun(caller, null), async (charge, recorder) => {
     for (const query of queries) {
-      const asked = { orgId: store.orgId, dataSourceIds: [store.id], question: query, charge };
+      const searchRequest = { orgId: store.orgId, dataSourceIds: [store.id], question: query, charge };
       const startedMs = performance.now();
-      const found = await deps.knowledge.search(asked, limits, signal);
-      recorder.retrieval(query, startedMs, found, undefined);
-      for (const passage of found.passages) {
-        const score = displayScore(passage, found.retrieval);
-        const known = best.get(passage.chunkId);
-        if (known === undefined || known.score < score) best.set(passage.chunkId, { ...passage, score });
+      const passageMatches = await deps.knowledge.search(searchRequest, limits, signal);
+      recorder.retrieval(query, startedMs, passageMatches, undefined);
+      for (const passage of passageMatches.passages) {
+        const score = displayScore(passage, passageMatches.retrieval);
+        const bestPassage = best.get(passage.chunkId);
+        if (bestPassage === undefined || bestPassage.score < score) best.set(passage.chunkId, { ...passage, score });
       }
     }
   });
@@ -85,13 +85,13 @@ function readQueries(query: unknown, faults: Faults): readonly string[] {
 }
 
 /** @returns the lowest score that is wanted. */
-function readRanking(given: unknown, faults: Faults): number {
-  if (given === undefined || given === null) return 0;
-  if (!isObject(given)) {
+function readRanking(input: unknown, faults: Faults): number {
+  if (input === undefined || input === null) return 0;
+  if (!isObject(input)) {
     faults.add('rankingOptions', 'rankingOptions must be an object', 'INVALID_TYPE');
     return 0;
   }
-  const { ranker, score_threshold: threshold, ...others } = given;
+  const { ranker, score_threshold: threshold, ...others } = input;
   if (ranker !== undefined && !rankers.includes(String(ranker))) {
     faults.add('rankingOptions.ranker', `rankingOptions.ranker must be one of ${rankers.join(', ')}: Parley has one ranker`);
   }

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { canEditDataSource, visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { deleteDataSource } from '../sources.ts';
-import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
+import { makeCopies, queueIndexing, removeCopies } from './copies.ts';
 import { pageFrom, readDays, readPageInput, readStoreMetadata, requireOwnChunks } from './input.ts';
 
 export type CreateVectorStoreInput = z.output<typeof newStoreBody>;
@@ -41,7 +41,7 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
   faults.throwIfAny();
   const id = deps.newId('dataSource');
   const createdAt = deps.now();
-  const files = await copiesOf(
+  const files = await makeCopies(
     deps,
     caller,
     fileIds.map((fileId, index) => ({ fileId, param: `fileIds[${index}]`, attributes: {} })),
@@ -63,39 +63,39 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
 
 /** A store that the caller may read, by the rules of data sources. @throws DomainError NOT_FOUND, also for another data source. */
 export async function getVectorStore(deps: Deps, caller: Caller, id: string): Promise<VectorStore> {
-  const sourceId = sourceIdOf(id);
-  const found = sourceId === undefined ? undefined : await deps.storage.vectorStores.find(sourceId, visibleDataSources(caller));
-  if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
-  deps.audit.read(caller, 'dataSource', [found]);
-  return found;
+  const sourceId = toSourceId(id);
+  const vectorStore = sourceId === undefined ? undefined : await deps.storage.vectorStores.find(sourceId, visibleDataSources(caller));
+  if (vectorStore === undefined) throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
+  deps.audit.read(caller, 'dataSource', [vectorStore]);
+  return vectorStore;
 }
 
 /** The stores among `ids` that the caller may read, in any order. */
 export async function getVectorStores(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly VectorStore[]> {
-  const sourceIds = ids.flatMap((id) => sourceIdOf(id) ?? []);
-  const found = await deps.storage.vectorStorePages.findMany(sourceIds, visibleDataSources(caller));
-  deps.audit.read(caller, 'dataSource', found);
-  return found;
+  const sourceIds = ids.flatMap((id) => toSourceId(id) ?? []);
+  const storeRows = await deps.storage.vectorStorePages.findMany(sourceIds, visibleDataSources(caller));
+  deps.audit.read(caller, 'dataSource', storeRows);
+  return storeRows;
 }
 
 /** A vector store is a data source: its id may be that of the source, or its own. @returns undefined for another id. */
-export function sourceIdOf(id: string): string | undefined {
+export function toSourceId(id: string): string | undefined {
   return isId('dataSource', id) || isId('vectorStore', id) ? idAs('dataSource', id) : undefined;
 }
 
 /** The stores that the caller may read, by the ids at the ends of a page. @throws DomainError INVALID_VALUE naming `first`. */
 export async function listVectorStores(deps: Deps, caller: Caller, input: ListRequest) {
   const page = readPageInput(input);
-  const found = pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
-  deps.audit.read(caller, 'dataSource', found.items);
-  return found;
+  const storePage = pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
+  deps.audit.read(caller, 'dataSource', storePage.items);
+  return storePage;
 }
 
 /** The stores that the caller may read. */
 export async function pageVectorStores(deps: Deps, caller: Caller, page: OrderedPage): Promise<Page<VectorStore>> {
-  const found = await deps.storage.vectorStorePages.list(visibleDataSources(caller), page);
-  deps.audit.read(caller, 'dataSource', found.items);
-  return found;
+  const storePage = await deps.storage.vectorStorePages.list(visibleDataSources(caller), page);
+  deps.audit.read(caller, 'dataSource', storePage.items);
+  return storePage;
 }
 
 /** @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators; the faults of the input. */

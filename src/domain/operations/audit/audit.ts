@@ -29,12 +29,12 @@ export async function listAuditEntries(
 /** The entries among `ids` of organizations that the caller administers, in any order. */
 export async function getAuditEntries(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AuditEntry[]> {
   const entries = await deps.storage.auditEntries.findMany(ids);
-  const administered = await administeredAmong(
+  const administeredIds = await administeredAmong(
     deps,
     caller,
     entries.map(({ orgId }) => orgId),
   );
-  return entries.filter(({ orgId }) => administered.has(orgId));
+  return entries.filter(({ orgId }) => administeredIds.has(orgId));
 }
 
 /**

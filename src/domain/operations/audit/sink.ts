@@ -42,7 +42,7 @@ async function sendBatch(deps: Deps, sink: AuditSink, lease: Lease, signal: Abor
   const batch = await store.nextBatch(lease, deps.newId('auditBatch'), batchMax);
   const newest = batch?.entries.at(-1);
   if (batch === undefined || newest === undefined) return false;
-  const body = auditSinkBody(newest.createdAt, batch.entries.map(wireOf));
+  const body = auditSinkBody(newest.createdAt, batch.entries.map(toWireEntry));
   try {
     await sink.post(batch.id, body, deps.now(), signal);
   } catch (error) {
@@ -61,7 +61,7 @@ async function sendBatch(deps: Deps, sink: AuditSink, lease: Lease, signal: Abor
 }
 
 /** An entry as GraphQL names its members. */
-function wireOf(entry: AuditEntry): object {
+function toWireEntry(entry: AuditEntry): object {
   const { id, createdAt, orgId, actorUserId, actorEmail, actorKeyId, action, kind, outcome, count } = entry;
   const { targetKind, targetId, targetIds, address, changes, requestId } = entry;
   return {

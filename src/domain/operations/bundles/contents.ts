@@ -82,12 +82,12 @@ export async function storeContents(
     if (!isWebAddress(item.blobUrl) || fetches >= fetchesMax) continue;
     fetches += 1;
     const bytesMax = Math.min(UPLOAD_MAX_BYTES, bytesLeft);
-    const stored = bytesMax > 0 ? await fetchTo(deps, item.blobUrl, blobs, bytesMax, inTime) : 'too large';
+    const storedContent = bytesMax > 0 ? await fetchTo(deps, item.blobUrl, blobs, bytesMax, inTime) : 'too large';
     signal.throwIfAborted();
-    if (stored === 'too large') isCut ||= bytesMax < UPLOAD_MAX_BYTES;
-    else if (stored !== undefined) {
-      bytesLeft -= stored.sizeBytes;
-      byItem.set(item, stored);
+    if (storedContent === 'too large') isCut ||= bytesMax < UPLOAD_MAX_BYTES;
+    else if (storedContent !== undefined) {
+      bytesLeft -= storedContent.sizeBytes;
+      byItem.set(item, storedContent);
     }
   }
   return { byItem, isCut };
@@ -96,8 +96,8 @@ export async function storeContents(
 /** The contents that an import would find according to the bundle alone: nothing is fetched or written. */
 export function foreseeContents({ newId }: Deps, sources: readonly ReadSource[]): Contents {
   const items = uploadedItems(sources);
-  const fetched = new Set(items.filter(({ blobUrl }) => isWebAddress(blobUrl)).slice(0, fetchesMax));
-  const there = items.filter((item) => fetched.has(item) || bytesOfDataUrl(item.blobUrl) !== undefined);
+  const fetchItems = new Set(items.filter(({ blobUrl }) => isWebAddress(blobUrl)).slice(0, fetchesMax));
+  const there = items.filter((item) => fetchItems.has(item) || bytesOfDataUrl(item.blobUrl) !== undefined);
   return {
     byItem: new Map(there.map((item) => [item, { itemId: newId('knowledgeItem'), blobKey: '', sizeBytes: 0 }])),
     isCut: false,
@@ -127,11 +127,11 @@ async function fetchTo(
 ): Promise<StoredContent | 'too large' | undefined> {
   const request = { owner: blobs.owner, url, bytesMax, timeoutMs: settings.EGRESS_FETCH_TIMEOUT_MS };
   try {
-    const stored = await egress.receive(request, signal, async ({ status }, content) =>
+    const storedContent = await egress.receive(request, signal, async ({ status }, content) =>
       status === 200 ? blobs.put(Readable.from(content, { objectMode: false }), bytesMax) : undefined,
     );
-    if (stored?.sizeBytes !== 0) return stored;
-    await blobs.drop(stored);
+    if (storedContent?.sizeBytes !== 0) return storedContent;
+    await blobs.drop(storedContent);
     return undefined;
   } catch (error) {
     if (!(error instanceof EgressError) && !signal.aborted) throw error;

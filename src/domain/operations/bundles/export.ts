@@ -13,7 +13,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { DataSource, KnowledgeItem } from '../../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { getAgent, modelIdOf } from '../../agents/agents.ts';
+import { getAgent, findModelId } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent, canExportAgent, visibleDataSources } from '../../ground/access/access.ts';
 import { portableData } from './portable-data.ts';
@@ -64,8 +64,8 @@ type Parts = Pick<AgentBundle, 'tools' | 'userInputs' | 'flows' | 'skills' | 're
 
 async function bundledParts(deps: Deps, { id }: AgentView): Promise<Parts> {
   const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
-  const known = await secrets.ofAgent(id);
-  const ownTools = withoutSecrets(await tools.ofAgents([id]), known);
+  const agentSecrets = await secrets.ofAgent(id);
+  const ownTools = withoutSecrets(await tools.ofAgents([id]), agentSecrets);
   return {
     tools: sortedBy(ownTools, ({ name }) => name).map(({ name, type, data }) => ({ name, type, data })),
     userInputs: (await userInputs.ofAgents([id])).map(
@@ -84,16 +84,16 @@ async function bundledParts(deps: Deps, { id }: AgentView): Promise<Parts> {
       content,
       enabled,
     })),
-    requiredSecrets: requiredSecrets(ownTools, known),
+    requiredSecrets: requiredSecrets(ownTools, agentSecrets),
   };
 }
 
 /** Tools that an earlier version stored may hold what is known as a secret by now. */
-function withoutSecrets(tools: readonly AgentTool[], known: readonly RequiredSecret[]): readonly AgentTool[] {
-  const taken = new Set([...known.map(({ key }) => key), ...tools.flatMap(({ data }) => secretKeysIn(data))]);
+function withoutSecrets(tools: readonly AgentTool[], declaredSecrets: readonly RequiredSecret[]): readonly AgentTool[] {
+  const takenKeys = new Set([...declaredSecrets.map(({ key }) => key), ...tools.flatMap(({ data }) => secretKeysIn(data))]);
   return tools.map((tool) => {
-    const { data, secrets } = extractSecrets(tool.name, tool.data, (key) => taken.has(key));
-    for (const { key } of secrets) taken.add(key);
+    const { data, secrets } = extractSecrets(tool.name, tool.data, (key) => takenKeys.has(key));
+    for (const { key } of secrets) takenKeys.add(key);
     return secrets.length === 0 ? tool : { ...tool, data };
   });
 }
@@ -105,16 +105,16 @@ interface ReducedBundle {
 
 /** The bundle for a caller who may use the agent and not edit it: without what every read hides from that caller. */
 function withoutInside(bundle: AgentBundle): ReducedBundle {
-  const { agent, tools, flows, skills, requiredSecrets: needed } = bundle;
+  const { agent, tools, flows, skills, requiredSecrets: secretNeeds } = bundle;
   const enabledTools = agent.enabledTools ?? [];
   const openTools = enabledTools.filter(({ options }) => Object.keys(options).length === 0);
-  const hidden = [
+  const hiddenCounts = [
     ['agent.instructions', agent.instructions === '' ? 0 : 1],
     ['agent.enabledTools', enabledTools.length - openTools.length],
     ['tools', tools.length],
     ['flows', flows.length],
     ['skills', skills.length],
-    ['requiredSecrets', needed.length],
+    ['requiredSecrets', secretNeeds.length],
   ] as const;
   return {
     bundle: {
@@ -122,7 +122,7 @@ function withoutInside(bundle: AgentBundle): ReducedBundle {
       agent: { ...agent, instructions: '', enabledTools: openTools },
       ...{ tools: [], flows: [], skills: [], requiredSecrets: [] },
     },
-    warnings: hidden.flatMap(([param, count]) =>
+    warnings: hiddenCounts.flatMap(([param, count]) =>
       count === 0 ? [] : [leftOut(param, `${param} left out: only the owner, editors and administrators may read it`)],
     ),
   };
@@ -178,7 +178,7 @@ function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {
       instructions,
       seed: agent.seed ?? '',
       src,
-      modelId: modelIdOf(deps, agent),
+      modelId: findModelId(deps, agent),
       visibility,
     },
     ...{
@@ -196,11 +196,11 @@ function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {
 }
 
 /** Every key that a tool refers to, and the manually created keys. */
-function requiredSecrets(tools: readonly AgentTool[], known: readonly RequiredSecret[]): readonly RequiredSecret[] {
+function requiredSecrets(tools: readonly AgentTool[], declaredSecrets: readonly RequiredSecret[]): readonly RequiredSecret[] {
   const byKey = new Map<string, RequiredSecret>(
     tools.flatMap(({ data }) => secretKeysIn(data)).map((key) => [key, { key, description: '', secretType: 'apiKey' }]),
   );
-  for (const { key, description, secretType } of known) byKey.set(key, { key, description, secretType });
+  for (const { key, description, secretType } of declaredSecrets) byKey.set(key, { key, description, secretType });
   return sortedBy([...byKey.values()], ({ key }) => key);
 }
 
@@ -210,37 +210,37 @@ async function bundledDataSources(
   agent: AgentView,
   query: ExportQuery,
 ): Promise<readonly BundledDataSource[]> {
-  const wanted = (query.dataSourceIds ?? []).filter((id) => id !== '');
-  if (query.includeDataSources === false && wanted.length === 0) return [];
+  const requestedIds = (query.dataSourceIds ?? []).filter((id) => id !== '');
+  if (query.includeDataSources === false && requestedIds.length === 0) return [];
   if (!caller.scopes.has('DATA_SOURCES:READ')) {
-    const param = wanted.length > 0 ? 'dataSourceIds' : query.includeDataSources === true ? 'includeDataSources' : undefined;
+    const param = requestedIds.length > 0 ? 'dataSourceIds' : query.includeDataSources === true ? 'includeDataSources' : undefined;
     if (param === undefined) return [];
     throw new DomainError('INSUFFICIENT_SCOPE', 'Exporting data sources needs a key with the scope DATA_SOURCES:READ', { param });
   }
-  const attached = (await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) ?? [];
-  const missing = wanted.find((id) => !attached.some((source) => source.id === id));
+  const attachedSources = (await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) ?? [];
+  const missing = requestedIds.find((id) => !attachedSources.some((source) => source.id === id));
   if (missing !== undefined) {
     throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });
   }
-  const chosen = wanted.length === 0 ? attached : attached.filter(({ id }) => wanted.includes(id));
-  deps.audit.read(caller, 'dataSource', chosen);
+  const chosenSources = requestedIds.length === 0 ? attachedSources : attachedSources.filter(({ id }) => requestedIds.includes(id));
+  deps.audit.read(caller, 'dataSource', chosenSources);
   // The order must not depend on ids, which differ between installations.
-  const ordered = sortedBy(chosen, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
+  const sortedSources = sortedBy(chosenSources, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
   const budget = { bytesLeft: contentMaxBytes };
-  const bundled: BundledDataSource[] = [];
+  const bundledSources: BundledDataSource[] = [];
   let bundledBytes = 0;
-  for (const source of ordered) {
+  for (const source of sortedSources) {
     const one = await bundledDataSource(deps, source, budget);
     bundledBytes += Buffer.byteLength(JSON.stringify(one));
     // Checked before the next one is read: all of them together could be far larger than the limit.
     if (bundledBytes > deps.settings.BODY_MAX_BYTES) throw tooLarge(deps.settings.BODY_MAX_BYTES);
-    bundled.push(one);
+    bundledSources.push(one);
   }
-  return bundled;
+  return bundledSources;
 }
 
 async function bundledDataSource(deps: Deps, source: DataSource, budget: { bytesLeft: number }): Promise<BundledDataSource> {
-  const items = await itemsOf(deps, source);
+  const items = await loadItems(deps, source);
   const { id: originalId, name, type, refreshPeriod } = source;
   const knowledgeItems: BundledKnowledgeItem[] = [];
   for (const item of items) knowledgeItems.push(await bundledItem(deps, source, item, budget));
@@ -268,7 +268,7 @@ async function bundledItem(
   return { ...item, blobUrl: `data:application/octet-stream;base64,${content.toString('base64')}` };
 }
 
-async function itemsOf(deps: Deps, source: DataSource): Promise<readonly KnowledgeItem[]> {
+async function loadItems(deps: Deps, source: DataSource): Promise<readonly KnowledgeItem[]> {
   const items: KnowledgeItem[] = [];
   while (items.length < itemsPerSourceMax) {
     const page = await deps.storage.knowledgeItems.list(source.id, {}, { limit: itemsPerRead, after: undefined }, items.length);

@@ -43,7 +43,7 @@ export async function importAgent(
     warnings.add('data sources skipped: the key has no DATA_SOURCES:WRITE scope');
   }
   const dataSources = takesSources ? bundle.dataSources : [];
-  const given = { ...bundle, dataSources, skills: takesSkills ? bundle.skills : [] };
+  const adaptedBundle = { ...bundle, dataSources, skills: takesSkills ? bundle.skills : [] };
   const blobs = new WrittenBlobs(deps, caller);
   try {
     const contents = isDryRun ? foreseeContents(deps, dataSources) : await storeContents(deps, dataSources, blobs, signal);
@@ -55,7 +55,7 @@ export async function importAgent(
     }
     if (contents.isCut)
       warnings.add(`files left out: the addresses of a bundle may give ${deps.settings.BUNDLE_FETCH_MAX_BYTES} bytes together`);
-    const agentId = isDryRun ? null : await write(deps, caller, given, contents, blobs);
+    const agentId = isDryRun ? null : await write(deps, caller, adaptedBundle, contents, blobs);
     return { agentId, warnings: [...warnings].sort() };
   } catch (error) {
     await blobs.remove();
@@ -63,11 +63,11 @@ export async function importAgent(
   }
 }
 
-async function availableModel(deps: Deps, wanted: string, warnings: Set<string>): Promise<string> {
-  const found = wanted === '' || wanted.length > 200 ? undefined : await deps.models.find(wanted);
-  if (found !== undefined) return found.id;
+async function availableModel(deps: Deps, modelId: string, warnings: Set<string>): Promise<string> {
+  const model = modelId === '' || modelId.length > 200 ? undefined : await deps.models.find(modelId);
+  if (model !== undefined) return model.id;
   const first = deps.models.defaultModelId();
-  const name = wanted === '' ? 'none is named' : `${wanted.slice(0, 200).toWellFormed()} is not available`;
+  const name = modelId === '' ? 'none is named' : `${modelId.slice(0, 200).toWellFormed()} is not available`;
   warnings.add(`model substituted: ${name}; ${first} is used`);
   return first;
 }
@@ -82,7 +82,7 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
   const dataSources: ImportedDataSource[] = [];
   for (const source of bundle.dataSources) dataSources.push(await importedSource(deps, source, contents, blobs));
   const enabledFlow = bundle.flows.find(({ enabled }) => enabled);
-  const imported: ImportedAgent = {
+  const agentImport: ImportedAgent = {
     agent: { ...bundle.agent, id, createdAt, orgId, userId },
     tools: bundle.tools.map((tool) => ({ ...part, ...tool, id: deps.newId('agentTool') })),
     userInputs: bundle.userInputs.map((input) => ({ ...part, ...input, id: deps.newId('agentUserInput') })),
@@ -102,7 +102,7 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
     }
   };
   await deps.audit.change(caller, async () => {
-    await storage.agentImports.create(imported, enqueue);
+    await storage.agentImports.create(agentImport, enqueue);
     return { id };
   });
   return id;
@@ -120,8 +120,8 @@ function sealedSecrets(
       const id = deps.newId('agentSecret');
       const row = { ...part, ...secret, id };
       if (value === undefined) return { ...row, sealed: null, origins: [], givenByUserId: null };
-      const sealed = await deps.storage.vault.seal({ orgId, table: secretTable, rowId: id }, value);
-      return { ...row, sealed, origins: originsOfKey(tools, secret.key), givenByUserId: userId };
+      const sealedValue = await deps.storage.vault.seal({ orgId, table: secretTable, rowId: id }, value);
+      return { ...row, sealed: sealedValue, origins: originsOfKey(tools, secret.key), givenByUserId: userId };
     }),
   );
 }
@@ -139,7 +139,7 @@ async function importedSource(
   }
   // A payload is one document, whatever the bundle says: it is the source's own data.
   const [first] = items;
-  const stored = await blobs.put(Buffer.from(JSON.stringify(data, null, 1)), deps.settings.UPLOAD_MAX_BYTES);
+  const storedContent = await blobs.put(Buffer.from(JSON.stringify(data, null, 1)), deps.settings.UPLOAD_MAX_BYTES);
   const item = {
     name: first?.name || name,
     uniqueId: first?.uniqueId ?? '',
@@ -147,16 +147,16 @@ async function importedSource(
     filename: first?.filename || `${name}.json`,
     mimeType: first?.mimeType || 'application/json',
   };
-  return { ...base, items: [importedItem(deps, item, stored, new Set())] };
+  return { ...base, items: [importedItem(deps, item, storedContent, new Set())] };
 }
 
 function importedItem(
   deps: Deps,
   { name, uniqueId, filename, mimeType }: BundleItem,
-  stored: StoredContent | undefined,
+  storedContent: StoredContent | undefined,
   uniqueIds: Set<string>,
 ): ImportedItem {
-  const id = stored?.itemId ?? deps.newId('knowledgeItem');
+  const id = storedContent?.itemId ?? deps.newId('knowledgeItem');
   // Two items of one source cannot be the same document.
   const unique = uniqueId === '' || uniqueIds.has(uniqueId) ? id : uniqueId;
   uniqueIds.add(unique);
@@ -167,5 +167,5 @@ function importedItem(
     filename: filename || null,
     mimeType: mimeType || null,
   };
-  return { ...item, contentBlobKey: stored?.blobKey ?? null, sizeBytes: stored?.sizeBytes ?? null };
+  return { ...item, contentBlobKey: storedContent?.blobKey ?? null, sizeBytes: storedContent?.sizeBytes ?? null };
 }

@@ -119,7 +119,7 @@ export async function readBundle(
   }
   if (name !== undefined && name !== null) faults.requireName('name', name, nameLengthMax);
   const agent = await readAgent(deps, caller, bundle, name, modelId, faults);
-  const { tools, found } = readTools(bundle.tools ?? [], faults);
+  const { tools, found: secretMatches } = readTools(bundle.tools ?? [], faults);
   const userInputs = readList(
     'userInputs',
     bundle.userInputs,
@@ -130,11 +130,11 @@ export async function readBundle(
     'variableName',
   );
   const names = new Set(userInputs.map(({ variableName }) => variableName));
-  const readOne = (prefix: string, flow: CreateFlowInput, found: Faults) => readFlow(prefix, flow, found, names);
+  const readOne = (prefix: string, flow: CreateFlowInput, flowFaults: Faults) => readFlow(prefix, flow, flowFaults, names);
   const flows = readList('flows', bundle.flows, partCountsMax.flows, faults, readOne, (flow) => flow.name, 'name');
   const skills = readList('skills', bundle.skills, partCountsMax.skills, faults, readSkill, (skill) => skill.name, 'name');
   const dataSources = readSources(deps, bundle.dataSources ?? [], faults);
-  const read = readSecrets(bundle.requiredSecrets ?? [], tools, found, secrets, faults);
+  const read = readSecrets(bundle.requiredSecrets ?? [], tools, secretMatches, secrets, faults);
   faults.throwIfAny();
   return { agent, tools, userInputs, flows, skills, secrets: read, dataSources };
 }
@@ -148,14 +148,14 @@ async function readAgent(
   modelId: string,
   faults: Faults,
 ): Promise<ReadBundle['agent']> {
-  const given = {
+  const agentInput = {
     ...Object.fromEntries(Object.entries(agent).filter(([, value]) => value !== null)),
     modelId,
     ...(typeof name === 'string' ? { name } : {}),
   };
   const base = { name: agent.name, description: agent.description, instructions: agent.instructions, src: agent.src };
   try {
-    return { ...base, ...(await readAgentInput(deps, caller, caller, given)) };
+    return { ...base, ...(await readAgentInput(deps, caller, caller, agentInput)) };
   } catch (error) {
     if (!(error instanceof DomainError) || error.detail.faults === undefined) throw error;
     for (const { param, message, code } of error.detail.faults) {
@@ -173,61 +173,61 @@ interface ReadTools {
 }
 
 /** A secret found in one tool does not get a key that another tool refers to. */
-function readTools(given: NonNullable<BundleInput['tools']>, faults: Faults): ReadTools {
-  faults.requireCount('bundle.tools', given, partCountsMax.tools);
-  const limited = given.slice(0, partCountsMax.tools);
-  const referred = limited.map(({ data }, index) =>
+function readTools(toolInputs: NonNullable<BundleInput['tools']>, faults: Faults): ReadTools {
+  faults.requireCount('bundle.tools', toolInputs, partCountsMax.tools);
+  const toolSlice = toolInputs.slice(0, partCountsMax.tools);
+  const secretKeyLists = toolSlice.map(({ data }, index) =>
     secretKeysIn(readJsonObject(`bundle.tools[${index}].data`, data, new Faults())),
   );
-  const found: SecretMatch[] = [];
+  const secretMatches: SecretMatch[] = [];
   const names = new Set<string>();
-  const tools = limited.map(({ name, type, data }, index) => {
+  const tools = toolSlice.map(({ name, type, data }, index) => {
     const at = `bundle.tools[${index}]`;
     readToolName(`${at}.name`, name, faults);
     if (names.has(name)) faults.add(`${at}.name`, `${at}.name: another tool of the bundle has this name`);
     names.add(name);
     const isTaken = (key: string) =>
-      found.some((secret) => secret.key === key) || referred.some((keys, other) => other !== index && keys.includes(key));
+      secretMatches.some((secret) => secret.key === key) || secretKeyLists.some((keys, other) => other !== index && keys.includes(key));
     const read = readToolData(`${at}.data`, { name, type, data }, isTaken, faults);
-    found.push(...read.secrets);
+    secretMatches.push(...read.secrets);
     return { name, type, data: read.data };
   });
-  return { tools, found };
+  return { tools, found: secretMatches };
 }
 
 function readList<Input, Read>(
   name: string,
-  given: Maybe<readonly Input[]>,
+  inputs: Maybe<readonly Input[]>,
   countMax: number,
   faults: Faults,
   read: (prefix: string, input: Input, faults: Faults) => Read,
   keyOf: (read: Read) => string,
   keyName: string,
 ): readonly Read[] {
-  const list = given ?? [];
+  const list = inputs ?? [];
   faults.requireCount(`bundle.${name}`, list, countMax);
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   return list.slice(0, countMax).map((input, index) => {
     const at = `bundle.${name}[${index}]`;
     const one = read(`${at}.`, input, faults);
     const key = keyOf(one);
-    if (seen.has(key)) faults.add(`${at}.${keyName}`, `${at}.${keyName} stands in the bundle twice`);
-    seen.add(key);
+    if (seenNames.has(key)) faults.add(`${at}.${keyName}`, `${at}.${keyName} stands in the bundle twice`);
+    seenNames.add(key);
     return one;
   });
 }
 
 function readSecrets(
-  required: NonNullable<BundleInput['requiredSecrets']>,
+  secretInputs: NonNullable<BundleInput['requiredSecrets']>,
   tools: ReadBundle['tools'],
-  found: readonly SecretMatch[],
-  given: unknown,
+  secretMatches: readonly SecretMatch[],
+  toolsInput: unknown,
   faults: Faults,
 ): readonly ReadSecret[] {
-  faults.requireCount('bundle.requiredSecrets', required, partCountsMax.secrets);
-  const referred = new Set(tools.flatMap(({ data }) => secretKeysIn(data)));
+  faults.requireCount('bundle.requiredSecrets', secretInputs, partCountsMax.secrets);
+  const referenceKeys = new Set(tools.flatMap(({ data }) => secretKeysIn(data)));
   const byKey = new Map<string, Omit<ReadSecret, 'isDerived'>>();
-  for (const [index, { key, description, secretType }] of required.slice(0, partCountsMax.secrets).entries()) {
+  for (const [index, { key, description, secretType }] of secretInputs.slice(0, partCountsMax.secrets).entries()) {
     const at = `bundle.requiredSecrets[${index}]`;
     readSecretKey(`${at}.key`, key, faults);
     faults.requireLength(`${at}.description`, description ?? '', secretDescriptionMax);
@@ -239,31 +239,31 @@ function readSecrets(
       value: undefined,
     });
   }
-  for (const key of referred)
+  for (const key of referenceKeys)
     if (!byKey.has(key)) byKey.set(key, { key, description: '', secretType: 'apiKey', value: undefined });
-  for (const { key, value, secretType, path } of found) {
-    const known = byKey.get(key);
+  for (const { key, value, secretType, path } of secretMatches) {
+    const existingSecret = byKey.get(key);
     byKey.set(key, {
       key,
-      description: known?.description || `Found in ${path}`,
-      secretType: known?.description ? known.secretType : secretType,
+      description: existingSecret?.description || `Found in ${path}`,
+      secretType: existingSecret?.description ? existingSecret.secretType : secretType,
       value,
     });
   }
-  for (const [key, value] of readValues(given, faults)) {
-    const known = byKey.get(key);
-    if (known === undefined) faults.add(`secrets.${key}`, `secrets.${key} is none of the bundle's requiredSecrets`);
-    else byKey.set(key, { ...known, value });
+  for (const [key, value] of readValues(toolsInput, faults)) {
+    const currentSecret = byKey.get(key);
+    if (currentSecret === undefined) faults.add(`secrets.${key}`, `secrets.${key} is none of the bundle's requiredSecrets`);
+    else byKey.set(key, { ...currentSecret, value });
   }
   if (byKey.size > partCountsMax.secrets)
     faults.add('bundle.requiredSecrets', `The bundle must need at most ${partCountsMax.secrets} secrets`);
-  return [...byKey.values()].map((secret) => ({ ...secret, isDerived: referred.has(secret.key) }));
+  return [...byKey.values()].map((secret) => ({ ...secret, isDerived: referenceKeys.has(secret.key) }));
 }
 
 /** Values are never repeated in a message. */
-function readValues(given: unknown, faults: Faults): readonly (readonly [string, string])[] {
-  if (given === undefined || given === null) return [];
-  const object = readJsonObject('secrets', given, faults, {
+function readValues(input: unknown, faults: Faults): readonly (readonly [string, string])[] {
+  if (input === undefined || input === null) return [];
+  const object = readJsonObject('secrets', input, faults, {
     bytesMax: partCountsMax.secrets * (secretBytesMax + 300),
     depthMax: 1,
   });
@@ -277,11 +277,11 @@ function readValues(given: unknown, faults: Faults): readonly (readonly [string,
   });
 }
 
-function readSources(deps: Deps, given: readonly BundledSourceInput[], faults: Faults): readonly ReadSource[] {
+function readSources(deps: Deps, sourceInputs: readonly BundledSourceInput[], faults: Faults): readonly ReadSource[] {
   const countMax = deps.settings.AGENT_DATA_SOURCES_MAX;
-  faults.requireCount('bundle.dataSources', given, countMax);
+  faults.requireCount('bundle.dataSources', sourceInputs, countMax);
   let itemCount = 0;
-  return given.slice(0, countMax).map(({ name, type, refreshPeriod, data, knowledgeItems }, index) => {
+  return sourceInputs.slice(0, countMax).map(({ name, type, refreshPeriod, data, knowledgeItems }, index) => {
     const at = `bundle.dataSources[${index}]`;
     faults.requireName(`${at}.name`, name, nameLengthMax);
     const bounds =
@@ -304,15 +304,15 @@ function readSources(deps: Deps, given: readonly BundledSourceInput[], faults: F
 }
 
 /** The data as the operations that add a source take it. Connections of the place that the bundle comes from are left out. */
-function readData(at: string, type: DataSourceType, given: JsonObject, faults: Faults): Pick<ReadSource, 'data' | 'leftOut'> {
-  if (type === 'API') return { data: given, leftOut: { isCredential: false, members: [] } };
-  const portable = portableData(given);
-  const { data, faults: found, unknownMembers } = readSourceData(type, portable);
-  for (const { path, message } of found) faults.add(`${at}.${path}`, `${at}.${path} ${message}`);
+function readData(at: string, type: DataSourceType, jsonData: JsonObject, faults: Faults): Pick<ReadSource, 'data' | 'leftOut'> {
+  if (type === 'API') return { data: jsonData, leftOut: { isCredential: false, members: [] } };
+  const portable = portableData(jsonData);
+  const { data, faults: dataFaults, unknownMembers } = readSourceData(type, portable);
+  for (const { path, message } of dataFaults) faults.add(`${at}.${path}`, `${at}.${path} ${message}`);
   for (const name of requiredData[type] ?? []) {
     if (data[name] === undefined) faults.add(`${at}.${name}`, `${at}.${name} is required`, 'MISSING_REQUIRED_PARAMETER');
   }
-  return { data, leftOut: { isCredential: JSON.stringify(portable) !== JSON.stringify(given), members: unknownMembers } };
+  return { data, leftOut: { isCredential: JSON.stringify(portable) !== JSON.stringify(jsonData), members: unknownMembers } };
 }
 
 /** Without these, nothing could be read. */

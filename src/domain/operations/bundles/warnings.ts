@@ -1,6 +1,6 @@
 import { splitAddress } from '../../../engine/tools/api-function/address.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
-import { flowStepsOf } from '../../../entities/agents/flow.ts';
+import { readFlowSteps } from '../../../entities/agents/flow.ts';
 import { waitsForApproval } from '../../agents/parts/flow-approvals.ts';
 import { originsOfKey } from '../../agents/parts/secret-origins.ts';
 import type { ReadBundle, ReadSource } from './read-bundle.ts';
@@ -18,7 +18,7 @@ export function bundleWarnings(
       .slice(1)
       .map(({ name }) => `flow not enabled: ${name}; one flow of an agent is enabled at a time`),
     ...flows.flatMap(({ name, versions }) => {
-      const steps = versions.flatMap(({ data }) => flowStepsOf(data));
+      const steps = versions.flatMap(({ data }) => readFlowSteps(data));
       const waiting = steps.flatMap((step) =>
         step.type === 'tool' && waitsForApproval(step.tool, ofFlows, registry) ? [step.tool] : [],
       );

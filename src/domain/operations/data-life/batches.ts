@@ -30,10 +30,10 @@ export async function* inBatches<Place extends SweepPlace>(
 export async function* ownDays({ storage }: RetentionDeps, kind: RetainedKind, signal: AbortSignal) {
   let after = '';
   while (!signal.aborted) {
-    const found = await storage.retention.listOwn(kind, after, organizationsAtOnce);
-    yield* found;
-    after = found.at(-1)?.orgId ?? '';
-    if (found.length < organizationsAtOnce) return;
+    const organizationDays = await storage.retention.listOwn(kind, after, organizationsAtOnce);
+    yield* organizationDays;
+    after = organizationDays.at(-1)?.orgId ?? '';
+    if (organizationDays.length < organizationsAtOnce) return;
   }
 }
 
@@ -43,13 +43,13 @@ export async function* allDays(deps: Deps, kind: RetainedKind, signal: AbortSign
   const days = defaultDays(deps.settings, kind);
   let after = '';
   while (days !== undefined && !signal.aborted) {
-    const found = await deps.storage.retention.listOthers(kind, after, organizationsAtOnce);
-    for (const orgId of found) yield { orgId, days };
-    after = found.at(-1) ?? '';
-    if (found.length < organizationsAtOnce) return;
+    const organizationIds = await deps.storage.retention.listOthers(kind, after, organizationsAtOnce);
+    for (const orgId of organizationIds) yield { orgId, days };
+    after = organizationIds.at(-1) ?? '';
+    if (organizationIds.length < organizationsAtOnce) return;
   }
 }
 
-export function agoOf({ now }: Pick<Deps, 'now'>, days: number): Date {
+export function daysAgo({ now }: Pick<Deps, 'now'>, days: number): Date {
   return new Date(now().getTime() - days * dayMs);
 }

@@ -89,10 +89,10 @@ export async function listErasures(
 
 /** Those among `ids` of organizations that the caller administers, in any order. */
 export async function getErasures(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Erasure[]> {
-  const found = await deps.storage.erasures.findMany(ids);
-  const orgIds = found.map(({ orgId }) => orgId);
-  const administered = await administeredAmong(deps, caller, orgIds);
-  return found.filter(({ orgId }) => administered.has(orgId));
+  const erasureRows = await deps.storage.erasures.findMany(ids);
+  const orgIds = erasureRows.map(({ orgId }) => orgId);
+  const administeredIds = await administeredAmong(deps, caller, orgIds);
+  return erasureRows.filter(({ orgId }) => administeredIds.has(orgId));
 }
 
 /** Registers the job that erases. Each of its steps may be made again: a job that was cut off goes on with what is still there. */
@@ -142,27 +142,27 @@ class ErasureWork {
   async #things(): Promise<void> {
     const { erasures, ownership, dataSources } = this.#deps.storage;
     const { orgId, transferToUserId } = this.#erasure;
-    const { shared, own } = await erasures.holdings(this.#erasure);
-    await ownership.transfer(this.#person, shared, transferToUserId);
+    const { shared: sharedThings, own } = await erasures.holdings(this.#erasure);
+    await ownership.transfer(this.#person, sharedThings, transferToUserId);
     const why = 'Others use it. It belongs to transferToUserId now, with what the person wrote in it.';
-    this.#note('agents', 'TRANSFERRED', shared.agentIds.length, why);
-    this.#note('data_sources', 'TRANSFERRED', shared.dataSourceIds.length, why);
-    this.#note('groups', 'TRANSFERRED', shared.groupIds.length, 'It says who may use what.');
-    const deleted = await erasures.deleteAgents(own.agentIds);
-    this.#note('agents', 'ERASED', deleted);
-    this.#note('agents', 'STAYS', own.agentIds.length - deleted, 'A legal hold keeps what other people have at it.');
+    this.#note('agents', 'TRANSFERRED', sharedThings.agentIds.length, why);
+    this.#note('data_sources', 'TRANSFERRED', sharedThings.dataSourceIds.length, why);
+    this.#note('groups', 'TRANSFERRED', sharedThings.groupIds.length, 'It says who may use what.');
+    const deletedAgentCount = await erasures.deleteAgents(own.agentIds);
+    this.#note('agents', 'ERASED', deletedAgentCount);
+    this.#note('agents', 'STAYS', own.agentIds.length - deletedAgentCount, 'A legal hold keeps what other people have at it.');
     if (own.dataSourceIds.length === 0) return;
     const [organization] = await this.#deps.storage.accounts.findOrganizations([orgId]);
     const owner = { tenantId: organization?.tenantId ?? '', orgId };
-    const marked = await dataSources.markDeleting(own.dataSourceIds, this.#deps.now(), async (tx, ids) => {
+    const markedSourceIds = await dataSources.markDeleting(own.dataSourceIds, this.#deps.now(), async (tx, ids) => {
       const jobs = ids.map((dataSourceId) => ({ payload: { dataSourceId }, owner, key: dataSourceId }));
       await this.#deps.jobs.enqueueAll('knowledge.delete-source', jobs, { tx });
     });
-    this.#note('data_sources', 'ERASED', marked.length);
+    this.#note('data_sources', 'ERASED', markedSourceIds.length);
     await this.#save('RUNNING');
     // Another job deletes documents, passages and bytes. This one is tried again until that is done.
-    const left = (await erasures.holdings(this.#erasure)).own.dataSourceIds.length;
-    if (left > 0) throw new Error(`${left} sources are still being deleted`);
+    const remainingSourceCount = (await erasures.holdings(this.#erasure)).own.dataSourceIds.length;
+    if (remainingSourceCount > 0) throw new Error(`${remainingSourceCount} sources are still being deleted`);
   }
 
   async #chats(): Promise<void> {
@@ -196,9 +196,9 @@ class ErasureWork {
 
   async #exports(): Promise<void> {
     const { dataExports, blobs } = this.#deps.storage;
-    for (const found of await dataExports.with(this.#person)) {
-      await blobs.delete(exportBlobKey(found));
-      await dataExports.delete(found.id);
+    for (const dataExport of await dataExports.with(this.#person)) {
+      await blobs.delete(exportBlobKey(dataExport));
+      await dataExports.delete(dataExport.id);
       this.#note('data_exports', 'ERASED', 1);
     }
   }
@@ -250,7 +250,7 @@ class ErasureWork {
   async #save(status: ErasureStatus): Promise<void> {
     const { erasures } = this.#deps.storage;
     const isOver = status === 'DONE' || status === 'STOPPED';
-    const ended = isOver ? { endedAt: this.#deps.now() } : {};
-    await erasures.update(this.#erasure.id, { status, report: [...this.#lines.values()], ...ended });
+    const endTime = isOver ? { endedAt: this.#deps.now() } : {};
+    await erasures.update(this.#erasure.id, { status, report: [...this.#lines.values()], ...endTime });
   }
 }

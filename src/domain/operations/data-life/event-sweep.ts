@@ -1,4 +1,4 @@
-import { foldedEventsOf } from '../../../engine/runs/events/folded.ts';
+import { foldEvents } from '../../../engine/runs/events/folded.ts';
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import { lowerBoundOfIds } from '../../../entities/ground/ids.ts';
 import { type EventPartition, storedRunKinds } from '../../../storage/operations/data-life/event-partitions.ts';
@@ -116,22 +116,22 @@ async function sweepOrganization(
 
 /** @returns how many logs were deleted: all but those whose state could not be kept. */
 async function deleteLogs(deps: Deps, due: readonly DueLog[]): Promise<number> {
-  const deleted: string[] = [];
-  for (const { runId, mustFold } of due) if (!mustFold || (await keepState(deps, runId))) deleted.push(runId);
-  if (deleted.length > 0) await deps.storage.eventSweeps.delete(deleted);
-  return deleted.length;
+  const deletedIds: string[] = [];
+  for (const { runId, mustFold } of due) if (!mustFold || (await keepState(deps, runId))) deletedIds.push(runId);
+  if (deletedIds.length > 0) await deps.storage.eventSweeps.delete(deletedIds);
+  return deletedIds.length;
 }
 
 /** Keeps what tells the state of a response without its other events. @returns false when its log does not end with its state. */
 async function keepState({ storage, runs, logger }: Deps, runId: string): Promise<boolean> {
   const events: RunEvent[] = [];
   for await (const batch of runs.replay(runId).batches()) events.push(...batch);
-  const folded = foldedEventsOf(events);
-  if (folded === undefined) {
+  const foldedEvents = foldEvents(events);
+  if (foldedEvents === undefined) {
     logger.warn({ runId }, 'the events of a response stay, because they do not end with its state');
     return false;
   }
-  await storage.runEvents.keepFolded(runId, folded);
+  await storage.runEvents.keepFolded(runId, foldedEvents);
   return true;
 }
 

@@ -12,7 +12,7 @@ import type { DataPlace } from '../../../storage/operations/data-life/tables.ts'
 import type { Deps } from '../../deps.ts';
 import { isAdministrator, mayChange } from '../../ground/access/access.ts';
 import type { CallOrigin } from '../../ground/audit/origin.ts';
-import { readerOf } from '../../ground/audit/reads.ts';
+import { toReader } from '../../ground/audit/reads.ts';
 import { administeredOrganization, missing } from '../../people/administration.ts';
 
 /** An export is deleted after this. */
@@ -56,12 +56,12 @@ export async function exportOrganizationData(deps: Deps, caller: Caller, orgId: 
 
 /** Exports of the caller's organization, newest first: those that the caller made of its own data, and for administrators all. */
 export function listDataExports(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<DataExport>> {
-  return deps.storage.dataExports.list(sightOf(caller), page);
+  return deps.storage.dataExports.list(toSight(caller), page);
 }
 
 /** Those among `ids` that the caller sees, in any order. */
 export async function getDataExports(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly DataExport[]> {
-  const sight = sightOf(caller);
+  const sight = toSight(caller);
   const isEverywhere = caller.level === 'INSTANCE' && sight.onlyOwnOfUserId === undefined;
   return deps.storage.dataExports.findMany(ids, isEverywhere ? undefined : sight);
 }
@@ -72,21 +72,21 @@ export async function getDataExports(deps: Deps, caller: Caller, ids: readonly s
  * @throws DomainError NOT_FOUND; INSUFFICIENT_SCOPE for another's without ADMIN:WRITE.
  */
 export async function deleteDataExport(deps: Deps, caller: Caller, id: string): Promise<DataExport> {
-  const [found] = isId('dataExport', id) ? await getDataExports(deps, caller, [id]) : [];
-  if (found === undefined) throw missing('export', 'id');
-  if (!isOwn(caller, found)) requireAdminScope(caller, 'delete an export');
+  const [dataExport] = isId('dataExport', id) ? await getDataExports(deps, caller, [id]) : [];
+  if (dataExport === undefined) throw missing('export', 'id');
+  if (!isOwn(caller, dataExport)) requireAdminScope(caller, 'delete an export');
   await deps.audit.change(caller, async () => {
     if ((await deps.storage.dataExports.delete(id)) === undefined) throw missing('export', 'id');
-    return found;
+    return dataExport;
   });
-  await deps.storage.blobs.delete(exportBlobKey(found));
-  return found;
+  await deps.storage.blobs.delete(exportBlobKey(dataExport));
+  return dataExport;
 }
 
 /** A link that opens the file for an hour without a key; null before it is ready, and for a caller who may not read it now. */
-export function exportUrl(deps: Deps, caller: Caller, found: DataExport): string | null {
-  if (found.status !== 'READY' || !mayRead(caller, found)) return null;
-  return signedFileAddress(deps, { exportId: found.id, keyId: caller.keyId });
+export function exportUrl(deps: Deps, caller: Caller, dataExport: DataExport): string | null {
+  if (dataExport.status !== 'READY' || !mayRead(caller, dataExport)) return null;
+  return signedFileAddress(deps, { exportId: dataExport.id, keyId: caller.keyId });
 }
 
 /**
@@ -100,14 +100,14 @@ export async function linkedExport(
   { exportId, keyId }: ExportTicket,
   origin: CallOrigin,
 ): Promise<{ readonly filename: string; readonly sizeBytes: number; readonly blobKey: string }> {
-  const found = await deps.storage.dataExports.find(exportId);
-  if (found === undefined || found.blobKey === null || found.sizeBytes === null) throw missing('export', 'link');
+  const dataExport = await deps.storage.dataExports.find(exportId);
+  if (dataExport === undefined || dataExport.blobKey === null || dataExport.sizeBytes === null) throw missing('export', 'link');
   const caller = await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
-  if (caller === undefined || !mayRead(caller, found)) {
+  if (caller === undefined || !mayRead(caller, dataExport)) {
     throw new DomainError('FORBIDDEN', 'Whoever got this link may not read the export any more', { param: 'link' });
   }
-  if (!isOwn(caller, found)) deps.audit.export(readerOf(caller, ['dataExports'], origin), found);
-  const { userId, orgId, createdAt, sizeBytes, blobKey } = found;
+  if (!isOwn(caller, dataExport)) deps.audit.export(toReader(caller, ['dataExports'], origin), dataExport);
+  const { userId, orgId, createdAt, sizeBytes, blobKey } = dataExport;
   return { filename: `${userId ?? orgId}-${createdAt.toISOString().slice(0, 10)}.zip`, sizeBytes, blobKey };
 }
 
@@ -122,13 +122,13 @@ export function registerExports(deps: Deps): void {
 /** Deletes exports after their days, and ends those that could not be written. @param signal  ends it between two files. */
 export async function expireExports(deps: Deps, signal: AbortSignal): Promise<void> {
   const now = deps.now();
-  const ended = { endedAt: now, expiresAt: new Date(now.getTime() + keptMs) };
-  const failed = await deps.storage.dataExports.failAbandoned(new Date(now.getTime() - abandonedMs), ended);
-  if (failed > 0) deps.logger.error({ count: failed }, 'exports of data were given up after two days: their jobs failed');
-  for (const found of await deps.storage.dataExports.expired(now, expiredAtOnce)) {
+  const endTimes = { endedAt: now, expiresAt: new Date(now.getTime() + keptMs) };
+  const failedCount = await deps.storage.dataExports.failAbandoned(new Date(now.getTime() - abandonedMs), endTimes);
+  if (failedCount > 0) deps.logger.error({ count: failedCount }, 'exports of data were given up after two days: their jobs failed');
+  for (const expiredExport of await deps.storage.dataExports.expired(now, expiredAtOnce)) {
     if (signal.aborted) return;
-    await deps.storage.blobs.delete(exportBlobKey(found));
-    await deps.storage.dataExports.delete(found.id);
+    await deps.storage.blobs.delete(exportBlobKey(expiredExport));
+    await deps.storage.dataExports.delete(expiredExport.id);
   }
 }
 
@@ -215,7 +215,7 @@ export function exportBlobKey({ orgId, id }: Pick<DataExport, 'orgId' | 'id'>): 
   return `${orgId}/exports/${id}`;
 }
 
-function sightOf(caller: Caller): ExportSight {
+function toSight(caller: Caller): ExportSight {
   const seesAll = isAdministrator(caller, caller.orgId) && caller.scopes.has('ADMIN:READ');
   return { orgId: caller.orgId, onlyOwnOfUserId: seesAll ? undefined : caller.userId };
 }
@@ -226,14 +226,14 @@ function isOwn(caller: Caller, { orgId, userId, requestedByUserId }: DataExport)
 }
 
 /** Asked when a link is made and when it is used: the person of an own export, else those who could ask for the export now. */
-function mayRead(caller: Caller, found: DataExport): boolean {
-  if (isOwn(caller, found)) return hasAll(caller, wholePerson);
-  if (found.requestedByUserId === found.userId) return false;
-  return isAdministrator(caller, found.orgId) && mayChange(caller) && hasAll(caller, wholeOrganization);
+function mayRead(caller: Caller, dataExport: DataExport): boolean {
+  if (isOwn(caller, dataExport)) return hasAll(caller, wholePerson);
+  if (dataExport.requestedByUserId === dataExport.userId) return false;
+  return isAdministrator(caller, dataExport.orgId) && mayChange(caller) && hasAll(caller, wholeOrganization);
 }
 
-function hasAll(caller: Caller, needed: readonly Scope[]): boolean {
-  return needed.every((scope) => caller.scopes.has(scope));
+function hasAll(caller: Caller, requiredScopes: readonly Scope[]): boolean {
+  return requiredScopes.every((scope) => caller.scopes.has(scope));
 }
 
 function requireWholePerson(caller: Caller): void {

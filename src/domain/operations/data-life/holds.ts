@@ -86,6 +86,6 @@ export async function listLegalHolds(
 export async function getLegalHolds(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly LegalHold[]> {
   const holds = await deps.storage.legalHolds.findMany(ids);
   const orgIds = holds.map(({ orgId }) => orgId);
-  const administered = await administeredAmong(deps, caller, orgIds);
-  return holds.filter(({ orgId }) => administered.has(orgId));
+  const administeredOrgIds = await administeredAmong(deps, caller, orgIds);
+  return holds.filter(({ orgId }) => administeredOrgIds.has(orgId));
 }

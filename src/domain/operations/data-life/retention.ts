@@ -31,9 +31,9 @@ export function defaultDays(settings: Settings, kind: RetainedKind): number | un
 }
 
 /** How long organizations keep data, in the order of their ids. The caller has been shown the organizations. Cost: one statement. */
-export async function retentionsOf({ storage, settings }: Deps, orgIds: readonly string[]): Promise<readonly Retention[]> {
-  const chosen = await storage.retention.findMany(orgIds);
-  return orgIds.map((orgId) => retentionOf(settings, orgId, chosen.get(orgId)));
+export async function loadRetentions({ storage, settings }: Deps, orgIds: readonly string[]): Promise<readonly Retention[]> {
+  const retentionsByOrganization = await storage.retention.findMany(orgIds);
+  return orgIds.map((orgId) => toRetention(settings, orgId, retentionsByOrganization.get(orgId)));
 }
 
 /**
@@ -61,21 +61,21 @@ export async function updateDataRetention(
     await deps.storage.retention.set(id, choice);
     return { id };
   });
-  const [retention = retentionOf(deps.settings, id, undefined)] = await retentionsOf(deps, [id]);
+  const [retention = toRetention(deps.settings, id, undefined)] = await loadRetentions(deps, [id]);
   return retention;
 }
 
-function retentionOf(settings: Settings, orgId: string, chosen: OwnRetention | undefined): Retention {
-  const periodOf = (kind: RetainedKind) => {
-    const days = chosen?.[kind] ?? null;
+function toRetention(settings: Settings, orgId: string, ownRetention: OwnRetention | undefined): Retention {
+  const toPeriod = (kind: RetainedKind) => {
+    const days = ownRetention?.[kind] ?? null;
     return { days, effectiveDays: days ?? defaultDays(settings, kind) ?? null };
   };
   return {
     orgId,
-    chats: periodOf('chats'),
-    runs: periodOf('runs'),
-    events: periodOf('events'),
-    usage: periodOf('usage'),
-    audit: periodOf('audit'),
+    chats: toPeriod('chats'),
+    runs: toPeriod('runs'),
+    events: toPeriod('events'),
+    usage: toPeriod('usage'),
+    audit: toPeriod('audit'),
   };
 }

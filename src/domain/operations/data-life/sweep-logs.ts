@@ -2,7 +2,7 @@ import type { LogKind } from '../../../storage/operations/data-life/log-months.t
 import type { KeptPlace } from '../../../storage/operations/data-life/log-sweeps.ts';
 import type { SweepPlace } from '../../../storage/operations/data-life/sweeps.ts';
 import type { Deps } from '../../deps.ts';
-import { agoOf, inBatches, ownDays } from './batches.ts';
+import { daysAgo, inBatches, ownDays } from './batches.ts';
 import { defaultDays } from './retention.ts';
 
 /** A clock of another instance may be behind. */
@@ -31,21 +31,21 @@ export async function sweepLogs(
   const own = await retention.longestOwn(kind);
   const longest = own.isOfAll ? own.days : Math.max(own.days, days ?? Number.POSITIVE_INFINITY);
   // Only those who keep entries the longest can wait for the end of a month.
-  const longestEnd = Number.isFinite(longest) ? await logSweeps.endOfRows(kind, agoOf(deps, longest)) : undefined;
-  const endOf = (chosen: number) => (chosen === longest && longestEnd !== undefined ? longestEnd : agoOf(deps, chosen));
+  const longestEnd = Number.isFinite(longest) ? await logSweeps.endOfRows(kind, daysAgo(deps, longest)) : undefined;
+  const findEnd = (periodDays: number) => (periodDays === longest && longestEnd !== undefined ? longestEnd : daysAgo(deps, periodDays));
   if (days !== undefined) {
-    const rows = { orgId: undefined, before: endOf(days) };
-    const kept = await logSweeps.findPlace(kind, deps.now());
-    const startedAt = kept?.startedAt ?? new Date(deps.now().getTime() - clocksDifferMs);
+    const rows = { orgId: undefined, before: findEnd(days) };
+    const keptPlace = await logSweeps.findPlace(kind, deps.now());
+    const startedAt = keptPlace?.startedAt ?? new Date(deps.now().getTime() - clocksDifferMs);
     const sweep = async (after: KeptPlace | undefined) => {
       const { count, next, last } = await logSweeps.deleteRows(kind, rows, after);
       if (last !== undefined) await logSweeps.keepPlace(kind, { ...last, startedAt });
       return { count, next: next === undefined ? undefined : { ...next, startedAt } };
     };
-    for await (const count of inBatches(signal, sweep, kept)) note(kind, count);
+    for await (const count of inBatches(signal, sweep, keptPlace)) note(kind, count);
   }
   for await (const { orgId, days: chosen } of ownDays(deps, kind, signal)) {
-    const rows = { orgId, before: endOf(chosen) };
+    const rows = { orgId, before: findEnd(chosen) };
     for await (const count of inBatches<SweepPlace>(signal, (after) => logSweeps.deleteRows(kind, rows, after)))
       note(kind, count);
   }

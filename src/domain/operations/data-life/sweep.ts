@@ -2,7 +2,7 @@ import type { RetainedKind } from '../../../entities/operations/data-life/retent
 import { chatsPerBatch, type SweepPlace, type SweptBatch } from '../../../storage/operations/data-life/sweeps.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
-import { agoOf, allDays, inBatches } from './batches.ts';
+import { daysAgo, allDays, inBatches } from './batches.ts';
 import { makeEventPartitions, sweepEvents } from './event-sweep.ts';
 import { sweepLogs } from './sweep-logs.ts';
 
@@ -24,9 +24,9 @@ export function registerRetention(deps: Deps): void {
  */
 export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<void> {
   const { sweeps } = deps.storage;
-  const deleted: Partial<Record<RetainedKind, number>> = {};
+  const deletedCounts: Partial<Record<RetainedKind, number>> = {};
   const note = (kind: RetainedKind, count: number) => {
-    deleted[kind] = (deleted[kind] ?? 0) + count;
+    deletedCounts[kind] = (deletedCounts[kind] ?? 0) + count;
     deps.dataLife.deleted.add(kind, count);
   };
   await makeMonths(deps);
@@ -34,14 +34,14 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
   await sweepEvents(deps, signal, (count) => note('events', count));
   for (const kind of ['runs', 'chats'] as const) {
     for await (const { orgId, days } of allDays(deps, kind, signal)) {
-      const rows = { orgId, before: agoOf(deps, days) };
-      for await (const count of inBatches<SweepPlace>(signal, (after) => oldOf(deps, kind, rows, after))) note(kind, count);
+      const rows = { orgId, before: daysAgo(deps, days) };
+      for await (const count of inBatches<SweepPlace>(signal, (after) => findOldRows(deps, kind, rows, after))) note(kind, count);
     }
   }
-  while (!signal.aborted && (await sweeps.deletedChats(agoOf(deps, remainsDays))) > 0);
+  while (!signal.aborted && (await sweeps.deletedChats(daysAgo(deps, remainsDays))) > 0);
   if (signal.aborted) return;
   deps.dataLife.sweptAt = deps.now();
-  if (Object.values(deleted).some((count) => count > 0)) deps.logger.info({ deleted }, 'old data was deleted');
+  if (Object.values(deletedCounts).some((count) => count > 0)) deps.logger.info({ deleted: deletedCounts }, 'old data was deleted');
 }
 
 /** Without its month, a row is written to the part of all others: the next sweep makes what could not be made now. */
@@ -56,12 +56,12 @@ interface OldRows {
   readonly before: Date;
 }
 
-async function oldOf(deps: Deps, kind: 'runs' | 'chats', rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
+async function findOldRows(deps: Deps, kind: 'runs' | 'chats', rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
   const { sweeps, responses } = deps.storage;
   if (kind === 'chats') return oldChats(deps, rows, after);
-  const { responses: stored, ...batch } = await sweeps.runs(rows, after);
+  const { responses: storedResponses, ...batch } = await sweeps.runs(rows, after);
   let { count } = batch;
-  for (const { id, userId } of stored) if (await responses.delete(id, { userId, orgId: rows.orgId })) count += 1;
+  for (const { id, userId } of storedResponses) if (await responses.delete(id, { userId, orgId: rows.orgId })) count += 1;
   return { ...batch, count };
 }
 

@@ -6,14 +6,14 @@ const healthTimeoutMs = 2_000;
 /** Whether this process can serve: what `/readyz` and `Query.installation` say. Never rejects, and takes two seconds at most. */
 export async function checkHealth(deps: Pick<Deps, 'storage' | 'knowledge'>): Promise<Health> {
   try {
-    return await withTimeout(healthOf(deps));
+    return await withTimeout(loadHealth(deps));
   } catch {
     return { state: 'unavailable', reason: 'database', problems: ['The database does not answer in time.'] };
   }
 }
 
 /** @throws Error when the database does not answer. */
-async function healthOf({ storage: { db, signals }, knowledge }: Pick<Deps, 'storage' | 'knowledge'>): Promise<Health> {
+async function loadHealth({ storage: { db, signals }, knowledge }: Pick<Deps, 'storage' | 'knowledge'>): Promise<Health> {
   await db.pool.query('SELECT 1');
   const full = await db.room.shortage();
   if (full !== undefined) {

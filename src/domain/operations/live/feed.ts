@@ -129,20 +129,20 @@ class Channel {
   }
 
   async #flush(): Promise<void> {
-    const { changed, agents, hasGap } = { changed: this.#changed, agents: this.#agents, hasGap: this.#hasGap };
+    const { changed: changedIds, agents, hasGap } = { changed: this.#changed, agents: this.#agents, hasGap: this.#hasGap };
     this.#changed = new Set();
     this.#agents = new Set();
     this.#hasGap = false;
     try {
       if (this.#kind === 'run' && agents.size > 0) {
-        const places = placesOf(agents, await this.#store.places('agent', [...agents]));
+        const places = collectPlaces(agents, await this.#store.places('agent', [...agents]));
         this.#tell((listener) => listener.onAgents(places));
       }
-      if (hasGap || changed.size > gatheredMax) {
+      if (hasGap || changedIds.size > gatheredMax) {
         this.#gapMs = performance.now();
         this.#tell((listener) => listener.onGap());
-      } else if (changed.size > 0) {
-        const places = this.#withoutEchoes(placesOf(changed, await this.#store.places(this.#kind, [...changed])));
+      } else if (changedIds.size > 0) {
+        const places = this.#withoutEchoes(collectPlaces(changedIds, await this.#store.places(this.#kind, [...changedIds])));
         if (places.size > 0) this.#tell((listener) => listener.onChanges(places));
       }
       if (this.#kind === 'dataSource' && agents.size > 0) {
@@ -176,6 +176,6 @@ class Channel {
   }
 }
 
-function placesOf(ids: ReadonlySet<string>, found: ReadonlyMap<string, LivePlace>): Places {
-  return new Map([...ids].map((id) => [id, found.get(id)]));
+function collectPlaces(ids: ReadonlySet<string>, placesById: ReadonlyMap<string, LivePlace>): Places {
+  return new Map([...ids].map((id) => [id, placesById.get(id)]));
 }

@@ -3,7 +3,7 @@ import type { Change, LivePlace } from '../../../entities/operations/live.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { RunReach } from '../../../storage/conversations/runs/history-conditions.ts';
 import { getAgent } from '../../agents/agents.ts';
-import { reachOf } from '../../conversations/runs/history.ts';
+import { loadReach } from '../../conversations/runs/history.ts';
 import type { Deps } from '../../deps.ts';
 import {
   adminReach,
@@ -111,7 +111,7 @@ class ReachedRuns implements LiveList {
     // Before it is read, so that a change meanwhile makes it be read again.
     this.#isCurrent = true;
     try {
-      this.#reach = await reachOf(this.#deps, this.#caller);
+      this.#reach = await loadReach(this.#deps, this.#caller);
     } catch (error) {
       this.#isCurrent = false;
       throw error;

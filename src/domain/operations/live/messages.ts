@@ -3,7 +3,7 @@ import type { Caller } from '../../../entities/people/caller.ts';
 import { getChat } from '../../conversations/chats/chats.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleChats } from '../../ground/access/access.ts';
-import { changesOf } from './watch.ts';
+import { listChanges } from './watch.ts';
 
 /** The newest messages of a chat, of which changes are told. */
 const messagesMax = 1_000;
@@ -78,8 +78,8 @@ class MessageWatch {
     if (after === undefined) return;
     // A message of a run has the time of its beginning, and is written at its end.
     const since = new Date(after.getTime() - this.#deps.settings.RUN_TIMEOUT_MS);
-    const changed = rows.filter(({ updatedAt }) => updatedAt >= since).toReversed();
-    this.#replay = changesOf(new Map(changed.map(({ id, createdAt }) => [id, createdAt >= since ? 'created' : 'updated'])), now);
+    const changedRows = rows.filter(({ updatedAt }) => updatedAt >= since).toReversed();
+    this.#replay = listChanges(new Map(changedRows.map(({ id, createdAt }) => [id, createdAt >= since ? 'created' : 'updated'])), now);
   }
 
   async *changes(): AsyncGenerator<Change, void, void> {
@@ -94,7 +94,7 @@ class MessageWatch {
         const now = this.#deps.now();
         const rule = { kind: 'chat', filter: visibleChats(this.#caller), agentId: undefined } as const;
         if ((await this.#deps.storage.live.find(rule, [this.#chatId])).length === 0) return;
-        yield* changesOf(this.#compare(await this.#read()), now);
+        yield* listChanges(this.#compare(await this.#read()), now);
       }
     } finally {
       this.close();
@@ -123,20 +123,20 @@ class MessageWatch {
   /** @param rows  the newest first. */
   #compare(rows: readonly LiveRow[]): ReadonlyMap<string, ChangeKind> {
     const now = byId(rows);
-    const found = new Map<string, ChangeKind>();
+    const changeKinds = new Map<string, ChangeKind>();
     const oldest = rows.length < messagesMax ? undefined : rows.at(-1);
     for (const row of this.#known.values()) {
       // Older ones are out of what is read, not gone.
       const isRead = oldest === undefined || row.createdAt > oldest.createdAt;
-      if (isRead && !now.has(row.id)) found.set(row.id, 'deleted');
+      if (isRead && !now.has(row.id)) changeKinds.set(row.id, 'deleted');
     }
     for (const row of rows.toReversed()) {
       const before = this.#known.get(row.id);
-      if (before === undefined) found.set(row.id, 'created');
-      else if (before.updatedAt.getTime() !== row.updatedAt.getTime()) found.set(row.id, 'updated');
+      if (before === undefined) changeKinds.set(row.id, 'created');
+      else if (before.updatedAt.getTime() !== row.updatedAt.getTime()) changeKinds.set(row.id, 'updated');
     }
     this.#known = now;
-    return found;
+    return changeKinds;
   }
 }
 

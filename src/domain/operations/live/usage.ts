@@ -18,17 +18,17 @@ export async function watchUsage(
   const { signals } = deps.storage;
   let isChanged = true;
   let wake = () => {};
-  const changed = () => {
+  const noteChange = () => {
     isChanged = true;
     wake();
   };
   const mine = (changedId: string) => {
-    if (changedId === orgId) changed();
+    if (changedId === orgId) noteChange();
   };
   const stops = [
     signals.subscribe('usage-changed', mine),
     signals.subscribe('organization-changed', mine),
-    signals.onGap(changed),
+    signals.onGap(noteChange),
   ];
   const close = () => {
     for (const stop of stops) stop();
@@ -60,13 +60,13 @@ export async function watchUsage(
 
 function pause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const done = () => {
+    const finish = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', done);
+      signal.removeEventListener('abort', finish);
       resolve();
     };
-    const timer = setTimeout(done, changeEveryMs);
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
+    const timer = setTimeout(finish, changeEveryMs);
+    signal.addEventListener('abort', finish, { once: true });
+    if (signal.aborted) finish();
   });
 }

@@ -106,11 +106,11 @@ class Watch implements LiveListener {
   async begin(after: Date | undefined): Promise<void> {
     const { live } = this.#deps.storage;
     const { rule, isRemembered } = this.#list;
-    const begun = this.#toldUntil;
+    const startedAt = this.#toldUntil;
     await this.#list.prepare?.();
     const rows = isRemembered ? await live.newest(rule, rememberedMax) : [];
     if (after !== undefined) this.#replay = await this.#changedSince(after, rows);
-    this.#known = isRemembered ? knownOf(rows) : new Known(rememberedMax, begun);
+    this.#known = isRemembered ? toKnownRows(rows) : new Known(rememberedMax, startedAt);
   }
 
   async *changes(): AsyncGenerator<Change, void, void> {
@@ -150,8 +150,8 @@ class Watch implements LiveListener {
     this.#noteWhole('changes');
   }
 
-  #note(id: string, noted: Noted): void {
-    this.#noted.set(id, noted);
+  #note(id: string, rowNote: Noted): void {
+    this.#noted.set(id, rowNote);
     if (this.#noted.size > pendingMax) this.#noteWhole('changes');
     this.#wake?.();
   }
@@ -183,32 +183,32 @@ class Watch implements LiveListener {
   async #look({ things, whole }: Look): Promise<readonly Change[]> {
     const now = this.#deps.now();
     await this.#list.prepare?.();
-    const found = new Map<string, ChangeKind>();
-    if (things.size > 0) for (const [id, kind] of await this.#lookAt(things)) found.set(id, kind);
+    const changeKinds = new Map<string, ChangeKind>();
+    if (things.size > 0) for (const [id, kind] of await this.#lookAt(things)) changeKinds.set(id, kind);
     // What one look found, the other knows already.
-    if (whole !== undefined) for (const [id, kind] of await this.#lookAtAll(whole)) if (!found.has(id)) found.set(id, kind);
+    if (whole !== undefined) for (const [id, kind] of await this.#lookAtAll(whole)) if (!changeKinds.has(id)) changeKinds.set(id, kind);
     this.#toldUntil = now;
-    return changesOf(found, now);
+    return listChanges(changeKinds, now);
   }
 
   async #lookAt(things: ReadonlyMap<string, Noted>): Promise<ReadonlyMap<string, ChangeKind>> {
     const rows = await this.#deps.storage.live.find(this.#list.rule, [...things.keys()]);
-    const seen = new Map(rows.map((row) => [row.id, row]));
-    const found = new Map<string, ChangeKind>();
+    const rowsById = new Map(rows.map((row) => [row.id, row]));
+    const changeKinds = new Map<string, ChangeKind>();
     for (const [id, { place, isRightsOnly }] of things) {
-      const row = seen.get(id);
+      const row = rowsById.get(id);
       if (row === undefined) {
         const wasKnown = this.#known.remove(id) || (place !== undefined && this.#list.owns(place) && !this.#gone.has(id));
-        if (wasKnown) found.set(id, 'deleted');
+        if (wasKnown) changeKinds.set(id, 'deleted');
         this.#gone.set(id, true);
       } else {
         const isKnown = this.#known.has(row);
         this.#known.add(row);
-        if (!isKnown) found.set(id, 'created');
-        else if (!isRightsOnly) found.set(id, 'updated');
+        if (!isKnown) changeKinds.set(id, 'created');
+        else if (!isRightsOnly) changeKinds.set(id, 'updated');
       }
     }
-    return found;
+    return changeKinds;
   }
 
   /** Compares the whole list with what is known; a long list is read from the last look on. */
@@ -216,56 +216,56 @@ class Watch implements LiveListener {
     const { live } = this.#deps.storage;
     const { rule, isRemembered } = this.#list;
     const since = new Date(this.#toldUntil.getTime() - overlapMs);
-    const found = new Map<string, ChangeKind>();
+    const changeKinds = new Map<string, ChangeKind>();
     const rows = isRemembered ? await live.newest(rule, rememberedMax) : await live.changedSince(rule, since, replayedMax);
-    const seen = new Set(rows.map(({ id }) => id));
-    const missing = this.#known.ids.filter((id) => !seen.has(id));
+    const presentIds = new Set(rows.map(({ id }) => id));
+    const missing = this.#known.ids.filter((id) => !presentIds.has(id));
     // Beyond the end of what was read, a thing may be in the list nevertheless.
     const isCut = !isRemembered || rows.length >= rememberedMax;
     const others = isCut && missing.length > 0 ? await live.find(rule, missing) : [];
-    for (const { id } of others) seen.add(id);
-    for (const id of missing.filter((known) => !seen.has(known))) {
+    for (const { id } of others) presentIds.add(id);
+    for (const id of missing.filter((missingId) => !presentIds.has(missingId))) {
       this.#known.remove(id);
-      found.set(id, 'deleted');
+      changeKinds.set(id, 'deleted');
     }
     for (const row of rows) {
-      if (!this.#known.has(row)) found.set(row.id, 'created');
-      else if (whole === 'changes' && row.updatedAt >= since) found.set(row.id, 'updated');
+      if (!this.#known.has(row)) changeKinds.set(row.id, 'created');
+      else if (whole === 'changes' && row.updatedAt >= since) changeKinds.set(row.id, 'updated');
       this.#known.add(row);
     }
-    return found;
+    return changeKinds;
   }
 
-  async #changedSince(since: Date, remembered: readonly LiveRow[]): Promise<readonly Change[]> {
+  async #changedSince(since: Date, rememberedRows: readonly LiveRow[]): Promise<readonly Change[]> {
     const { live } = this.#deps.storage;
     const { rule, isRemembered } = this.#list;
     const most = replayedMax + 1;
     const rows = isRemembered
-      ? remembered.filter(({ updatedAt }) => updatedAt >= since).sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime())
+      ? rememberedRows.filter(({ updatedAt }) => updatedAt >= since).sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime())
       : await live.changedSince(rule, since, most);
-    const gone = await live.deletedSince(rule, since, most);
-    if (rows.length + gone.length > replayedMax) {
+    const deletedRows = await live.deletedSince(rule, since, most);
+    if (rows.length + deletedRows.length > replayedMax) {
       const message = `More than ${replayedMax} things have changed since: load the list anew, and subscribe without \`after\``;
       throw new DomainError('INVALID_VALUE', message, { param: 'after' });
     }
-    const found = new Map<string, ChangeKind>(gone.map(({ id }) => [id, 'deleted']));
-    for (const { id, createdAt } of rows) found.set(id, createdAt >= since ? 'created' : 'updated');
-    return changesOf(found, this.#toldUntil);
+    const changeKinds = new Map<string, ChangeKind>(deletedRows.map(({ id }) => [id, 'deleted']));
+    for (const { id, createdAt } of rows) changeKinds.set(id, createdAt >= since ? 'created' : 'updated');
+    return listChanges(changeKinds, this.#toldUntil);
   }
 }
 
-function knownOf(rows: readonly LiveRow[]): Known {
+function toKnownRows(rows: readonly LiveRow[]): Known {
   const isCut = rows.length >= rememberedMax;
   const oldestMs = Math.min(...rows.map(({ createdAt }) => createdAt.getTime()));
-  const known = new Known(rememberedMax, isCut ? new Date(oldestMs) : undefined);
+  const knownRows = new Known(rememberedMax, isCut ? new Date(oldestMs) : undefined);
   // The newest last: they stay longest.
-  for (const row of rows.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())) known.add(row);
-  return known;
+  for (const row of rows.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())) knownRows.add(row);
+  return knownRows;
 }
 
 /** @param now  when it was looked for them. */
-export function changesOf(found: ReadonlyMap<string, ChangeKind>, now: Date): readonly Change[] {
-  const ids = [...found].flatMap(([id, kind]) => (kind === 'deleted' ? [] : [id]));
+export function listChanges(changeKinds: ReadonlyMap<string, ChangeKind>, now: Date): readonly Change[] {
+  const ids = [...changeKinds].flatMap(([id, kind]) => (kind === 'deleted' ? [] : [id]));
   const batch = { ids, until: new Date(now.getTime() - overlapMs) };
-  return [...found].map(([id, kind]) => ({ kind, id, batch }));
+  return [...changeKinds].map(([id, kind]) => ({ kind, id, batch }));
 }

@@ -10,18 +10,18 @@ export type Match = Pick<FoundThing, 'snippet' | 'highlights' | 'titleHighlights
 
 export function presentMatch({ title, text }: Mention, query: string, words: readonly string[]): Match {
   const plain = oneLine(text);
-  const [first] = spansOf(plain, words);
+  const [first] = findSpans(plain, words);
   const start = first === undefined ? 0 : startOfWord(plain, Math.max(0, first.start - charsBefore));
   const end = start + snippetChars;
   const snippet = `${start > 0 ? '…' : ''}${plain.slice(start, end).toWellFormed()}${end < plain.length ? '…' : ''}`;
-  const titleHighlights = spansOf(title, words);
-  return { score: scoreOf(title, query, words, titleHighlights), snippet, highlights: spansOf(snippet, words), titleHighlights };
+  const titleHighlights = findSpans(title, words);
+  return { score: computeScore(title, query, words, titleHighlights), snippet, highlights: findSpans(snippet, words), titleHighlights };
 }
 
 /** Where the words stand in a text, in any case; spans that meet are one. */
-export function spansOf(text: string, words: readonly string[]): readonly TextSpan[] {
+export function findSpans(text: string, words: readonly string[]): readonly TextSpan[] {
   const lower = lowered(text);
-  const found = words.flatMap((word) => {
+  const wordSpans = words.flatMap((word) => {
     const part = lowered(word);
     const spans: TextSpan[] = [];
     if (part === '') return spans;
@@ -29,13 +29,13 @@ export function spansOf(text: string, words: readonly string[]): readonly TextSp
       spans.push({ start, end: start + part.length });
     return spans;
   });
-  const joined: TextSpan[] = [];
-  for (const span of found.toSorted((a, b) => a.start - b.start)) {
-    const last = joined.at(-1);
-    if (last === undefined || span.start > last.end) joined.push(span);
-    else joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
+  const joinedSpans: TextSpan[] = [];
+  for (const span of wordSpans.toSorted((a, b) => a.start - b.start)) {
+    const last = joinedSpans.at(-1);
+    if (last === undefined || span.start > last.end) joinedSpans.push(span);
+    else joinedSpans[joinedSpans.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
   }
-  return joined;
+  return joinedSpans;
 }
 
 /** In lower case, with every character at its place: those whose lower case is longer stay as they are. */
@@ -46,11 +46,11 @@ function lowered(text: string): string {
 }
 
 /** A name that is the query, begins with it, has words that begin as its words do, or contains them; then any other mention. */
-function scoreOf(title: string, query: string, words: readonly string[], spans: readonly TextSpan[]): number {
+function computeScore(title: string, query: string, words: readonly string[], spans: readonly TextSpan[]): number {
   const name = lowered(oneLine(title));
-  const asked = lowered(query);
-  if (name === asked) return 4;
-  if (name.startsWith(asked)) return 3;
+  const queryText = lowered(query);
+  if (name === queryText) return 4;
+  if (name.startsWith(queryText)) return 3;
   const parts = name.split(' ');
   if (words.every((word) => parts.some((part) => part.startsWith(lowered(word))))) return 2;
   return spans.length > 0 && words.every((word) => name.includes(lowered(word))) ? 1 : 0;

@@ -45,8 +45,8 @@ export async function searchEverything(deps: Deps, caller: Caller, input: Search
   if (query === '') return [];
   const words = [...new Set(query.split(' '))].slice(0, wordsMax);
   const kinds = searchKinds.filter((kind) => (input.kinds ?? searchKinds).includes(kind) && caller.scopes.has(scopeOfKind[kind]));
-  const found = await candidates(deps, caller, kinds, words);
-  return found
+  const foundCandidates = await candidates(deps, caller, kinds, words);
+  return foundCandidates
     .map(({ kind, mention }) => ({ mention, kind, match: presentMatch(mention, query, words) }))
     .toSorted(
       (a, b) =>
@@ -55,12 +55,12 @@ export async function searchEverything(deps: Deps, caller: Caller, input: Search
         (a.mention.id < b.mention.id ? -1 : 1),
     )
     .slice(0, first)
-    .map(({ kind, mention: { id, title, updatedAt }, match: { score: _score, ...shown } }) => ({
+    .map(({ kind, mention: { id, title, updatedAt }, match: { score: _score, ...excerpt } }) => ({
       kind,
       id,
       title,
       updatedAt,
-      ...shown,
+      ...excerpt,
     }));
 }
 
@@ -77,11 +77,11 @@ async function candidates(
 ): Promise<readonly Candidate[]> {
   const { search } = deps.storage;
   const { userId, orgId } = caller;
-  const spoken = kinds.filter((kind) => kind === 'chat' || kind === 'message');
+  const chatKinds = kinds.filter((kind) => kind === 'chat' || kind === 'message');
   const [agents, sources, conversations] = await Promise.all([
     kinds.includes('agent') ? search.agents(listedAgents(caller, 'ALL'), words, candidatesMax) : [],
     kinds.includes('source') ? search.dataSources(visibleDataSources(caller), words, candidatesMax) : [],
-    spoken.length > 0 ? search.conversations({ userId, orgId }, words, spoken, candidatesMax) : [],
+    chatKinds.length > 0 ? search.conversations({ userId, orgId }, words, chatKinds, candidatesMax) : [],
   ]);
   deps.audit.read(caller, 'agent', agents);
   deps.audit.read(caller, 'dataSource', sources);

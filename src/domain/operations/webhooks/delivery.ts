@@ -5,7 +5,7 @@ import { signWebhook } from '../../../lib/standard-webhooks.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { Attempt, DeliveryDemand, DueDelivery, SealedWebhook } from '../../../storage/operations/webhooks/webhooks.ts';
 import type { Deps } from '../../deps.ts';
-import { placeOf } from './webhooks.ts';
+import { toSecretPlace } from './webhooks.ts';
 
 /** How soon a place that became free is used again. */
 const refillEveryMs = 50;
@@ -22,7 +22,7 @@ const leaseMs = 30_000;
 const answerBytesMax = 1024 * 1024;
 const bodyStartMaxChars = 500;
 /** The status of a receiver that wants no more deliveries, as Standard Webhooks say. */
-const gone = 410;
+const goneStatus = 410;
 const sweepEveryMs = 3_600_000;
 const keptMs = 30 * 86_400_000;
 /** A webhook that takes nothing for so long is switched off. */
@@ -41,7 +41,7 @@ async function deliverDue(deps: Deps, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {
       signal.throwIfAborted();
-      const due = await deps.storage.webhooks.takeDue(demandOf([...underWay.values()]), leaseMs);
+      const due = await deps.storage.webhooks.takeDue(measureDemand([...underWay.values()]), leaseMs);
       for (const delivery of due) {
         const sending = deliver(deps, delivery, signal)
           .catch((error: unknown) => {
@@ -64,19 +64,19 @@ async function deliverDue(deps: Deps, signal: AbortSignal): Promise<void> {
 }
 
 /** What else may be begun while these are under way. */
-function demandOf(underWay: readonly DueDelivery[]): DeliveryDemand {
+function measureDemand(underWay: readonly DueDelivery[]): DeliveryDemand {
   const ofOrganizations = Map.groupBy(underWay, ({ webhook }) => webhook.orgId);
   const ofWebhooks = Map.groupBy(underWay, ({ webhook }) => webhook.id);
   const isFailing = (deliveries: readonly DueDelivery[]) => deliveries.some(({ webhook }) => webhook.failingSince !== null);
   return {
     countMax: concurrentMax - underWay.length,
     ...{ ofOrganizationMax, ofWebhookMax },
-    busyOrgIds: keysOf(ofOrganizations, ({ length }) => length >= ofOrganizationMax),
-    busyWebhookIds: keysOf(ofWebhooks, (deliveries) => deliveries.length >= ofWebhookMax || isFailing(deliveries)),
+    busyOrgIds: listKeys(ofOrganizations, ({ length }) => length >= ofOrganizationMax),
+    busyWebhookIds: listKeys(ofWebhooks, (deliveries) => deliveries.length >= ofWebhookMax || isFailing(deliveries)),
   };
 }
 
-function keysOf<T>(groups: ReadonlyMap<string, T>, isMeant: (group: T) => boolean): readonly string[] {
+function listKeys<T>(groups: ReadonlyMap<string, T>, isMeant: (group: T) => boolean): readonly string[] {
   return [...groups].flatMap(([key, group]) => (isMeant(group) ? [key] : []));
 }
 
@@ -84,9 +84,9 @@ async function deliver(deps: Deps, due: DueDelivery, signal: AbortSignal): Promi
   const answer = await send(deps, due, signal);
   signal.throwIfAborted();
   const at = deps.now();
-  const failingSince = await deps.storage.webhooks.record(due, attemptOf(answer, due.delivery.attempts, at), at);
+  const failingSince = await deps.storage.webhooks.record(due, toAttempt(answer, due.delivery.attempts, at), at);
   if (answer.isGood) return;
-  if (answer.status === gone) return switchOff(deps, due, 'The receiver answered 410: it is gone');
+  if (answer.status === goneStatus) return switchOff(deps, due, 'The receiver answered 410: it is gone');
   if (failingSince !== null && at.getTime() - failingSince.getTime() >= failingMaxMs)
     await switchOff(deps, due, 'It took no delivery for five days');
 }
@@ -114,27 +114,27 @@ interface Answer {
 }
 
 async function send(deps: Deps, { delivery, webhook, tenantId }: DueDelivery, signal: AbortSignal): Promise<Answer> {
-  const failed = (error: string): Answer => ({ isGood: false, status: null, bodyStart: null, error });
+  const toFailure = (error: string): Answer => ({ isGood: false, status: null, bodyStart: null, error });
   try {
     const request = {
       ...{ owner: { tenantId, orgId: webhook.orgId }, url: webhook.url, method: 'POST' as const, body: delivery.body },
-      headers: { 'content-type': 'application/json', ...(await signatureOf(deps, webhook, delivery.id, delivery.body)) },
+      headers: { 'content-type': 'application/json', ...(await makeSignature(deps, webhook, delivery.id, delivery.body)) },
       ...{ bytesMax: answerBytesMax, timeoutMs, redirectsMax: 0, isPrompt: true as const },
     };
     return await deps.egress.receive(request, signal, async ({ status }, content) => {
       const isGood = status >= 200 && status < 300;
-      return { isGood, status, bodyStart: await startOf(content), error: isGood ? null : `The receiver answered ${status}` };
+      return { isGood, status, bodyStart: await readStart(content), error: isGood ? null : `The receiver answered ${status}` };
     });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof EgressError) return failed(error.message);
+    if (error instanceof EgressError) return toFailure(error.message);
     deps.logger.error({ err: error, webhookId: webhook.id }, 'a webhook could not be sent');
-    return failed('The service failed to send it');
+    return toFailure('The service failed to send it');
   }
 }
 
 /** As much as is shown: the rest is not fetched. The status tells what became of the delivery, also when the body does not arrive whole. */
-async function startOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+async function readStart(content: AsyncIterable<Uint8Array>): Promise<string> {
   const bytes = Buffer.alloc(bodyStartMaxChars * 4);
   let length = 0;
   try {
@@ -152,7 +152,7 @@ async function startOf(content: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** The headers of Standard Webhooks. While a secret is being changed, both sign. */
-async function signatureOf(
+async function makeSignature(
   { storage, now }: Deps,
   webhook: SealedWebhook,
   id: string,
@@ -162,12 +162,12 @@ async function signatureOf(
   const { secret, previousSecret, previousUntil } = webhook;
   const isChanging = previousSecret !== null && previousUntil !== null && previousUntil > at;
   const secrets = isChanging ? [secret, previousSecret] : [secret];
-  const place = placeOf(webhook.orgId, webhook.id);
-  const opened = await Promise.all(secrets.map((sealed) => storage.vault.open(place, sealed)));
-  return signWebhook(opened, id, at, body);
+  const place = toSecretPlace(webhook.orgId, webhook.id);
+  const openedSecrets = await Promise.all(secrets.map((sealedSecret) => storage.vault.open(place, sealedSecret)));
+  return signWebhook(openedSecrets, id, at, body);
 }
 
-function attemptOf({ isGood, status, bodyStart, error }: Answer, attemptsBefore: number, at: Date): Attempt {
+function toAttempt({ isGood, status, bodyStart, error }: Answer, attemptsBefore: number, at: Date): Attempt {
   const last = { lastStatus: status, lastBodyStart: bodyStart, lastError: error };
   if (isGood) return { ...last, status: 'DELIVERED', nextAttemptAt: null };
   const delayMs = retryDelaysMs[attemptsBefore];

@@ -83,12 +83,12 @@ export async function createWebhook(deps: Deps, caller: Caller, input: CreateWeb
   const { orgId } = caller;
   const id = deps.newId('webhook');
   const secret = makeSecret();
-  const sealed = await deps.storage.vault.seal(placeOf(orgId, id), secret);
+  const sealedSecret = await deps.storage.vault.seal(toSecretPlace(orgId, id), secret);
   const members = { url, events: distinct(events), agentIds: distinct(agentIds ?? []), isEnabled: true };
   return deps.audit.change(caller, async () => {
     if ((await deps.storage.webhooks.count(orgId)) >= webhooksMax)
       throw new DomainError('CONFLICT', `An organization has at most ${webhooksMax} webhooks: delete one first`);
-    const own = { id, orgId, createdAt: deps.now(), description: storableText(description ?? '').trim(), secret: sealed };
+    const own = { id, orgId, createdAt: deps.now(), description: storableText(description ?? '').trim(), secret: sealedSecret };
     return { id, orgId, secret, webhook: await deps.storage.webhooks.create({ ...own, ...members }) };
   });
 }
@@ -99,7 +99,7 @@ export async function updateWebhook(deps: Deps, caller: Caller, id: string, inpu
   await check(deps, caller, input);
   const { url, events, agentIds, description, isEnabled } = input;
   return deps.audit.change(caller, async () => {
-    const changed = await deps.storage.webhooks.update(id, caller.orgId, {
+    const changedWebhook = await deps.storage.webhooks.update(id, caller.orgId, {
       ...(typeof url === 'string' ? { url } : {}),
       ...(events == null ? {} : { events: distinct(events) }),
       ...(agentIds == null ? {} : { agentIds: distinct(agentIds) }),
@@ -107,8 +107,8 @@ export async function updateWebhook(deps: Deps, caller: Caller, id: string, inpu
       ...(isEnabled === true ? { isEnabled, disabledReason: null, failingSince: null } : {}),
       ...(isEnabled === false ? { isEnabled, disabledReason: 'An administrator switched it off' } : {}),
     });
-    if (changed === undefined) throw missingWebhook();
-    return changed;
+    if (changedWebhook === undefined) throw missingWebhook();
+    return changedWebhook;
   });
 }
 
@@ -128,10 +128,10 @@ export async function rotateWebhookSecret(deps: Deps, caller: Caller, id: string
   const before = await deps.storage.webhooks.findSealed(id, caller.orgId);
   if (before === undefined) throw missingWebhook();
   const secret = makeSecret();
-  const sealed = await deps.storage.vault.seal(placeOf(caller.orgId, id), secret);
+  const sealedSecret = await deps.storage.vault.seal(toSecretPlace(caller.orgId, id), secret);
   const previousUntil = new Date(deps.now().getTime() + previousSecretMs);
   return deps.audit.change(caller, async () => {
-    const change = { secret: sealed, previousSecret: before.secret, previousUntil };
+    const change = { secret: sealedSecret, previousSecret: before.secret, previousUntil };
     const webhook = await deps.storage.webhooks.update(id, caller.orgId, change);
     if (webhook === undefined) throw missingWebhook();
     return { id, orgId: caller.orgId, webhook, secret };
@@ -163,7 +163,7 @@ function requireAdministrator(caller: Caller): void {
 }
 
 /** The row that the secrets of a webhook are sealed for. */
-export function placeOf(orgId: string, id: string) {
+export function toSecretPlace(orgId: string, id: string) {
   return { orgId, table: 'webhooks', rowId: id };
 }
 

@@ -14,9 +14,9 @@ export interface ScimGroupInput {
 
 /** A group that an identity provider made. @throws DomainError NOT_FOUND, also for a group that people made. */
 export async function getScimGroup({ storage }: Deps, { orgId }: Caller, id: string): Promise<ScimGroup> {
-  const found = await storage.scim.findGroup(orgId, id);
-  if (found === undefined) throw missing('group', 'id');
-  return found;
+  const group = await storage.scim.findGroup(orgId, id);
+  if (group === undefined) throw missing('group', 'id');
+  return group;
 }
 
 /** @throws DomainError CONFLICT when the identity provider has a group of that name; INVALID_VALUE, also for a member who is not there. */
@@ -26,7 +26,7 @@ export function createScimGroup(deps: Deps, caller: Caller, input: ScimGroupInpu
     const name = await readName(deps, caller, input, undefined);
     const id = deps.newId('group');
     const group = { id, orgId, ownerUserId, name, availability: 'EVERYONE' as const, createdAt: deps.now() };
-    await deps.storage.groups.create(group, await membersOf(deps, orgId, input.memberIds));
+    await deps.storage.groups.create(group, await loadMembers(deps, orgId, input.memberIds));
     await deps.storage.scim.noteGroup(orgId, id, input.externalId);
     return getScimGroup(deps, caller, id);
   });
@@ -41,14 +41,14 @@ export function updateScimGroup(deps: Deps, caller: Caller, before: ScimGroup, i
   return deps.audit.change(caller, async () => {
     await getScimGroup(deps, caller, id);
     const name = await readName(deps, caller, input, id);
-    const known = new Map(before.members.map(({ userId, email }) => [userId, email]));
-    const wanted = new Set(input.memberIds);
-    const add = await membersOf(
+    const emailsById = new Map(before.members.map(({ userId, email }) => [userId, email]));
+    const wantedIds = new Set(input.memberIds);
+    const add = await loadMembers(
       deps,
       caller.orgId,
-      [...wanted].filter((userId) => !known.has(userId)),
+      [...wantedIds].filter((userId) => !emailsById.has(userId)),
     );
-    const removeEmails = [...known].flatMap(([userId, email]) => (wanted.has(userId) ? [] : [email]));
+    const removeEmails = [...emailsById].flatMap(([userId, email]) => (wantedIds.has(userId) ? [] : [email]));
     if ((await deps.storage.groups.countMembers(id)) + add.length - removeEmails.length > membersMax) throw tooMany();
     await deps.storage.groups.update(id, { name }, { add, removeEmails });
     await deps.storage.scim.noteGroup(caller.orgId, id, input.externalId);
@@ -76,7 +76,7 @@ async function readName(deps: Deps, { orgId }: Caller, input: ScimGroupInput, id
   return name;
 }
 
-async function membersOf({ storage }: Deps, orgId: string, ids: readonly string[]) {
+async function loadMembers({ storage }: Deps, orgId: string, ids: readonly string[]) {
   if (ids.length > membersMax) throw tooMany();
   const emails = await storage.scim.emailsOf(orgId, ids);
   return [...new Set(ids)].map((userId) => {

@@ -22,9 +22,9 @@ export interface ScimUserInput {
 
 /** @throws DomainError NOT_FOUND, also for somebody of another organization. */
 export async function getScimUser({ storage }: Deps, { orgId }: Caller, id: string): Promise<ScimUser> {
-  const found = await storage.scim.findUser(orgId, id);
-  if (found === undefined) throw missing('user', 'id');
-  return found;
+  const foundUser = await storage.scim.findUser(orgId, id);
+  if (foundUser === undefined) throw missing('user', 'id');
+  return foundUser;
 }
 
 /**

@@ -12,9 +12,9 @@ import { performOperation } from '../../ground/audit/operation.ts';
 import { Faults } from '../../ground/faults.ts';
 import { nameLengthMax } from '../administration.ts';
 import { membersMax } from '../groups.ts';
-import { relyingPartyOf } from './passkeys.ts';
-import { isPasswordOf, readPassword } from './passwords.ts';
-import { type Browser, beginSession, callerOf, originOf, type SignedIn } from './sign-in.ts';
+import { toRelyingParty } from './passkeys.ts';
+import { isPasswordCorrect, readPassword } from './passwords.ts';
+import { type Browser, beginSession, findCaller, toOrigin, type SignedIn } from './sign-in.ts';
 import { requireOwnWays } from './ways.ts';
 
 /** What a person with an invitation gives besides it: a NAME and a new password or passkey, the PASSWORD of the account; or must SIGN_IN first; or NOTHING. */
@@ -39,8 +39,8 @@ export async function showInvitation(
   secret: string,
   browser: Pick<Browser, 'sessionSecret'>,
 ): Promise<ShownInvitation> {
-  const { invitation, organization, known } = await findInvitation(deps, secret);
-  return { email: invitation.email, organization: organization.name, needs: (await needOf(deps, known, browser)).need };
+  const { invitation, organization, known: existingUser } = await findInvitation(deps, secret);
+  return { email: invitation.email, organization: organization.name, needs: (await findNeed(deps, existingUser, browser)).need };
 }
 
 /**
@@ -50,20 +50,20 @@ export async function showInvitation(
  * @throws DomainError INVALID_VALUE, for a link of no use, a bad name or password, and a wrong one; CONFLICT for an account that must be signed in to first;
  * RATE_LIMIT_EXCEEDED after too many wrong passwords.
  */
-export async function acceptInvitation(deps: Deps, given: Acceptance, browser: Browser): Promise<SignedIn> {
-  const { invitation, isMailed, organization, known } = await findInvitation(deps, given.secret);
-  const { need, hash } = await needOf(deps, known, browser);
+export async function acceptInvitation(deps: Deps, acceptance: Acceptance, browser: Browser): Promise<SignedIn> {
+  const { invitation, isMailed, organization, known: existingUser } = await findInvitation(deps, acceptance.secret);
+  const { need, hash } = await findNeed(deps, existingUser, browser);
   if (need === 'SIGN_IN') {
     throw new DomainError('CONFLICT', `Sign in as ${invitation.email} first, then open the link again`, { param: 'invitation' });
   }
   if (need === 'PASSWORD' && hash !== undefined) {
-    const isRight = await isPasswordOf(deps, { email: invitation.email, hash }, given.password ?? '', browser.network);
+    const isRight = await isPasswordCorrect(deps, { email: invitation.email, hash }, acceptance.password ?? '', browser.network);
     if (!isRight) throw new DomainError('INVALID_VALUE', 'This is not the password of your account', { param: 'password' });
   }
-  const fresh = need === 'NAME' ? await readNewPerson(deps, given) : undefined;
-  const userId = known?.id ?? deps.newId('user');
-  const provenWay = known === undefined ? undefined : await provenWayOf(deps, need, known, browser);
-  await join(deps, { invitation, isMailed, organization, known, userId, fresh, provenWay }, browser);
+  const fresh = need === 'NAME' ? await readNewPerson(deps, acceptance) : undefined;
+  const userId = existingUser?.id ?? deps.newId('user');
+  const provenWay = existingUser === undefined ? undefined : await findProvenWay(deps, need, existingUser, browser);
+  await join(deps, { invitation, isMailed, organization, known: existingUser, userId, fresh, provenWay }, browser);
   return beginSession(deps, { userId, orgId: invitation.orgId }, 'INVITATION', browser);
 }
 
@@ -92,8 +92,8 @@ async function findInvitation(deps: Deps, secret: string): Promise<FoundInvitati
   if (open === undefined || organization === undefined) throw refused();
   const { invitation, isMailed } = open;
   if (!(await mayStillInvite(deps, invitation, organization))) throw refused();
-  const [known] = await accounts.findUsersByEmail(organization.tenantId, [invitation.email]);
-  return { invitation, isMailed, organization, known };
+  const [existingUser] = await accounts.findUsersByEmail(organization.tenantId, [invitation.email]);
+  return { invitation, isMailed, organization, known: existingUser };
 }
 
 /** Who is no administrator any more, or whose key was revoked, may have kept links: they must not lead back in. */
@@ -107,23 +107,23 @@ export async function mayStillInvite(
   return scopesOfRole(role).every((scope) => maker.scopes.has(scope));
 }
 
-async function needOf(
+async function findNeed(
   deps: Deps,
-  known: User | undefined,
+  existingUser: User | undefined,
   browser: Pick<Browser, 'sessionSecret'>,
 ): Promise<{ readonly need: InvitationNeed; readonly hash?: string }> {
-  if (known === undefined) return { need: 'NAME' };
-  if ((await callerOf(deps, browser))?.userId === known.id) return { need: 'NOTHING' };
-  const hash = await deps.storage.passwords.find(known.id);
+  if (existingUser === undefined) return { need: 'NAME' };
+  if ((await findCaller(deps, browser))?.userId === existingUser.id) return { need: 'NOTHING' };
+  const hash = await deps.storage.passwords.find(existingUser.id);
   if (hash !== undefined) return { need: 'PASSWORD', hash };
-  const isUnused = await deps.storage.db.transaction((tx) => deps.storage.invitations.isUnused(tx, known.id));
+  const isUnused = await deps.storage.db.transaction((tx) => deps.storage.invitations.isUnused(tx, existingUser.id));
   return { need: isUnused ? 'NAME' : 'SIGN_IN' };
 }
 
 /** The password that was entered, or the password or passkey that began the session. Other ways of the account may be somebody else's. */
-async function provenWayOf(deps: Deps, need: InvitationNeed, { id }: User, browser: Browser): Promise<OwnWay | undefined> {
+async function findProvenWay(deps: Deps, need: InvitationNeed, { id }: User, browser: Browser): Promise<OwnWay | undefined> {
   if (need === 'PASSWORD') return { passwordOf: id };
-  const session = need === 'NOTHING' ? await callerOf(deps, browser) : undefined;
+  const session = need === 'NOTHING' ? await findCaller(deps, browser) : undefined;
   return session === undefined ? undefined : deps.storage.ways.findOfSession(session.keyId);
 }
 
@@ -131,7 +131,7 @@ async function readNewPerson(deps: Deps, { name = '', password }: Acceptance): P
   const faults = new Faults();
   faults.requireName('name', name, nameLengthMax);
   // Where no passkey can follow, nobody could sign in again.
-  const isNeeded = relyingPartyOf(deps) === undefined;
+  const isNeeded = toRelyingParty(deps) === undefined;
   if (password !== undefined || isNeeded) readPassword('password', password ?? '', faults);
   faults.throwIfAny();
   return { name: name.trim(), hash: password === undefined ? undefined : await deps.passwords.hash(password) };
@@ -139,7 +139,7 @@ async function readNewPerson(deps: Deps, { name = '', password }: Acceptance): P
 
 async function join(
   deps: Deps,
-  { invitation, isMailed, organization, known, userId, fresh, provenWay }: Joining,
+  { invitation, isMailed, organization, known: existingUser, userId, fresh, provenWay }: Joining,
   browser: Browser,
 ): Promise<void> {
   const { id, orgId, email, role, groupIds } = invitation;
@@ -148,10 +148,10 @@ async function join(
   const at = deps.now();
   const scopes = new Set(scopesOfRole(role));
   const caller: Caller = { keyId: id, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes };
-  await performOperation({ deps, caller, ...originOf(browser) }, 'Page.acceptInvitation', [id], (auditedCaller) =>
+  await performOperation({ deps, caller, ...toOrigin(browser) }, 'Page.acceptInvitation', [id], (auditedCaller) =>
     deps.audit.change(auditedCaller, async (tx) => {
       if (!(await invitations.accept(id, userId, at))) throw refused();
-      if (known === undefined)
+      if (existingUser === undefined)
         await tenancy.createUser({ id: userId, tenantId, email, name: fresh?.name ?? email, createdAt: at });
       else if (fresh !== undefined) {
         // Somebody may have begun to use the account since.

@@ -23,7 +23,7 @@ const groupsMax = 200;
 const namesMax = 20_000;
 
 /** The same page of the identities of each of several users, in the order of the ids; null for users whose ways in the caller may not see. */
-export async function identityPagesOf(
+export async function loadIdentityPages(
   deps: Deps,
   caller: Caller,
   userIds: readonly string[],
@@ -60,41 +60,41 @@ export async function admitPerson(
   const { issuer, subject } = person;
   const key = { provider: settings.name, issuer, subject };
   const identity = await deps.storage.identities.find(key);
-  const place = identity === undefined ? await placeOf(deps, settings, person, key) : await knownPlace(deps, identity);
+  const place = identity === undefined ? await findPlace(deps, settings, person, key) : await knownPlace(deps, identity);
   const { invitation } = place;
-  const known = identity ?? newIdentity(deps, key, place);
+  const knownIdentity = identity ?? newIdentity(deps, key, place);
   // What the provider gave to the member before went with the membership.
-  const linked = invitation === undefined ? known : { ...known, isAdminByGroup: false, groupIds: [] };
-  const caller = callerOf(place, sessionId);
-  const plan = await planOf(deps, settings, person, place, linked);
+  const linkedIdentity = invitation === undefined ? knownIdentity : { ...knownIdentity, isAdminByGroup: false, groupIds: [] };
+  const caller = toCaller(place, sessionId);
+  const plan = await makePlan(deps, settings, person, place, linkedIdentity);
   const isFirst = identity === undefined;
-  const lostWays = isFirst ? await unprovenWaysOf(deps, place) : [];
-  const accepted = invitation === undefined ? [] : [{ member: 'invitation', value: invitation.id }];
-  const changes = [...changesOf(plan, isFirst, lostWays), ...accepted];
+  const lostWays = isFirst ? await findUnprovenWays(deps, place) : [];
+  const invitationChanges = invitation === undefined ? [] : [{ member: 'invitation', value: invitation.id }];
+  const changes = [...listChanges(plan, isFirst, lostWays), ...invitationChanges];
   const write = async () => {
     if (place.isNewUser) await createUser(deps, place, person);
     if (place.membershipId === undefined) await addMember(deps, place, plan.role);
     if (invitation !== undefined) await accept(deps, place, invitation);
     if (isFirst) await proveEmail(deps, place);
-    await apply(deps, settings, place, linked, plan, isFirst, person);
+    await apply(deps, settings, place, linkedIdentity, plan, isFirst, person);
   };
   const { userId, orgId } = place;
   if (changes.length === 0)
-    await deps.storage.identities.update(linked.id, { lastUsedAt: deps.now(), email: person.email ?? linked.email });
+    await deps.storage.identities.update(linkedIdentity.id, { lastUsedAt: deps.now(), email: person.email ?? linkedIdentity.email });
   else {
     const call = { action: 'followProvider', ids: [userId], orgId, changes, ...origin };
-    await withAuditEntry(deps, caller, call, (audited) =>
-      deps.audit.change(audited, async () => {
+    await withAuditEntry(deps, caller, call, (auditedCaller) =>
+      deps.audit.change(auditedCaller, async () => {
         await write();
         return { id: userId, orgId };
       }),
     );
   }
-  return { userId, orgId, identityId: linked.id };
+  return { userId, orgId, identityId: linkedIdentity.id };
 }
 
 /** Ways in to an account that was made before its owner came. */
-async function unprovenWaysOf(deps: Deps, { userId, isNewUser }: SignInPlace): Promise<readonly HeldWay[]> {
+async function findUnprovenWays(deps: Deps, { userId, isNewUser }: SignInPlace): Promise<readonly HeldWay[]> {
   const { ways } = deps.storage;
   return isNewUser || (await ways.isEmailVerified(userId)) ? [] : ways.heldBy(userId);
 }
@@ -131,7 +131,7 @@ async function knownPlace(deps: Deps, { userId, orgId }: Identity): Promise<Sign
     identities.findMembership(orgId, userId),
   ]);
   if (user === undefined || organization === undefined) throw removed();
-  const invitation = membership === undefined ? await invitationOf(deps, organization, user.email) : undefined;
+  const invitation = membership === undefined ? await findInvitation(deps, organization, user.email) : undefined;
   const role = membership?.role ?? invitation?.role;
   if (role === undefined) throw removed();
   const { tenantId } = organization;
@@ -142,7 +142,7 @@ async function knownPlace(deps: Deps, { userId, orgId }: Identity): Promise<Sign
 }
 
 /** The first sign-in: the e-mail decides, so it must be verified. */
-async function placeOf(
+async function findPlace(
   deps: Deps,
   settings: OidcProviderSettings,
   person: ProvidedPerson,
@@ -161,7 +161,7 @@ async function placeOf(
   }
   const domain = email.slice(email.lastIndexOf('@') + 1);
   const rule =
-    settings.joinRules.find((known) => known.domain === domain) ?? settings.joinRules.find((known) => known.domain === '*');
+    settings.joinRules.find((joinRule) => joinRule.domain === domain) ?? settings.joinRules.find((known) => known.domain === '*');
   const { accounts, identities, removals } = deps.storage;
   const orgId = rule?.orgId ?? settings.orgId ?? (await identities.soleOrganizationId());
   const [organization] = orgId === undefined ? [] : await accounts.findOrganizations([orgId]);
@@ -174,14 +174,14 @@ async function placeOf(
   }
   const [user] = await accounts.findUsersByEmail(organization.tenantId, [email]);
   const membership = user === undefined ? undefined : await identities.findMembership(organization.id, user.id);
-  const invitation = membership === undefined ? await invitationOf(deps, organization, email) : undefined;
+  const invitation = membership === undefined ? await findInvitation(deps, organization, email) : undefined;
   const isAsked = membership !== undefined || invitation !== undefined;
   if (!isAsked && rule === undefined) {
     throw refused(`${email} is no member of ${organization.name}. Ask an administrator to add you.`);
   }
   const removable = { userId: user?.id, emails: [email], subjects: [key] };
   if (!isAsked && (await removals.isRemoved(organization.id, removable))) throw removed();
-  const formerIdentityIds = user === undefined ? [] : await formerOf(deps, settings, user.id, key);
+  const formerIdentityIds = user === undefined ? [] : await findFormer(deps, settings, user.id, key);
   return {
     userId: user?.id ?? deps.newId('user'),
     formerIdentityIds,
@@ -196,9 +196,9 @@ async function placeOf(
 }
 
 /** The open invitation of a person: whoever has the address at the provider needs no link. */
-async function invitationOf(deps: Deps, organization: Organization, email: string): Promise<Invitation | undefined> {
-  const found = await deps.storage.invitations.findOpenOf(organization.id, email, deps.now());
-  return found !== undefined && (await mayStillInvite(deps, found, organization)) ? found : undefined;
+async function findInvitation(deps: Deps, organization: Organization, email: string): Promise<Invitation | undefined> {
+  const openInvitation = await deps.storage.invitations.findOpenOf(organization.id, email, deps.now());
+  return openInvitation !== undefined && (await mayStillInvite(deps, openInvitation, organization)) ? openInvitation : undefined;
 }
 
 async function accept(deps: Deps, { userId, orgId, email }: SignInPlace, { id, groupIds }: Invitation): Promise<void> {
@@ -215,7 +215,7 @@ async function accept(deps: Deps, { userId, orgId, email }: SignInPlace, { id, g
  * @returns identities of the provider from before its issuer was changed in the settings: they sign in no more.
  * @throws DomainError FORBIDDEN while another subject of the issuer signs in as the user.
  */
-async function formerOf(
+async function findFormer(
   deps: Deps,
   { name, label }: OidcProviderSettings,
   userId: string,
@@ -243,7 +243,7 @@ interface Plan {
   readonly isRoleChanged: boolean;
 }
 
-async function planOf(
+async function makePlan(
   deps: Deps,
   settings: OidcProviderSettings,
   { groups }: ProvidedPerson,
@@ -282,7 +282,7 @@ function roleAfter(role: MemberRole, isAdmin: boolean, isAdminByGroup: boolean):
   return isAdminByGroup && role === 'ADMIN' ? 'MEMBER' : role;
 }
 
-function changesOf(plan: Plan, isFirst: boolean, lostWays: readonly HeldWay[]): readonly AuditChange[] {
+function listChanges(plan: Plan, isFirst: boolean, lostWays: readonly HeldWay[]): readonly AuditChange[] {
   return [
     ...(isFirst ? [{ member: 'identity' }] : []),
     ...(lostWays.length > 0 ? [{ member: 'waysTakenAway', value: lostWays }] : []),
@@ -293,9 +293,9 @@ function changesOf(plan: Plan, isFirst: boolean, lostWays: readonly HeldWay[]): 
 }
 
 async function createUser(deps: Deps, { userId, tenantId, email }: SignInPlace, { name }: ProvidedPerson): Promise<void> {
-  const shown = name ?? email.slice(0, email.indexOf('@'));
+  const displayName = name ?? email.slice(0, email.indexOf('@'));
   const createdAt = deps.now();
-  await deps.storage.tenancy.createUser({ id: userId, tenantId, email, name: shown.slice(0, nameLengthMax), createdAt });
+  await deps.storage.tenancy.createUser({ id: userId, tenantId, email, name: displayName.slice(0, nameLengthMax), createdAt });
 }
 
 async function addMember(deps: Deps, { userId, orgId }: SignInPlace, role: MemberRole): Promise<void> {
@@ -342,7 +342,7 @@ function newIdentity(
 }
 
 /** The person itself is who changes: the provider vouched for it. */
-function callerOf({ userId, orgId, tenantId, role }: SignInPlace, keyId: string): Caller {
+function toCaller({ userId, orgId, tenantId, role }: SignInPlace, keyId: string): Caller {
   return { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes: new Set(scopesOfRole(role)) };
 }
 

@@ -38,7 +38,7 @@ export function registerInvitationMail(deps: Deps): void {
     await invitations.setMailHash(invitationId, hashSecret(secret));
     try {
       const link = `${deps.publicUrl()}${invitationPath(secret)}`;
-      await mailer.send({ to: invitation.email, ...mailOf(organization?.name ?? '', link, invitation.expiresAt) });
+      await mailer.send({ to: invitation.email, ...writeMail(organization?.name ?? '', link, invitation.expiresAt) });
     } catch (error) {
       const { message, isFinal } = mailProblem(error);
       const isLast = isFinal || attempt >= attemptsMax;
@@ -54,7 +54,7 @@ export function registerInvitationMail(deps: Deps): void {
 }
 
 /** The words of the mail. It has no picture and no link but the one. */
-function mailOf(organization: string, link: string, expiresAt: Date): { subject: string; text: string; html: string } {
+function writeMail(organization: string, link: string, expiresAt: Date): { subject: string; text: string; html: string } {
   const name = organization.replaceAll(/\p{Cc}+/gu, ' ');
   const until = expiresAt.toISOString().slice(0, 10);
   const lines = [
@@ -62,10 +62,10 @@ function mailOf(organization: string, link: string, expiresAt: Date): { subject:
     'Accept the invitation here:',
     `The link works once, until ${until}, and for this e-mail address only. If you do not know what it is about, ignore this mail.`,
   ] as const;
-  const [invited, accept, limits] = lines;
+  const [subject, accept, limits] = lines;
   return {
     subject: `Invitation to ${name}`,
-    text: `${invited}\n\n${accept}\n${link}\n\n${limits}\n`,
-    html: `<!doctype html><html lang="en"><body><p>${escapeHtml(invited)}</p><p>${accept}<br><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p><p>${limits}</p></body></html>`,
+    text: `${subject}\n\n${accept}\n${link}\n\n${limits}\n`,
+    html: `<!doctype html><html lang="en"><body><p>${escapeHtml(subject)}</p><p>${accept}<br><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p><p>${limits}</p></body></html>`,
   };
 }

@@ -53,8 +53,8 @@ export async function invite(deps: Deps, caller: Caller, input: InviteInput): Pr
     throw new DomainError('FORBIDDEN', `Whoever accepts has scopes that this key lacks: ${surplus.join(', ')}`);
   }
   const { accounts, invitations } = deps.storage;
-  const [known] = await accounts.findUsersByEmail(tenantId, [email]);
-  if (known !== undefined && (await accounts.findRole(orgId, known.id)) !== undefined) {
+  const [existingUser] = await accounts.findUsersByEmail(tenantId, [email]);
+  if (existingUser !== undefined && (await accounts.findRole(orgId, existingUser.id)) !== undefined) {
     throw new DomainError('CONFLICT', 'A member of the organization has this e-mail', { param: 'email' });
   }
   const createdAt = deps.now();
@@ -97,9 +97,9 @@ export async function getInvitations(deps: Deps, caller: Caller, ids: readonly s
 export async function revokeInvitation(deps: Deps, caller: Caller, id: string): Promise<Invitation> {
   const reach = adminReach(caller);
   return deps.audit.change(caller, async () => {
-    const revoked = await deps.storage.invitations.revoke(id, reach, deps.now());
-    if (revoked === undefined) throw missing('open invitation', 'invitationId');
-    return revoked;
+    const revokedInvitation = await deps.storage.invitations.revoke(id, reach, deps.now());
+    if (revokedInvitation === undefined) throw missing('open invitation', 'invitationId');
+    return revokedInvitation;
   });
 }
 
@@ -107,8 +107,8 @@ async function checkGroups(deps: Deps, caller: Caller, orgId: string, ids: reado
   if (ids.length === 0) return;
   faults.requireCount('groupIds', ids, groupsMax);
   if (ids.length > groupsMax) return;
-  const found = await deps.storage.groups.findMany(ids, visibleGroups(caller));
-  const ofOrganization = new Set(found.filter((group) => group.orgId === orgId).map(({ id }) => id));
+  const foundGroups = await deps.storage.groups.findMany(ids, visibleGroups(caller));
+  const ofOrganization = new Set(foundGroups.filter((group) => group.orgId === orgId).map(({ id }) => id));
   const unknown = ids.filter((id) => !ofOrganization.has(id));
   if (unknown.length > 0)
     faults.add('groupIds', `groupIds names no group of the organization: ${unknown.slice(0, 3).join(', ')}`);

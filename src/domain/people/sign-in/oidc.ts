@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts';
 import { performOperation } from '../../ground/audit/operation.ts';
 import type { CallOrigin } from '../../ground/audit/origin.ts';
 import { admitPerson } from './identities.ts';
-import { type Browser, beginSession, callerOf, originOf } from './sign-in.ts';
+import { type Browser, beginSession, findCaller, toOrigin } from './sign-in.ts';
 
 /** Time for a person to sign in at the provider. */
 export const attemptMs = 600_000;
@@ -46,18 +46,18 @@ export async function beginOidc(
   next: string | undefined,
   secret: string | undefined,
 ): Promise<{ readonly url: string; readonly secret: string }> {
-  const provider = providerOf(deps, name);
-  const kept = secret !== undefined && isSignInSecret(secret) ? secret : makeSignInSecret();
-  const signed: SignedState = {
+  const provider = findProvider(deps, name);
+  const signInSecret = secret !== undefined && isSignInSecret(secret) ? secret : makeSignInSecret();
+  const signedState: SignedState = {
     provider: provider.settings.name,
-    browser: hashOf(kept),
+    browser: hashText(signInSecret),
     next: ownAddress(deps, next),
     expiresAtMs: deps.now().getTime() + attemptMs,
     salt: makeSignInSecret(),
   };
-  const state = deps.storage.links.sign('sign-in', JSON.stringify(signed));
-  const url = await asking(deps, provider.authorizeUrl(attemptOf(deps, provider, state, kept)));
-  return { url, secret: kept };
+  const state = deps.storage.links.sign('sign-in', JSON.stringify(signedState));
+  const url = await asking(deps, provider.authorizeUrl(makeAttempt(deps, provider, state, signInSecret)));
+  return { url, secret: signInSecret };
 }
 
 /**
@@ -74,13 +74,13 @@ export async function completeOidc(
   secret: string | undefined,
   browser: Browser,
 ): Promise<{ readonly secret: string; readonly next: string }> {
-  const provider = providerOf(deps, name);
+  const provider = findProvider(deps, name);
   const state = query.get('state') ?? '';
   const { next, expiresAtMs } = readState(deps, provider, state, secret);
   await useOnce(deps, `sign-in ${state}`, new Date(expiresAtMs), 'This sign-in was used already. Begin again.');
-  const person = await asking(deps, provider.person(attemptOf(deps, provider, state, secret ?? ''), query));
+  const person = await asking(deps, provider.person(makeAttempt(deps, provider, state, secret ?? ''), query));
   const sessionId = deps.newId('session');
-  const { userId, orgId, identityId } = await admitPerson(deps, provider.settings, person, sessionId, originOf(browser));
+  const { userId, orgId, identityId } = await admitPerson(deps, provider.settings, person, sessionId, toOrigin(browser));
   const { issuer, sessionId: sid } = person;
   const providerSessionHash = sid === undefined ? null : sessionHash(provider, issuer, sid);
   const began = await beginSession(deps, { userId, orgId, sessionId, identityId, providerSessionHash }, 'OIDC', browser);
@@ -89,7 +89,7 @@ export async function completeOidc(
 
 /** Where a person whose session a provider began signs out there too; undefined for other sessions, and when the provider does not answer. */
 export async function providerLogoutUrl(deps: Deps, sessionSecret: string | undefined): Promise<string | undefined> {
-  const caller = await callerOf(deps, { sessionSecret });
+  const caller = await findCaller(deps, { sessionSecret });
   const identityId = caller === undefined ? undefined : await deps.storage.sessions.findIdentityId(caller.keyId);
   const identity = identityId === undefined ? undefined : await deps.storage.identities.findById(identityId);
   const provider = deps.oidc.list.find(({ settings }) => settings.name === identity?.provider);
@@ -107,7 +107,7 @@ export async function providerLogoutUrl(deps: Deps, sessionSecret: string | unde
  * @throws DomainError INVALID_VALUE for a token that is not the provider's, is too old, or was used before; UPSTREAM_ERROR when its keys cannot be read.
  */
 export async function backchannelLogout(deps: Deps, name: string, token: string, origin: CallOrigin): Promise<void> {
-  const provider = providerOf(deps, name);
+  const provider = findProvider(deps, name);
   const { id, issuer, subject, sessionId, expiresAt } = await asking(deps, provider.readLogoutToken(token));
   const ids = await deps.storage.sessions.findProvided(
     await endedBy(deps, provider, { issuer, subject, sessionId }),
@@ -117,8 +117,8 @@ export async function backchannelLogout(deps: Deps, name: string, token: string,
   for (const sessionOfPerson of ids) {
     const caller = await deps.storage.apiKeys.findCallerById(sessionOfPerson, deps.now().getTime());
     if (caller === undefined) continue;
-    await performOperation({ deps, caller, ...origin }, 'Page.signOut', [], (audited) =>
-      deps.audit.change(audited, async () => {
+    await performOperation({ deps, caller, ...origin }, 'Page.signOut', [], (auditedCaller) =>
+      deps.audit.change(auditedCaller, async () => {
         await deps.storage.sessions.end(sessionOfPerson, 'SIGNED_OUT', deps.now());
         return { id: sessionOfPerson, orgId: caller.orgId };
       }),
@@ -143,27 +143,27 @@ async function endedBy(
 /** @throws DomainError INVALID_VALUE. Which check failed is told to nobody: a person begins again in every case. */
 function readState(deps: Deps, provider: OidcProvider, state: string, secret: string | undefined): SignedState {
   const text = deps.storage.links.verify('sign-in', state);
-  const signed = text === undefined ? undefined : (JSON.parse(text) as SignedState);
+  const signedState = text === undefined ? undefined : (JSON.parse(text) as SignedState);
   const isOurs =
-    signed !== undefined &&
-    signed.provider === provider.settings.name &&
-    signed.expiresAtMs > deps.now().getTime() &&
+    signedState !== undefined &&
+    signedState.provider === provider.settings.name &&
+    signedState.expiresAtMs > deps.now().getTime() &&
     secret !== undefined &&
-    signed.browser === hashOf(secret);
-  if (isOurs) return signed;
+    signedState.browser === hashText(secret);
+  if (isOurs) return signedState;
   throw refused('This sign-in was not begun in this browser, or more than ten minutes ago. Begin again.');
 }
 
 /** Nonce and verifier come from the browser's secret and the state: neither stands in a table or an address. */
-function attemptOf(deps: Deps, { settings }: OidcProvider, state: string, secret: string): Attempt {
-  const derived = (purpose: string) => createHmac('sha256', secret).update(`${purpose} ${state}`).digest('base64url');
+function makeAttempt(deps: Deps, { settings }: OidcProvider, state: string, secret: string): Attempt {
+  const deriveText = (purpose: string) => createHmac('sha256', secret).update(`${purpose} ${state}`).digest('base64url');
   const redirectUri = `${deps.publicUrl()}/sign-in/oidc/${settings.name}/callback`;
-  return { redirectUri, state, nonce: derived('nonce'), verifier: derived('verifier') };
+  return { redirectUri, state, nonce: deriveText('nonce'), verifier: deriveText('verifier') };
 }
 
 async function useOnce(deps: Deps, text: string, expiresAt: Date, message: string): Promise<void> {
   try {
-    await deps.storage.db.transaction((tx) => useTicket(tx, hashOf(text), expiresAt));
+    await deps.storage.db.transaction((tx) => useTicket(tx, hashText(text), expiresAt));
   } catch (error) {
     throw error instanceof DomainError && error.code === 'CONFLICT' ? refused(message) : error;
   }
@@ -184,10 +184,10 @@ function note({ logger }: Deps, { advice }: ProviderError): void {
   if (advice !== undefined) logger.warn(advice);
 }
 
-function providerOf({ oidc }: Deps, name: string): OidcProvider {
-  const found = oidc.list.find(({ settings }) => settings.name === name);
-  if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such way to sign in');
-  return found;
+function findProvider({ oidc }: Deps, name: string): OidcProvider {
+  const provider = oidc.list.find(({ settings }) => settings.name === name);
+  if (provider === undefined) throw new DomainError('NOT_FOUND', 'There is no such way to sign in');
+  return provider;
 }
 
 /** An absolute address of this service: browsers read some paths as the address of another host. */
@@ -200,10 +200,10 @@ function ownAddress(deps: Deps, next: string | undefined): string {
 }
 
 function sessionHash({ settings }: OidcProvider, issuer: string, sid: string): string {
-  return hashOf(`${settings.name}\n${issuer}\n${sid}`);
+  return hashText(`${settings.name}\n${issuer}\n${sid}`);
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { missing, nameLengthMax } from '../administration.ts';
 import { countPasskeyQuestion, requireFreshSession } from './passwords.ts';
-import { type Browser, beginSession, placeOf, type SignedIn } from './sign-in.ts';
+import { type Browser, beginSession, findPlace, type SignedIn } from './sign-in.ts';
 import { requireOwnWays } from './ways.ts';
 
 /** With the parsers of certificates it is a seventh of all modules of a start, so the first passkey loads it. */
@@ -33,7 +33,7 @@ export interface RelyingParty {
  *
  * @returns undefined where passkeys cannot work.
  */
-export function relyingPartyOf({ publicUrl }: Pick<Deps, 'publicUrl'>): RelyingParty | undefined {
+export function toRelyingParty({ publicUrl }: Pick<Deps, 'publicUrl'>): RelyingParty | undefined {
   const { protocol, hostname, port, origin } = new URL(publicUrl());
   if (isLoopback(hostname)) {
     return { id: 'localhost', origin: `${protocol}//localhost${port === '' ? '' : `:${port}`}` };
@@ -52,8 +52,8 @@ export async function beginPasskey(deps: Deps, caller: Caller): Promise<string> 
   const party = requireParty(deps);
   await requireFreshSession(deps, caller, 'A passkey');
   const { passkeys, accounts } = deps.storage;
-  const known = await passkeys.credentialIdsOf(caller.userId);
-  if (known.length >= ofUserMax)
+  const knownCredentialIds = await passkeys.credentialIdsOf(caller.userId);
+  if (knownCredentialIds.length >= ofUserMax)
     throw new DomainError('CONFLICT', `A person has at most ${ofUserMax} passkeys; delete one first`);
   const [user] = await accounts.findUsers([caller.userId]);
   const challenge = makeSignInSecret();
@@ -67,7 +67,7 @@ export async function beginPasskey(deps: Deps, caller: Caller): Promise<string> 
     challenge: Buffer.from(challenge, 'base64url'),
     timeout: challengeTtlMs,
     attestationType: 'none',
-    excludeCredentials: known.map((id) => ({ id })),
+    excludeCredentials: knownCredentialIds.map((id) => ({ id })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
   await deps.audit.change(caller, async () => {
@@ -139,21 +139,21 @@ export function getPasskeys(deps: Deps, caller: Caller, ids: readonly string[]):
 }
 
 /** @throws DomainError NOT_FOUND for one that is not the caller's own; INVALID_VALUE. */
-export async function renamePasskey(deps: Deps, caller: Caller, id: string, given: string): Promise<Passkey> {
-  const name = readName(given);
+export async function renamePasskey(deps: Deps, caller: Caller, id: string, nameText: string): Promise<Passkey> {
+  const name = readName(nameText);
   return deps.audit.change(caller, async () => {
-    const renamed = await deps.storage.passkeys.rename(id, caller.userId, name);
-    if (renamed === undefined) throw missing('passkey', 'id');
-    return renamed;
+    const renamedPasskey = await deps.storage.passkeys.rename(id, caller.userId, name);
+    if (renamedPasskey === undefined) throw missing('passkey', 'id');
+    return renamedPasskey;
   });
 }
 
 /** The device signs nobody in any more. Sessions go on. @throws DomainError NOT_FOUND for one that is not the caller's own. */
 export async function deletePasskey(deps: Deps, caller: Caller, id: string): Promise<Passkey> {
   return deps.audit.change(caller, async () => {
-    const deleted = await deps.storage.passkeys.delete(id, caller.userId);
-    if (deleted === undefined) throw missing('passkey', 'id');
-    return deleted;
+    const deletedPasskey = await deps.storage.passkeys.delete(id, caller.userId);
+    if (deletedPasskey === undefined) throw missing('passkey', 'id');
+    return deletedPasskey;
   });
 }
 
@@ -177,14 +177,14 @@ export async function beginPasskeySignIn(deps: Deps, network: string | undefined
 }
 
 /** @throws DomainError INVALID_VALUE for an answer that is not accepted: the same for all reasons. */
-export async function signInByPasskey(deps: Deps, given: unknown, browser: Browser): Promise<SignedIn> {
+export async function signInByPasskey(deps: Deps, passkeyResponse: unknown, browser: Browser): Promise<SignedIn> {
   const party = requireParty(deps);
   const { passkeys, ways } = deps.storage;
-  const response = readCredential<AuthenticationResponseJSON>(JSON.stringify(given ?? null), refusedPasskey);
+  const response = readCredential<AuthenticationResponseJSON>(JSON.stringify(passkeyResponse ?? null), refusedPasskey);
   const passkey = await passkeys.findByCredential(response.id);
-  if (passkey === undefined || handleOf(response) !== passkey.userId) throw refusedPasskey();
+  if (passkey === undefined || readHandle(response) !== passkey.userId) throw refusedPasskey();
   const { verifyAuthenticationResponse } = await loadWebauthn();
-  const { verified, authenticationInfo } = await settle(refusedPasskey, () =>
+  const { verified: isVerified, authenticationInfo } = await settle(refusedPasskey, () =>
     verifyAuthenticationResponse({
       response,
       expectedChallenge: (challenge) => passkeys.takeChallenge(hashSecret(challenge), null, deps.now()),
@@ -198,8 +198,8 @@ export async function signInByPasskey(deps: Deps, given: unknown, browser: Brows
       requireUserVerification: true,
     }),
   );
-  const orgId = await placeOf(deps, passkey, browser);
-  if (!verified || orgId === undefined) throw refusedPasskey();
+  const orgId = await findPlace(deps, passkey, browser);
+  if (!isVerified || orgId === undefined) throw refusedPasskey();
   const { id: passkeyId, userId, level: wayLevel } = passkey;
   return beginSession(deps, { userId, orgId, wayLevel, passkeyId }, 'PASSKEY', browser, async () => {
     if (!(await passkeys.noteUse(passkeyId, authenticationInfo.newCounter, deps.now()))) throw refusedPasskey();
@@ -213,16 +213,16 @@ function newChallenge(deps: Deps, challenge: string, userId: string | null) {
 
 function requireParty(deps: Deps): RelyingParty {
   requireOwnWays(deps);
-  const party = relyingPartyOf(deps);
+  const party = toRelyingParty(deps);
   if (party !== undefined) return party;
   throw new DomainError('CONFLICT', 'Passkeys need a PUBLIC_URL that begins with https:// and has a host name');
 }
 
-function readName(given: string): string {
+function readName(nameText: string): string {
   const faults = new Faults();
-  faults.requireName('name', given, nameLengthMax);
+  faults.requireName('name', nameText, nameLengthMax);
   faults.throwIfAny();
-  return given.trim();
+  return nameText.trim();
 }
 
 /** What a browser sent, as far as it must be known before the library reads it. */
@@ -241,13 +241,13 @@ function readCredential<T>(text: string, refusal: () => DomainError): T {
 /** Certificates of makers are not asked for. The library would follow addresses in them to lists of revoked ones. */
 async function refuseCertificates({ response }: RegistrationResponseJSON): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
-  const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(response.attestationObject, 'base64url')));
-  const format = decoded.get('fmt');
-  if (format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined)) return;
+  const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(response.attestationObject, 'base64url')));
+  const format = attestation.get('fmt');
+  if (format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined)) return;
   throw refusedRegistration();
 }
 
-function handleOf({ response }: AuthenticationResponseJSON): string {
+function readHandle({ response }: AuthenticationResponseJSON): string {
   return Buffer.from(String(response.userHandle ?? ''), 'base64url').toString();
 }
 

@@ -45,16 +45,16 @@ export async function setPassword(deps: Deps, caller: Caller, input: SetPassword
   readPassword('new', input.new, faults);
   faults.throwIfAny();
   const { passwords, sessions } = deps.storage;
-  const stored = await passwords.find(caller.userId);
-  const isNeeded = stored !== undefined && !(await isFreshFromLink(deps, caller));
-  const isGiven = stored !== undefined && (isNeeded || typeof input.current === 'string');
+  const storedHash = await passwords.find(caller.userId);
+  const isNeeded = storedHash !== undefined && !(await isFreshFromLink(deps, caller));
+  const isGiven = storedHash !== undefined && (isNeeded || typeof input.current === 'string');
   if (isGiven) {
     const attempts = await countAttempts(deps, [[personSubject(caller.userId), ofPersonMax]]);
-    if (!(await deps.passwords.verify((input.current ?? '').slice(0, passwordLength.most), stored))) {
+    if (!(await deps.passwords.verify((input.current ?? '').slice(0, passwordLength.most), storedHash))) {
       throw new DomainError('INVALID_VALUE', 'current is not your password', { param: 'current' });
     }
     await attempts.succeed();
-  } else if (stored === undefined) await requireFreshSession(deps, caller, 'A first password');
+  } else if (storedHash === undefined) await requireFreshSession(deps, caller, 'A first password');
   const hash = await deps.passwords.hash(input.new);
   const at = deps.now();
   await deps.audit.change(caller, async () => {
@@ -82,17 +82,17 @@ export function readPassword(param: string, password: string, faults: Faults): v
  */
 export async function findByPassword(
   deps: Deps,
-  given: { readonly email: string; readonly password: string; readonly network: string | undefined },
+  credentials: { readonly email: string; readonly password: string; readonly network: string | undefined },
 ): Promise<readonly KnownPassword[]> {
-  const email = given.email.trim().toLowerCase().slice(0, emailMax);
-  const password = given.password.slice(0, passwordLength.most);
-  const attempts = await countSignIn(deps, email, given.network);
+  const email = credentials.email.trim().toLowerCase().slice(0, emailMax);
+  const password = credentials.password.slice(0, passwordLength.most);
+  const attempts = await countSignIn(deps, email, credentials.network);
   const users = await deps.storage.passwords.findByEmail(email, usersMax);
   const candidates = users.length === 0 ? [undefined] : users;
-  const found: KnownPassword[] = [];
-  for (const user of candidates) if ((await deps.passwords.verify(password, user?.hash)) && user !== undefined) found.push(user);
-  if (found.length > 0) await attempts.succeed();
-  return found;
+  const knownPasswords: KnownPassword[] = [];
+  for (const user of candidates) if ((await deps.passwords.verify(password, user?.hash)) && user !== undefined) knownPasswords.push(user);
+  if (knownPasswords.length > 0) await attempts.succeed();
+  return knownPasswords;
 }
 
 /**
@@ -100,7 +100,7 @@ export async function findByPassword(
  *
  * @throws DomainError RATE_LIMIT_EXCEEDED as `findByPassword`.
  */
-export async function isPasswordOf(
+export async function isPasswordCorrect(
   deps: Deps,
   { email, hash }: { readonly email: string; readonly hash: string },
   password: string,
@@ -127,15 +127,15 @@ export async function requireFreshSession(deps: Deps, caller: Caller, what: stri
 
 /** Counts a network that asks for a challenge: each is a row for some minutes. @throws DomainError RATE_LIMIT_EXCEEDED. */
 export async function countPasskeyQuestion(deps: Deps, network: string | undefined): Promise<void> {
-  await countAttempts(deps, [[subjectOf('passkey', network ?? ''), questionsMax]], 'Too many sign-ins; wait some minutes');
+  await countAttempts(deps, [[makeSubject('passkey', network ?? ''), questionsMax]], 'Too many sign-ins; wait some minutes');
 }
 
 const questionsMax = 300;
 
 function countSignIn(deps: Deps, email: string, network: string | undefined): ReturnType<typeof countAttempts> {
   return countAttempts(deps, [
-    [subjectOf('email', email), ofPersonMax],
-    [subjectOf('network', network ?? ''), ofNetworkMax],
+    [makeSubject('email', email), ofPersonMax],
+    [makeSubject('network', network ?? ''), ofNetworkMax],
   ]);
 }
 
@@ -144,11 +144,11 @@ const emailMax = 320;
 const usersMax = 4;
 
 function personSubject(userId: string): string {
-  return subjectOf('user', userId);
+  return makeSubject('user', userId);
 }
 
 /** What attempts are counted by: no address stands in the table. */
-function subjectOf(kind: string, value: string): string {
+function makeSubject(kind: string, value: string): string {
   return createHash('sha256').update(`${kind} ${value}`).digest('hex');
 }
 

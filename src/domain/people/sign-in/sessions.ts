@@ -46,12 +46,12 @@ export async function endSession(deps: Deps, caller: Caller, id: string): Promis
 
 /** Ends all sessions of the caller's user but the one of this call. A call with a key ends all. @returns how many. */
 export async function endOtherSessions(deps: Deps, caller: Caller): Promise<number> {
-  const ended = await deps.audit.change(caller, async () => {
+  const endedSessions = await deps.audit.change(caller, async () => {
     const keptId = isSession(caller) ? caller.keyId : undefined;
     const count = await deps.storage.sessions.endOthers(caller.userId, keptId, 'REVOKED', deps.now());
     return { id: caller.userId, orgId: caller.orgId, count };
   });
-  return ended.count;
+  return endedSessions.count;
 }
 
 function missingSession(): DomainError {

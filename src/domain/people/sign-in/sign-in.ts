@@ -52,13 +52,13 @@ export async function signInByLink(deps: Deps, secret: string, browser: Browser)
 /** @throws DomainError INVALID_VALUE when the e-mail or the password is wrong: the answer is the same. RATE_LIMIT_EXCEEDED as `findByPassword`. */
 export async function signInByPassword(
   deps: Deps,
-  given: { readonly email: string; readonly password: string },
+  credentials: { readonly email: string; readonly password: string },
   browser: Browser,
 ): Promise<SignedIn> {
   requireOwnWays(deps);
-  for (const found of await findByPassword(deps, { ...given, network: browser.network })) {
-    const { userId, level: wayLevel } = found;
-    const orgId = await placeOf(deps, found, browser);
+  for (const knownPassword of await findByPassword(deps, { ...credentials, network: browser.network })) {
+    const { userId, level: wayLevel } = knownPassword;
+    const orgId = await findPlace(deps, knownPassword, browser);
     // Somebody may have made an account of another tenant with the same password, which opens nothing now.
     if (orgId === undefined) continue;
     return beginSession(deps, { userId, orgId, wayLevel }, 'PASSWORD', browser, () =>
@@ -72,20 +72,20 @@ export async function signInByPassword(
  * Where a password or a passkey leads. A browser in which its person is signed in already stays in the organization of that session, which the caller then
  * confirms for the way: whoever has both is the owner. Else it opens only organizations in which it was made or confirmed.
  */
-export async function placeOf(
+export async function findPlace(
   deps: Deps,
   { userId, orgIds }: { readonly userId: string; readonly orgIds: readonly string[] },
   browser: Browser,
 ): Promise<string | undefined> {
-  const former = await callerOf(deps, browser);
+  const former = await findCaller(deps, browser);
   return former?.userId === userId ? former.orgId : deps.storage.ways.findPlace(userId, orgIds);
 }
 
 /** Ends the session of the browser. Its open streams end within five seconds; runs that the person began go on. */
 export async function signOut(deps: Deps, browser: Browser): Promise<void> {
-  const caller = await callerOf(deps, browser);
+  const caller = await findCaller(deps, browser);
   if (caller === undefined) return;
-  await performOperation({ deps, caller, ...originOf(browser) }, 'Page.signOut', [], (auditedCaller) =>
+  await performOperation({ deps, caller, ...toOrigin(browser) }, 'Page.signOut', [], (auditedCaller) =>
     deps.audit.change(auditedCaller, async () => {
       await deps.storage.sessions.end(caller.keyId, 'SIGNED_OUT', deps.now());
       return { id: caller.keyId, orgId: caller.orgId };
@@ -95,7 +95,7 @@ export async function signOut(deps: Deps, browser: Browser): Promise<void> {
 
 /** Whether the browser has a session. */
 export async function isSignedIn(deps: Deps, sessionSecret: string | undefined): Promise<boolean> {
-  return (await callerOf(deps, { sessionSecret })) !== undefined;
+  return (await findCaller(deps, { sessionSecret })) !== undefined;
 }
 
 export interface SignInLinkInput {
@@ -124,8 +124,8 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
   const email = typeof input.email === 'string' ? readEmail(input.email, faults) : undefined;
   faults.throwIfAny();
   const { accounts, signInLinks } = deps.storage;
-  const [named] = email === undefined ? [] : await accounts.findUsersByEmail(organization.tenantId, [email]);
-  const userId = email === undefined ? caller.userId : named?.id;
+  const [namedUser] = email === undefined ? [] : await accounts.findUsersByEmail(organization.tenantId, [email]);
+  const userId = email === undefined ? caller.userId : namedUser?.id;
   const role = userId === undefined ? undefined : await accounts.findRole(organization.id, userId);
   if (userId === undefined || role === undefined) throw missing('member', 'email');
   if (userId === caller.userId && isSession(caller)) {
@@ -177,8 +177,8 @@ async function isStillGiven(
 ): Promise<boolean> {
   if (createdByUserId === null) return true;
   const { accounts, apiKeys, operators, organizations } = deps.storage;
-  const made = { userId: createdByUserId, keyId: createdByKeyId, orgId, level };
-  const maker = await apiKeys.findMaker(made, deps.now().getTime());
+  const creator = { userId: createdByUserId, keyId: createdByKeyId, orgId, level };
+  const maker = await apiKeys.findMaker(creator, deps.now().getTime());
   const reach = maker === undefined ? undefined : adminReachIfAny(maker);
   if (maker === undefined || reach === undefined || !mayChange(maker)) return false;
   const [organization, role] = await Promise.all([organizations.find(orgId, reach), accounts.findRole(orgId, userId)]);
@@ -216,7 +216,7 @@ export interface SignedInPerson
  */
 export async function beginSession(
   deps: Deps,
-  { userId, orgId, sessionId, wayLevel, ...provided }: SignedInPerson,
+  { userId, orgId, sessionId, wayLevel, ...sessionOrigin }: SignedInPerson,
   method: SignInMethod,
   browser: Browser,
   confirm?: () => Promise<void>,
@@ -225,7 +225,7 @@ export async function beginSession(
     deps.storage.accounts.findRole(orgId, userId),
     wayLevel === 'INSTANCE' && deps.storage.operators.isOperator(userId),
     deps.storage.accounts.findOrganizations([orgId]),
-    callerOf(deps, browser),
+    findCaller(deps, browser),
   ]);
   if (role === undefined || organization === undefined) throw method === 'PASSWORD' ? refusedPassword() : refusedLink();
   const { tenantId } = organization;
@@ -239,12 +239,12 @@ export async function beginSession(
     expiresAt: new Date(createdAt.getTime() + deps.settings.SESSION_DAYS * dayMs),
     userAgent: browser.userAgent?.slice(0, userAgentMax) ?? null,
     network: browser.network ?? null,
-    ...provided,
+    ...sessionOrigin,
   };
   await performOperation(
-    { deps, caller, ...originOf(browser) },
+    { deps, caller, ...toOrigin(browser) },
     'Page.signIn',
-    typeof provided.throughKeyId === 'string' ? [provided.throughKeyId] : [],
+    typeof sessionOrigin.throughKeyId === 'string' ? [sessionOrigin.throughKeyId] : [],
     (auditedCaller) =>
       deps.audit.change(auditedCaller, async () => {
         await confirm?.();
@@ -256,11 +256,11 @@ export async function beginSession(
 }
 
 /** Whose session the browser has. */
-export async function callerOf(deps: Deps, { sessionSecret }: Pick<Browser, 'sessionSecret'>): Promise<Caller | undefined> {
+export async function findCaller(deps: Deps, { sessionSecret }: Pick<Browser, 'sessionSecret'>): Promise<Caller | undefined> {
   return sessionSecret === undefined ? undefined : authenticateSession(deps, sessionSecret);
 }
 
-export function originOf({ requestId, address }: Browser): CallOrigin {
+export function toOrigin({ requestId, address }: Browser): CallOrigin {
   return { requestId, address };
 }
 

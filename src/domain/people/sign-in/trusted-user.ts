@@ -17,15 +17,15 @@ export async function actForUser(deps: Deps, value: string, key: Caller | undefi
   const email = value.trim().toLowerCase();
   // Of two headers Node makes one with a comma.
   if (!emailPattern.test(email)) throw refused('The header of the proxy must be one e-mail address');
-  const person = key === undefined ? await personOf(deps, email) : await memberOf(deps, email, key);
+  const person = key === undefined ? await findPerson(deps, email) : await findMember(deps, email, key);
   if (person.userId === key?.userId) return key;
   if (key !== undefined && key.role !== 'ADMIN') throw refused('Only keys of administrators act for other people');
   const place = { ...person, throughKeyId: key?.keyId ?? null };
   const nowMs = deps.now().getTime();
   const { sessions } = deps.storage;
   const hash = await sessions.findTrustedHash(place, deps.now());
-  const known = hash === undefined ? undefined : await sessions.findCaller(hash, nowMs);
-  if (known !== undefined) return known;
+  const knownCaller = hash === undefined ? undefined : await sessions.findCaller(hash, nowMs);
+  if (knownCaller !== undefined) return knownCaller;
   const { secret } = await beginSession(deps, place, 'PROXY', browser);
   const caller = await sessions.findCaller(hashSecret(secret), deps.now().getTime());
   if (caller === undefined) throw refused('The person or the key has just lost its rights');
@@ -49,14 +49,14 @@ interface Person {
   readonly orgId: string;
 }
 
-async function memberOf({ storage }: Deps, email: string, { orgId }: Caller): Promise<Person> {
+async function findMember({ storage }: Deps, email: string, { orgId }: Caller): Promise<Person> {
   const [user] = await storage.accounts.findMembers(orgId, { ids: [], emails: [email] });
   if (user === undefined) throw refused(`${email} is no member of the organization of this key: add the person there`);
   return { userId: user.id, orgId };
 }
 
 /** E-mail addresses are unique in a tenant only: without a word which organization is meant, one of another tenant could catch the person or keep the person out. */
-async function personOf({ storage, settings, logger }: Deps, email: string): Promise<Person> {
+async function findPerson({ storage, settings, logger }: Deps, email: string): Promise<Person> {
   const { TRUSTED_USER_ORGANIZATION: orgId } = settings;
   if (orgId !== undefined) {
     const [user] = await storage.accounts.findMembers(orgId, { ids: [], emails: [email] });

@@ -48,6 +48,6 @@ export type Browser = (
 ) => Promise<BrowsePage>;
 
 /** The name of an entry in a place. */
-export function pathOf(place: string, name: string): string {
+export function joinPlace(place: string, name: string): string {
   return place === '' ? name : `${place} / ${name}`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import type { ConnectionProvider, ConnectionSecrets, OauthProvider } from '../../../entities/knowledge/connection.ts';
-import { itemsOf, membersOf } from '../../../lib/json/json.ts';
+import { readElements, membersOf } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
 import { SourceError } from '../connectors/error.ts';
 import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';
@@ -94,7 +94,7 @@ function notRegistered(name: string, settings: string): SourceError {
 }
 
 /** The web pages of the repository host; its API is elsewhere. */
-function webOf(settings: Settings): string {
+function findWebOrigin(settings: Settings): string {
   const api = new URL(settings.GITHUB_API_URL);
   return api.hostname === 'api.github.com' ? 'https://github.com' : api.origin;
 }
@@ -104,7 +104,7 @@ function installUrl(settings: Settings, state: string): string {
   if (GITHUB_APP_SLUG === undefined || GITHUB_CLIENT_ID === undefined || GITHUB_CLIENT_SECRET === undefined) {
     throw notRegistered('GitHub', 'GITHUB_APP_SLUG, GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET');
   }
-  return `${webOf(settings)}/apps/${encodeURIComponent(GITHUB_APP_SLUG)}/installations/new?state=${encodeURIComponent(state)}`;
+  return `${findWebOrigin(settings)}/apps/${encodeURIComponent(GITHUB_APP_SLUG)}/installations/new?state=${encodeURIComponent(state)}`;
 }
 
 /** Tokens of people at the repository host: they show which installations are theirs. */
@@ -112,8 +112,8 @@ function userTokens(settings: Settings): OauthService {
   const { GITHUB_CLIENT_ID: id, GITHUB_CLIENT_SECRET: secret } = settings;
   return {
     name: 'GitHub',
-    authorizeUrl: `${webOf(settings)}/login/oauth/authorize`,
-    tokenUrl: `${webOf(settings)}/login/oauth/access_token`,
+    authorizeUrl: `${findWebOrigin(settings)}/login/oauth/authorize`,
+    tokenUrl: `${findWebOrigin(settings)}/login/oauth/access_token`,
     client: id === undefined || secret === undefined ? undefined : { id, secret },
     clientSettings: 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET',
     scopes: [],
@@ -147,9 +147,9 @@ async function installationName(
   for (let page = 1; page <= installationPagesMax; page += 1) {
     const url = `${settings.GITHUB_API_URL}/user/installations?per_page=100&page=${page}`;
     const reply = membersOf(await vendors.json({ service: 'GitHub', url, token }, signal));
-    const installations = itemsOf(reply.installations).map(membersOf);
-    const found = installations.find(({ id }) => id === installationId);
-    if (found !== undefined) return String(membersOf(found.account).login ?? `Installation ${installationId}`);
+    const installations = readElements(reply.installations).map(membersOf);
+    const installationRow = installations.find(({ id }) => id === installationId);
+    if (installationRow !== undefined) return String(membersOf(installationRow.account).login ?? `Installation ${installationId}`);
     if (installations.length < 100) break;
   }
   throw new SourceError('FORBIDDEN', 'This installation is not among those of your account at GitHub.');
@@ -169,21 +169,21 @@ async function accountName(
     case 'DRIVE_A': {
       const { user } = membersOf(await ask(`${settings.GOOGLE_API_URL}/drive/v3/about?fields=user(displayName,emailAddress)`));
       const { emailAddress, displayName } = membersOf(user);
-      return textOf(emailAddress, displayName);
+      return findText(emailAddress, displayName);
     }
     case 'DRIVE_B': {
       const { userPrincipalName, mail, displayName } = membersOf(await ask(`${settings.MICROSOFT_API_URL}/me`));
-      return textOf(userPrincipalName, mail, displayName);
+      return findText(userPrincipalName, mail, displayName);
     }
     default: {
-      const sites = itemsOf(await ask(`${settings.ATLASSIAN_API_URL}/oauth/token/accessible-resources`)).map(membersOf);
+      const sites = readElements(await ask(`${settings.ATLASSIAN_API_URL}/oauth/token/accessible-resources`)).map(membersOf);
       if (sites.length === 0) throw new SourceError('FORBIDDEN', `The account has no site of ${service} that it may show.`);
-      return sites.map(({ name, url }) => textOf(name, url)).join(', ');
+      return sites.map(({ name, url }) => findText(name, url)).join(', ');
     }
   }
 }
 
-function textOf(...found: readonly unknown[]): string {
-  const text = found.find((each) => typeof each === 'string' && each.trim() !== '');
+function findText(...candidates: readonly unknown[]): string {
+  const text = candidates.find((each) => typeof each === 'string' && each.trim() !== '');
   return typeof text === 'string' ? text.trim().slice(0, 200) : 'Account';
 }

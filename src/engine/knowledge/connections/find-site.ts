@@ -1,5 +1,5 @@
 import type { Connection } from '../../../entities/knowledge/connection.ts';
-import { type AtlassianSite, listOfSites, matchSite, productNames, sitesOf } from '../connectors/atlassian/site.ts';
+import { type AtlassianSite, listOfSites, matchSite, productNames, loadSites } from '../connectors/atlassian/site.ts';
 import type { ConnectorServices } from '../connectors/connector.ts';
 import { SourceError } from '../connectors/error.ts';
 
@@ -32,11 +32,11 @@ export async function findSite(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const token = await services.tokens.open(connection.id, connection);
-    const sites = await sitesOf(services, product, token, signal, 1);
+    const sites = await loadSites(services, product, token, signal, 1);
     if (sites.length === 0) return undefined;
-    const found = matchSite(sites, { cloudId, baseUrl: connection.baseUrl });
-    if (typeof found === 'object') return { site: found };
-    return { unfit: found, product: productNames[product], sites: listOfSites(sites) };
+    const siteMatch = matchSite(sites, { cloudId, baseUrl: connection.baseUrl });
+    if (typeof siteMatch === 'object') return { site: siteMatch };
+    return { unfit: siteMatch, product: productNames[product], sites: listOfSites(sites) };
   } catch (error) {
     if (error instanceof SourceError || signal.aborted) return undefined;
     throw error;

@@ -35,10 +35,10 @@ export function createInstallationTokens(options: {
 
   /** A token of the cache of the library, unless it ends soon. */
   async function token(installationId: number, signal: AbortSignal): Promise<string> {
-    const { token: cached, expiresAt } = await authenticate(installationId, false, signal);
+    const { token: cachedToken, expiresAt } = await authenticate(installationId, false, signal);
     // The library counts an hour from the reply, whatever the reply says.
     const endsSoon = Date.parse(expiresAt) - now().getTime() < marginMs;
-    return endsSoon ? (await authenticate(installationId, true, signal)).token : cached;
+    return endsSoon ? (await authenticate(installationId, true, signal)).token : cachedToken;
   }
 
   async function authenticate(installationId: number, refresh: boolean, signal: AbortSignal) {
@@ -61,8 +61,8 @@ export function createInstallationTokens(options: {
       return {
         account: String(installationId),
         authorization: async (signal) => `Bearer ${await token(installationId, signal)}`,
-        async renew(refused, signal) {
-          if (`Bearer ${await token(installationId, signal)}` === refused) await authenticate(installationId, true, signal);
+        async renew(refusedToken, signal) {
+          if (`Bearer ${await token(installationId, signal)}` === refusedToken) await authenticate(installationId, true, signal);
         },
       };
     },
@@ -103,10 +103,10 @@ function appAuth(settings: Settings, vendors: VendorClient): ReturnType<typeof c
     if (typeof reply.token !== 'string') throw new SourceError('BAD_REPLY', 'The repository host gave no token.');
     return Response.json(reply, { status: 201 });
   };
-  return createAppAuth({ appId, privateKey: pemOf(key), request: octokitRequest.defaults({ baseUrl, request: { fetch } }) });
+  return createAppAuth({ appId, privateKey: toPem(key), request: octokitRequest.defaults({ baseUrl, request: { fetch } }) });
 }
 
-function pemOf(key: string): string {
+function toPem(key: string): string {
   try {
     return key.includes('-----BEGIN') ? key : readFileSync(key, 'utf8');
   } catch {

@@ -27,7 +27,7 @@ export function oauthService(settings: Settings, provider: OauthProvider): Oauth
         name: 'Google Drive',
         authorizeUrl: settings.GOOGLE_AUTHORIZE_URL,
         tokenUrl: settings.GOOGLE_TOKEN_URL,
-        client: clientOf(settings.GOOGLE_CLIENT_ID, settings.GOOGLE_CLIENT_SECRET),
+        client: toClient(settings.GOOGLE_CLIENT_ID, settings.GOOGLE_CLIENT_SECRET),
         clientSettings: 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET',
         scopes: ['https://www.googleapis.com/auth/drive.readonly'],
         usesPkce: true,
@@ -40,7 +40,7 @@ export function oauthService(settings: Settings, provider: OauthProvider): Oauth
         name: 'OneDrive',
         authorizeUrl: settings.MICROSOFT_AUTHORIZE_URL,
         tokenUrl: settings.MICROSOFT_TOKEN_URL,
-        client: clientOf(settings.MICROSOFT_CLIENT_ID, settings.MICROSOFT_CLIENT_SECRET),
+        client: toClient(settings.MICROSOFT_CLIENT_ID, settings.MICROSOFT_CLIENT_SECRET),
         clientSettings: 'MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET',
         scopes: ['offline_access', 'User.Read', 'Files.Read.All'],
         usesPkce: true,
@@ -65,7 +65,7 @@ function atlassian(settings: Settings, name: string, scopes: readonly string[]):
     name,
     authorizeUrl: settings.ATLASSIAN_AUTHORIZE_URL,
     tokenUrl: settings.ATLASSIAN_TOKEN_URL,
-    client: clientOf(settings.ATLASSIAN_CLIENT_ID, settings.ATLASSIAN_CLIENT_SECRET),
+    client: toClient(settings.ATLASSIAN_CLIENT_ID, settings.ATLASSIAN_CLIENT_SECRET),
     clientSettings: 'ATLASSIAN_CLIENT_ID and ATLASSIAN_CLIENT_SECRET',
     scopes: ['offline_access', ...scopes],
     usesPkce: false,
@@ -74,6 +74,6 @@ function atlassian(settings: Settings, name: string, scopes: readonly string[]):
   };
 }
 
-function clientOf(id: string | undefined, secret: string | undefined): OauthService['client'] {
+function toClient(id: string | undefined, secret: string | undefined): OauthService['client'] {
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }

@@ -8,9 +8,9 @@ export async function openSecrets(
   { connections, vault }: Pick<Storage, 'connections' | 'vault'>,
   connection: Pick<Connection, 'id' | 'orgId'>,
 ): Promise<ConnectionSecrets | undefined> {
-  const sealed = await connections.findSealed(connection.id);
-  if (sealed === undefined) return undefined;
-  return JSON.parse(await vault.open(connectionPlace(connection), sealed)) as ConnectionSecrets;
+  const sealedText = await connections.findSealed(connection.id);
+  if (sealedText === undefined) return undefined;
+  return JSON.parse(await vault.open(connectionPlace(connection), sealedText)) as ConnectionSecrets;
 }
 
 export function sealSecrets(
@@ -29,7 +29,7 @@ export async function openAttempt({ vault }: Pick<Storage, 'vault'>, attempt: Co
 export function sealAttempt(
   { vault }: Pick<Storage, 'vault'>,
   attempt: Pick<ConnectionAttempt, 'id' | 'orgId'>,
-  kept: object,
+  content: object,
 ): Promise<string> {
-  return vault.seal(attemptPlace(attempt), JSON.stringify(kept));
+  return vault.seal(attemptPlace(attempt), JSON.stringify(content));
 }

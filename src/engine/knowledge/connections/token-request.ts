@@ -38,12 +38,12 @@ export async function requestTokens(
   }
   const own = 'refreshToken' in proof ? [proof.refreshToken] : [proof.code, proof.verifier];
   const secrets = [service.client.secret, ...own];
-  const granted = await grantOf(vendors, service, service.client, proof, secrets, signal).catch((error: unknown) => {
+  const tokenGrant = await requestGrant(vendors, service, service.client, proof, secrets, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof SourceError) throw error;
     throw new SourceError('BAD_REPLY', `${service.name} gave no token.`);
   });
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = granted;
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = tokenGrant;
   if (accessToken === '') throw new SourceError('BAD_REPLY', `${service.name} gave no token.`);
   return {
     secrets: { accessToken, ...(refreshToken === undefined ? {} : { refreshToken }) },
@@ -52,7 +52,7 @@ export async function requestTokens(
   };
 }
 
-async function grantOf(
+async function requestGrant(
   vendors: VendorClient,
   service: OauthService,
   { id, secret }: NonNullable<OauthService['client']>,
@@ -100,19 +100,19 @@ async function send(
 ): Promise<Response> {
   const body = service.format === 'json' ? Object.fromEntries(form) : form;
   const reply = await vendors.send({ service: service.name, url, body, accept: [400, 401, 403] }, signal);
-  const said = membersOf(parsed(reply.body));
+  const members = membersOf(parsed(reply.body));
   // GitHub refuses with status 200 and the member `error`.
-  if (reply.status >= 400 || typeof said.error === 'string') {
-    throw withWords(refusalOf(service, reply.status, said), reply.body, secrets);
+  if (reply.status >= 400 || typeof members.error === 'string') {
+    throw withWords(toRefusal(service, reply.status, members), reply.body, secrets);
   }
   // The protocol asks for a type; all that these services give are bearer tokens, whether they say so or not.
-  return Response.json({ token_type: 'bearer', ...said });
+  return Response.json({ token_type: 'bearer', ...members });
 }
 
-function refusalOf({ name, clientSettings }: OauthService, status: number, said: ReturnType<typeof membersOf>): SourceError {
-  const { error } = said;
+function toRefusal({ name, clientSettings }: OauthService, status: number, members: ReturnType<typeof membersOf>): SourceError {
+  const { error } = members;
   // Atlassian also says `unauthorized_client` of a refresh token that it does not take.
-  const isOfToken = /refresh.?token/i.test(String(said.error_description));
+  const isOfToken = /refresh.?token/i.test(String(members.error_description));
   const isOfClient = error === 'invalid_client' || error === 'incorrect_client_credentials';
   if (isOfClient || (error === 'unauthorized_client' && !isOfToken)) {
     return new SourceError('CONFIGURATION', `${name} does not know this instance: ${clientSettings} are wrong.`);

@@ -80,19 +80,19 @@ class Renewed implements OpenConnection {
    * One process at a time renews a token: services that rotate refresh tokens end the whole grant when an old one comes back. Others wait, and find
    * the new token.
    */
-  async renew(refused: string, signal: AbortSignal): Promise<void> {
+  async renew(refusedToken: string, signal: AbortSignal): Promise<void> {
     const { leases } = this.#options.storage;
     let lease: Lease | undefined;
     while (lease === undefined) {
       await this.#read();
-      if (`Bearer ${this.#accessToken}` !== refused) return;
+      if (`Bearer ${this.#accessToken}` !== refusedToken) return;
       lease = await leases.takeRenewal(this.connection.id, randomUUID(), leaseMs);
       if (lease === undefined) await sleep(lookAgainMs, undefined, { signal });
     }
     try {
       // Another process may have ended between the reading and the lease.
       await this.#read();
-      if (`Bearer ${this.#accessToken}` === refused) await this.#request(lease, signal);
+      if (`Bearer ${this.#accessToken}` === refusedToken) await this.#request(lease, signal);
     } finally {
       await leases.release('renewal', lease);
     }
@@ -108,11 +108,11 @@ class Renewed implements OpenConnection {
         throw new SourceError('AUTH', `${service.name} does not accept the connection any more: connect it again.`);
       }
       const grant = await requestTokens(vendors, service, { refreshToken: secrets.refreshToken }, now(), signal);
-      const sealed = await sealSecrets(storage, this.connection, { ...secrets, ...grant.secrets });
+      const sealedText = await sealSecrets(storage, this.connection, { ...secrets, ...grant.secrets });
       // Stored before it is used: the old refresh token may be dead already. A process that was stopped for longer than its lease stores nothing.
-      const renewed = await storage.connections.storeRenewal(lease, { sealed, expiresAt: grant.expiresAt });
-      if (renewed === undefined) return await this.#read();
-      this.connection = renewed;
+      const renewedConnection = await storage.connections.storeRenewal(lease, { sealed: sealedText, expiresAt: grant.expiresAt });
+      if (renewedConnection === undefined) return await this.#read();
+      this.connection = renewedConnection;
       this.#accessToken = grant.secrets.accessToken;
     } catch (error) {
       if (error instanceof SourceError && error.code === 'AUTH') await storage.connections.requireReauthorization(lease);
@@ -123,13 +123,13 @@ class Renewed implements OpenConnection {
   async #read(): Promise<void> {
     const { storage } = this.#options;
     const { id, orgId, ownerUserId } = this.connection;
-    const found = await storage.connections.find(id, { orgId, ownerUserId });
-    const secrets = found === undefined ? undefined : await openSecrets(storage, found);
-    if (found === undefined || secrets?.accessToken === undefined) {
+    const currentConnection = await storage.connections.find(id, { orgId, ownerUserId });
+    const secrets = currentConnection === undefined ? undefined : await openSecrets(storage, currentConnection);
+    if (currentConnection === undefined || secrets?.accessToken === undefined) {
       throw new SourceError('AUTH', 'The connection of this source was deleted: connect the account again.');
     }
-    if (found.needsReauthorization) throw new SourceError('AUTH', `The connection "${found.name}" has to be connected again.`);
-    this.connection = found;
+    if (currentConnection.needsReauthorization) throw new SourceError('AUTH', `The connection "${currentConnection.name}" has to be connected again.`);
+    this.connection = currentConnection;
     this.#accessToken = secrets.accessToken;
   }
 }

@@ -13,20 +13,20 @@ const unlikelyShareMax = 0.01;
  *
  * @param declared  the charset that the document names, as in `<meta charset>`; ignored when unknown.
  */
-export function decodeText(bytes: Uint8Array, declared?: string): string {
-  const marked = byteOrderMark(bytes) ?? wideCharset(bytes);
-  if (marked !== undefined) return decode(bytes, marked);
+export function decodeText(bytes: Uint8Array, declaredCharset?: string): string {
+  const markedCharset = byteOrderMark(bytes) ?? wideCharset(bytes);
+  if (markedCharset !== undefined) return decode(bytes, markedCharset);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return decode(bytes, charsetOf(bytes, declared));
+    return decode(bytes, detectCharset(bytes, declaredCharset));
   }
 }
 
 /** UTF-16 or UTF-32 by its zero bytes; undefined for other text. */
 export function wideCharset(bytes: Uint8Array): string | undefined {
-  const marked = byteOrderMark(bytes);
-  if (marked !== undefined) return marked === 'utf-8' ? undefined : marked;
+  const markedCharset = byteOrderMark(bytes);
+  if (markedCharset !== undefined) return markedCharset === 'utf-8' ? undefined : markedCharset;
   const sample = bytes.subarray(0, sampleBytes);
   const zeros = [0, 0];
   for (let index = 0; index < sample.length; index += 1) if (sample[index] === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
@@ -55,17 +55,17 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-function charsetOf(bytes: Uint8Array, declared: string | undefined): string {
-  if (declared !== undefined && iconv.encodingExists(declared) && !/^utf-?8$/i.test(declared)) return declared;
+function detectCharset(bytes: Uint8Array, declaredCharset: string | undefined): string {
+  if (declaredCharset !== undefined && iconv.encodingExists(declaredCharset) && !/^utf-?8$/i.test(declaredCharset)) return declaredCharset;
   // A single invalid byte in UTF-8 text must not select another charset for all of it.
   const utf8 = new TextDecoder().decode(bytes.subarray(0, sampleBytes));
-  let broken = 0;
+  let brokenCount = 0;
   let foreign = 0;
   for (const char of utf8) {
-    if (char === '\ufffd') broken += 1;
+    if (char === '\ufffd') brokenCount += 1;
     else if (char > '\x7f') foreign += 1;
   }
-  if (foreign > broken * 4) return 'utf-8';
+  if (foreign > brokenCount * 4) return 'utf-8';
   const guess = analyse(bytes.subarray(0, sampleBytes)).find(
     ({ name }) => iconv.encodingExists(name) && !/^utf|^iso-2022/i.test(name),
   );

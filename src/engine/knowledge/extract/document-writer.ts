@@ -39,9 +39,9 @@ export class DocumentWriter {
     const clean = oneLine(cleanText(text)).slice(0, headingMaxChars).toWellFormed();
     if (clean === '') return;
     const depth = Math.min(6, Math.max(1, level));
-    const marked = `${'#'.repeat(depth)} ${clean}`;
-    const start = this.#open(marked.length);
-    this.#pieces.push(marked);
+    const headingLine = `${'#'.repeat(depth)} ${clean}`;
+    const start = this.#open(headingLine.length);
+    this.#pieces.push(headingLine);
     this.#blocks.push({ kind: 'heading', level: depth, charStart: start, charEnd: this.#length, page });
   }
 

@@ -64,11 +64,11 @@ export function createExtractor(options: ExtractorOptions = {}): Extractor {
       return;
     }
     const timer = setTimeout(() => {
-      idle.splice(idle.indexOf(kept), 1);
+      idle.splice(idle.indexOf(keptReader), 1);
       reader.kill();
     }, idleMs).unref();
-    const kept = { reader, memoryMaxBytes, timer };
-    idle.push(kept);
+    const keptReader = { reader, memoryMaxBytes, timer };
+    idle.push(keptReader);
   };
   const readOnce = async <T>(reading: Reading<T>, limits: ExtractLimits, signal: AbortSignal): Promise<T> => {
     const reader = takeReader(limits.memoryMaxBytes);

@@ -21,7 +21,7 @@ export function* markdownBlocks(text: string): Generator<ScannedBlock> {
   let fenceMark = '';
   let lines = 0;
   let isAfterBlank = false;
-  const taken = (): ScannedBlock => ({ kind, level: null, charStart: start, charEnd: end });
+  const takeBlock = (): ScannedBlock => ({ kind, level: null, charStart: start, charEnd: end });
 
   for (let from = 0; from < text.length; ) {
     const newline = text.indexOf('\n', from);
@@ -32,27 +32,27 @@ export function* markdownBlocks(text: string): Generator<ScannedBlock> {
     if (fenceMark !== '') {
       end = to;
       if (closes(line, fenceMark)) {
-        yield taken();
+        yield takeBlock();
         start = -1;
         fenceMark = '';
       }
     } else if (isBlank) {
       if (start !== -1 && kind !== 'list') {
-        yield taken();
+        yield takeBlock();
         start = -1;
       }
       isAfterBlank = true;
     } else {
       const level = heading.exec(line)?.[1]?.length;
       const mark = fence.exec(line)?.[1];
-      const ruled = start !== -1 && kind === 'paragraph' && lines === 1 && !isAfterBlank;
-      const setext = ruled ? underline.exec(line)?.[1]?.[0] : undefined;
+      const isUnderlineAllowed = start !== -1 && kind === 'paragraph' && lines === 1 && !isAfterBlank;
+      const setext = isUnderlineAllowed ? underline.exec(line)?.[1]?.[0] : undefined;
       if (level !== undefined) {
-        if (start !== -1) yield taken();
+        if (start !== -1) yield takeBlock();
         yield { kind: 'heading', level, charStart: from, charEnd: to };
         start = -1;
       } else if (mark !== undefined) {
-        if (start !== -1) yield taken();
+        if (start !== -1) yield takeBlock();
         start = from;
         end = to;
         kind = 'code';
@@ -61,9 +61,9 @@ export function* markdownBlocks(text: string): Generator<ScannedBlock> {
         yield { kind: 'heading', level: setext === '=' ? 1 : 2, charStart: start, charEnd: to };
         start = -1;
       } else {
-        if (ruled && line.includes('|') && tableRule.test(line)) kind = 'table';
+        if (isUnderlineAllowed && line.includes('|') && tableRule.test(line)) kind = 'table';
         else if (start !== -1 && startsAnew(kind, line, isAfterBlank)) {
-          yield taken();
+          yield takeBlock();
           start = -1;
         }
         if (start === -1) {
@@ -78,7 +78,7 @@ export function* markdownBlocks(text: string): Generator<ScannedBlock> {
     }
     from = to + 1;
   }
-  if (start !== -1) yield taken();
+  if (start !== -1) yield takeBlock();
 }
 
 /** Whether a line other than a heading or a fence ends the open block. */
@@ -89,8 +89,8 @@ function startsAnew(kind: BlockKind, line: string, isAfterBlank: boolean): boole
 }
 
 function closes(line: string, mark: string): boolean {
-  const trimmed = line.trim();
-  return trimmed.length >= mark.length && trimmed.replaceAll(mark[0] ?? '`', '') === '';
+  const trimmedLine = line.trim();
+  return trimmedLine.length >= mark.length && trimmedLine.replaceAll(mark[0] ?? '`', '') === '';
 }
 
 /** The words of a heading block without Markdown marks. */

@@ -11,7 +11,7 @@ export interface PartRelation {
 }
 
 /** Relations of a part by id; empty when it has none. @param part  `''` for the whole package. */
-export async function relationsOf(archive: Archive, part: string): Promise<ReadonlyMap<string, PartRelation>> {
+export async function loadRelations(archive: Archive, part: string): Promise<ReadonlyMap<string, PartRelation>> {
   const folder = posix.dirname(part);
   const relations = new Map<string, PartRelation>();
   await archive.xml(posix.join(folder, '_rels', `${posix.basename(part)}.rels`), {
@@ -27,7 +27,7 @@ export async function relationsOf(archive: Archive, part: string): Promise<Reado
 }
 
 /** The first part that a relation of this type leads to. */
-export function partOf(relations: ReadonlyMap<string, PartRelation>, type: string): string | undefined {
+export function findPart(relations: ReadonlyMap<string, PartRelation>, type: string): string | undefined {
   return [...relations.values()].find((relation) => relation.type === type && !relation.isExternal)?.target;
 }
 
@@ -38,7 +38,7 @@ export function chartsIn(archive: Archive): number {
 
 /** The title that the author or the program gave to a document; null for those that programs make up. */
 export async function packageTitle(archive: Archive): Promise<string | null> {
-  const part = partOf(await relationsOf(archive, ''), 'core-properties');
+  const part = findPart(await loadRelations(archive, ''), 'core-properties');
   if (part === undefined) return null;
   let isTitle = false;
   let title = '';

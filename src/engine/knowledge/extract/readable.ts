@@ -35,8 +35,8 @@ const vague = /^image\/svg\+xml$|^video\/(?:mp2t|vnd\.dlna\.mpeg-tts)$/;
  */
 export function unreadableKind(filename: string, mimeType: string): string | undefined {
   const ending = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase();
-  const named = ending === undefined ? undefined : endingOf.get(ending);
-  if (named !== undefined) return named;
+  const endingKind = ending === undefined ? undefined : endingOf.get(ending);
+  if (endingKind !== undefined) return endingKind;
   const type = mimeType.toLowerCase();
   if (vague.test(type)) return undefined;
   // A package of an office program is an archive, and its name says what it holds.

@@ -130,12 +130,12 @@ function putBehind({ pid }: ChildProcess, niceness: number): void {
 /** The child's code: its folder, the helpers in `lib`, the packages (also where `node_modules` is a link), and the package file that makes it a module. */
 function readablePaths(entry: URL): string[] {
   const here = dirname(fileURLToPath(import.meta.url));
-  const resolved = createRequire(import.meta.url).resolve('csv-parse');
-  const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
+  const parserPath = createRequire(import.meta.url).resolve('csv-parse');
+  const packages = parserPath.slice(0, parserPath.lastIndexOf(`${sep}node_modules${sep}`));
   const roots = new Set([packages, fileURLToPath(new URL('../../../..', import.meta.url)).replace(/[\\/]$/, '')]);
-  const shared = [...roots].flatMap((root) => [`${root}/node_modules/*`, `${root}/package.json`]);
+  const sharedPaths = [...roots].flatMap((root) => [`${root}/node_modules/*`, `${root}/package.json`]);
   const lib = fileURLToPath(new URL('../../../lib/*', import.meta.url));
-  return [`${here}/*`, lib, `${dirname(fileURLToPath(entry))}/*`, ...shared];
+  return [`${here}/*`, lib, `${dirname(fileURLToPath(entry))}/*`, ...sharedPaths];
 }
 
 function untilReady(child: ChildProcess): Promise<void> {
@@ -143,13 +143,13 @@ function untilReady(child: ChildProcess): Promise<void> {
     const timer = setTimeout(() => settle(new ReaderLostError('not ready in time', false)), startTimeoutMs);
     const settle = (error?: Error) => {
       clearTimeout(timer);
-      child.off('exit', lost).off('error', lost).off('message', resolved);
+      child.off('exit', onLoss).off('error', onLoss).off('message', onReady);
       if (error === undefined) resolve();
       else reject(error);
     };
-    const lost = () => settle(new ReaderLostError('ended before it was ready', false));
-    const resolved = () => settle();
-    child.once('exit', lost).once('error', lost).once('message', resolved);
+    const onLoss = () => settle(new ReaderLostError('ended before it was ready', false));
+    const onReady = () => settle();
+    child.once('exit', onLoss).once('error', onLoss).once('message', onReady);
   });
 }
 
@@ -157,40 +157,40 @@ function untilReady(child: ChildProcess): Promise<void> {
 async function exchange<T>(child: ChildProcess, reading: Reading<T>, limits: ExtractLimits, signal: AbortSignal): Promise<T> {
   const { content, request } = reading;
   const file = 'path' in content ? await open(content.path, 'r') : undefined;
-  const settled = Promise.withResolvers<T>();
-  const gathered = reading.gather(limits);
+  const completion = Promise.withResolvers<T>();
+  const gatherMessage = reading.gather(limits);
   const onMessage = (message: unknown) => {
     try {
-      const result = gathered(message as ReaderMessage);
-      if (result !== undefined) settled.resolve(result);
+      const result = gatherMessage(message as ReaderMessage);
+      if (result !== undefined) completion.resolve(result);
     } catch (error) {
-      settled.reject(error);
+      completion.reject(error);
     }
   };
-  const onExit = (_code: number | null, exitSignal: NodeJS.Signals | null) => settled.reject(lossReason(exitSignal, limits));
-  const onAbort = () => settled.reject(signal.reason);
-  const stopWatching = watchProcessTime(child.pid, limits.timeoutMs, (cause) => settled.reject(timeoutError(cause, limits)));
+  const onExit = (_code: number | null, exitSignal: NodeJS.Signals | null) => completion.reject(lossReason(exitSignal, limits));
+  const onAbort = () => completion.reject(signal.reason);
+  const stopWatching = watchProcessTime(child.pid, limits.timeoutMs, (cause) => completion.reject(timeoutError(cause, limits)));
   child.on('message', onMessage).on('exit', onExit);
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    const sizeBytes = 'bytes' in content ? content.bytes.byteLength : await sizeOf(file);
+    const sizeBytes = 'bytes' in content ? content.bytes.byteLength : await measureSize(file);
     requireReadable(sizeBytes, limits);
     const whole: ReadRequest = { type: 'read', ...request, sizeBytes, textMaxChars: limits.textMaxChars };
     child.send(whole, () => undefined);
-    sendBytes('bytes' in content ? slicesOf(content.bytes) : partsOf(file, sizeBytes), sizeBytes, child).catch(settled.reject);
-    return await settled.promise;
+    sendBytes('bytes' in content ? splitSlices(content.bytes) : streamParts(file, sizeBytes), sizeBytes, child).catch(completion.reject);
+    return await completion.promise;
   } finally {
     stopWatching();
     child.off('message', onMessage).off('exit', onExit);
     signal.removeEventListener('abort', onAbort);
     // Avoids an unhandled rejection when the other branch has thrown.
-    settled.promise.catch(() => undefined);
+    completion.promise.catch(() => undefined);
     await file?.close().catch(() => undefined);
   }
 }
 
-async function sizeOf(file: FileHandle | undefined): Promise<number> {
+async function measureSize(file: FileHandle | undefined): Promise<number> {
   const stat = await file?.stat();
   if (stat?.isFile() !== true) throw new ExtractError('CORRUPT', 'This is not a file.');
   return stat.size;
@@ -205,12 +205,12 @@ function requireReadable(sizeBytes: number, { memoryMaxBytes }: ExtractLimits): 
   );
 }
 
-function partsOf(file: FileHandle | undefined, sizeBytes: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+function streamParts(file: FileHandle | undefined, sizeBytes: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
   if (file === undefined || sizeBytes === 0) return [];
   return file.createReadStream({ end: sizeBytes - 1, autoClose: false, highWaterMark: partBytes });
 }
 
-function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
+function* splitSlices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < bytes.byteLength; start += partBytes) yield bytes.subarray(start, start + partBytes);
 }
 
@@ -221,21 +221,21 @@ async function sendBytes(
 ): Promise<void> {
   const { stdin } = child;
   if (stdin === null) return;
-  let sent = 0;
+  let sentBytes = 0;
   for await (const part of parts) {
-    sent += part.length;
+    sentBytes += part.length;
     if (!stdin.write(part)) await new Promise<void>((resolve) => whenWritable(child, resolve));
     if (!stdin.writable) return;
   }
-  if (sent < sizeBytes) throw new ExtractError('CORRUPT', 'The file became shorter while it was read; try again.');
+  if (sentBytes < sizeBytes) throw new ExtractError('CORRUPT', 'The file became shorter while it was read; try again.');
 }
 
 function whenWritable(child: ChildProcess, resolve: () => void): void {
-  const done = () => {
-    child.stdin?.off('drain', done).off('close', done);
+  const onDone = () => {
+    child.stdin?.off('drain', onDone).off('close', onDone);
     resolve();
   };
-  child.stdin?.on('drain', done).on('close', done);
+  child.stdin?.on('drain', onDone).on('close', onDone);
 }
 
 function gatherDocument(textMaxChars: number): (message: ReaderMessage) => ExtractedDocument | undefined {
@@ -259,7 +259,7 @@ function gatherDocument(textMaxChars: number): (message: ReaderMessage) => Extra
         return { title, mimeType, text: pieces.join(''), blocks, pageCount, firstLine, omissions };
       }
       case 'failed':
-        throw failureOf(message);
+        throw toFailure(message);
       default:
         return undefined;
     }
@@ -290,14 +290,14 @@ function gatherAnswer(textMaxChars: number): (message: ReaderMessage) => Answer 
       case 'answered':
         return { text: pieces.join(''), lists: Object.fromEntries(lists), value: message.value };
       case 'failed':
-        throw failureOf(message);
+        throw toFailure(message);
       default:
         return undefined;
     }
   };
 }
 
-function failureOf({ code, message }: Extract<ReaderMessage, { type: 'failed' }>): Error {
+function toFailure({ code, message }: Extract<ReaderMessage, { type: 'failed' }>): Error {
   if (!extractErrorCodes.includes(code)) return new ReaderLostError('sent an unknown failure', true);
   return new ExtractError(code, String(message));
 }

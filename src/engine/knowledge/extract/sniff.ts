@@ -29,10 +29,10 @@ export async function sniff(document: DocumentBytes): Promise<DocumentType> {
   if (bytes.byteLength === 0) throw new ExtractError('NO_TEXT', 'The file is empty.');
   if (startsWith(bytes, 'PK\x03\x04') || startsWith(bytes, 'PK\x05\x06')) return sniffArchive(document);
   if (startsWith(bytes, '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return sniffCompound(bytes);
-  if (Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).includes('%PDF-')) return typeOf('pdf');
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).includes('%PDF-')) return toType('pdf');
   if (!isText(bytes)) {
-    const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
-    throw unsupported(found === undefined ? 'a binary file of an unknown kind' : found.mime);
+    const fileType = await fileTypeFromBuffer(bytes).catch(() => undefined);
+    throw unsupported(fileType === undefined ? 'a binary file of an unknown kind' : fileType.mime);
   }
   const head = decodeText(bytes.subarray(0, 4096))
     .replace(/^\ufeff/, '')
@@ -40,17 +40,17 @@ export async function sniff(document: DocumentBytes): Promise<DocumentType> {
   if (head.startsWith('{\\rtf')) throw unsupported('application/rtf');
   if (head.startsWith('%!PS')) throw unsupported('application/postscript');
   if (/^(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b/i.test(head))
-    return typeOf('html');
-  const named = formatNamed(document);
-  if (named === 'html') return typeOf('html');
-  if (isMail(head, named, document)) return typeOf('eml');
+    return toType('html');
+  const namedFormat = formatNamed(document);
+  if (namedFormat === 'html') return toType('html');
+  if (isMail(head, namedFormat, document)) return toType('eml');
   const text = decodeText(bytes);
-  if (isTextFormat(named) && named !== 'text') return { ...typeOf(named), text };
-  if (/^[[{]/.test(head) && isJson(text)) return { ...typeOf('json'), text };
-  return { ...typeOf('text'), text };
+  if (isTextFormat(namedFormat) && namedFormat !== 'text') return { ...toType(namedFormat), text };
+  if (/^[[{]/.test(head) && isJson(text)) return { ...toType('json'), text };
+  return { ...toType('text'), text };
 }
 
-function typeOf<Format extends DocumentFormat>(format: Format): { readonly format: Format; readonly mimeType: string } {
+function toType<Format extends DocumentFormat>(format: Format): { readonly format: Format; readonly mimeType: string } {
   return { format, mimeType: readableFormats[format].mimeType };
 }
 
@@ -63,12 +63,12 @@ async function sniffArchive(document: DocumentBytes): Promise<DocumentType> {
   const { Archive } = await import('./archive.ts');
   const archive = await Archive.open(document.bytes);
   if (archive === undefined) {
-    const named = formatNamed(document);
-    if (named !== undefined && !isTextFormat(named)) throw damaged('The file');
+    const namedFormat = formatNamed(document);
+    if (namedFormat !== undefined && !isTextFormat(namedFormat)) throw damaged('The file');
     throw unsupported('a damaged ZIP archive');
   }
   const format = await archiveFormat(archive);
-  return { ...typeOf(format), archive };
+  return { ...toType(format), archive };
 }
 
 async function archiveFormat(archive: Archive): Promise<ArchiveFormat> {
@@ -115,7 +115,7 @@ function sniffCompound(bytes: Uint8Array): DocumentType {
   const has = (...streams: string[]) => streams.some((stream) => names.has(stream));
   if (has('EncryptedPackage', 'EncryptionInfo')) throw encrypted('The Office document');
   if (has('WordDocument')) throw unsupported('a document of Word 97 to 2003 (.doc)', 'Save it as .docx.');
-  if (has('Workbook', 'Book', 'WORKBOOK', 'BOOK')) return typeOf('xls');
+  if (has('Workbook', 'Book', 'WORKBOOK', 'BOOK')) return toType('xls');
   if (has('PowerPoint Document')) throw unsupported('a presentation of PowerPoint 97 to 2003 (.ppt)', 'Save it as .pptx.');
   if (has('__properties_version1.0')) throw unsupported('a message of Outlook (.msg)', 'Save it as .eml.');
   throw unsupported('a compound file of an unknown kind');
@@ -137,10 +137,10 @@ const headerLine = /^[A-Za-z][A-Za-z0-9-]{0,60}:/;
 const mailLine = /^(?:Received|Return-Path|Delivered-To|MIME-Version|Message-ID|X-Mailer|DKIM-Signature|From|Subject|Date):/i;
 
 /** A mail begins with header lines. A file with an extension of its own is a mail only under that of mails. */
-function isMail(head: string, named: DocumentFormat | undefined, { filename }: DocumentBytes): boolean {
+function isMail(head: string, namedFormat: DocumentFormat | undefined, { filename }: DocumentBytes): boolean {
   const [first = '', ...others] = head.replace(/^From [^\n]*\n/, '').split(/\r?\n/);
-  if (named === 'eml') return headerLine.test(first);
-  if (named !== undefined || /\.\w{1,8}$/.test(filename) || !headerLine.test(first)) return false;
+  if (namedFormat === 'eml') return headerLine.test(first);
+  if (namedFormat !== undefined || /\.\w{1,8}$/.test(filename) || !headerLine.test(first)) return false;
   const blank = others.indexOf('');
   const header = [first, ...others.slice(0, blank === -1 ? others.length : blank)];
   return header.filter((line) => mailLine.test(line)).length >= 3;
@@ -170,6 +170,6 @@ function startsWith(bytes: Uint8Array, mark: string): boolean {
 }
 
 /** @param advice  what to do instead; default: the formats that can be read. */
-function unsupported(found: string, advice = `${readableFormatNames} can.`): ExtractError {
-  return new ExtractError('UNSUPPORTED_TYPE', `The file is ${found}, which cannot be read. ${advice}`);
+function unsupported(contentName: string, advice = `${readableFormatNames} can.`): ExtractError {
+  return new ExtractError('UNSUPPORTED_TYPE', `The file is ${contentName}, which cannot be read. ${advice}`);
 }

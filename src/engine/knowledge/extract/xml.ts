@@ -42,7 +42,7 @@ export async function readXml(parts: AsyncIterable<Buffer>, handler: XmlHandler,
   );
   let decoder: TextDecoder | undefined;
   for await (const part of parts) {
-    decoder ??= new TextDecoder(charsetOf(part));
+    decoder ??= new TextDecoder(detectCharset(part));
     parser.write(decoder.decode(part, { stream: true }));
     if (handler.isDone === true) return;
   }
@@ -69,7 +69,7 @@ function localName(name: string): string {
 }
 
 /** XML is UTF-8, unless it begins with the mark of UTF-16, or with `<` in two bytes. */
-function charsetOf([first, second]: Uint8Array): string {
+function detectCharset([first, second]: Uint8Array): string {
   if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return 'utf-16le';
   return (first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c) ? 'utf-16be' : 'utf-8';
 }

@@ -27,8 +27,8 @@ export class HeadingTrail {
   enter(level: number, raw: string): void {
     const text = cut(headingText(raw), headingMaxChars);
     this.#entries = [...this.#entries.filter((entry) => entry.level < level), { level, text }];
-    const shown = this.#entries.filter((entry, index) => entry.text !== '' && (index > 0 || entry.text !== this.#title));
-    this.#path = shown.map((entry) => entry.text).join(separator);
+    const shownEntries = this.#entries.filter((entry, index) => entry.text !== '' && (index > 0 || entry.text !== this.#title));
+    this.#path = shownEntries.map((entry) => entry.text).join(separator);
   }
 }
 

@@ -10,7 +10,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { IdKind } from '../../../entities/ground/ids.ts';
 import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Settings } from '../../../settings.ts';
-import { blobAddressOf } from '../../../storage/blobs/address.ts';
+import { readBlobAddress } from '../../../storage/blobs/address.ts';
 import type { IndexedContent, IndexFailure, IndexLease, ItemLeft } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { NewChunk } from '../../../storage/knowledge/passages/chunks.ts';
 import type { Storage } from '../../../storage/storage.ts';
@@ -88,22 +88,22 @@ export async function indexItem(context: IndexContext, itemId: string, signal: A
 async function indexLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<'done' | 'waits' | 'again'> {
   const { storage, settings } = context;
   const hold = holdLease(storage.leases, 'item', lease, settings.INDEX_LEASE_MS);
-  const ended = async ({ isRunWanted, needsCleaning }: ItemLeft) => {
+  const cleanEnded = async ({ isRunWanted, needsCleaning }: ItemLeft) => {
     if (needsCleaning) await storage.indexing.clean(lease.id);
     return isRunWanted ? 'again' : 'done';
   };
   const notLost = async (error: unknown) => {
     if (!isLost(error, hold)) throw error;
     // It was cancelled, or its next attempt goes on with it, which this leaves alone.
-    return ended({ isRunWanted: false, needsCleaning: true });
+    return cleanEnded({ isRunWanted: false, needsCleaning: true });
   };
   try {
     if (lease.isTakenOver && lease.attempt > indexStartsMax)
-      return await ended(await storage.indexing.fail(lease, interrupted(lease)));
-    return await ended(await runLeased(context, lease, AbortSignal.any([signal, hold.lost])));
+      return await cleanEnded(await storage.indexing.fail(lease, interrupted(lease)));
+    return await cleanEnded(await runLeased(context, lease, AbortSignal.any([signal, hold.lost])));
   } catch (error) {
     if (isLost(error, hold)) return await notLost(error);
-    return await settleFailure(context, lease, error, signal).then((kind) => (kind === 'waits' ? kind : ended(kind)), notLost);
+    return await settleFailure(context, lease, error, signal).then((kind) => (kind === 'waits' ? kind : cleanEnded(kind)), notLost);
   } finally {
     hold.stop();
   }
@@ -151,14 +151,14 @@ async function fetchContent(
   if (!isConnectedType(source.type)) throw new DomainError('NOT_FOUND', 'The item has no content');
   const { dataSourceId: id, ownerUserId, orgId, uniqueId, name, contentUrl: url, metadata } = lease;
   const { type, data, tenantId } = source;
-  const fetched = await connectors[source.type].fetch({
+  const fetchedContent = await connectors[source.type].fetch({
     source: { id, ownerUserId, orgId, tenantId, type, data },
     item: { uniqueId, name, url, filename, mimeType, metadata },
     path,
     bytesMax: settings.UPLOAD_MAX_BYTES,
     signal,
   });
-  return { filename, mimeType, ...fetched, contentHash: await copy(createReadStream(path), nowhere(), signal) };
+  return { filename, mimeType, ...fetchedContent, contentHash: await copy(createReadStream(path), nowhere(), signal) };
 }
 
 interface FetchedFile {
@@ -172,9 +172,9 @@ interface FetchedFile {
 async function copy(from: Readable, to: Writable, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256').update(`parser ${parserVersion} `);
   const hashing = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+    transform(chunk: Buffer, _encoding, callback) {
       hash.update(chunk);
-      done(null, chunk);
+      callback(null, chunk);
     },
   });
   await pipeline(from, hashing, to, { signal });
@@ -182,7 +182,7 @@ async function copy(from: Readable, to: Writable, signal: AbortSignal): Promise<
 }
 
 function nowhere(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
+  return new Writable({ write: (_chunk, _encoding, callback) => callback() });
 }
 
 async function buildGeneration(
@@ -241,7 +241,7 @@ async function settleFailure(
     await storage.indexing.release(lease, true, itemJobs(jobs, 'knowledge.index-item', afterMs));
     return 'waits' as const;
   };
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   if (failure.errorCode === 'CONTENT_MISSING' && mayLieElsewhere(context) && attempt < missingAttemptsMax) {
     logger.warn({ itemId, attempt }, 'the content of an item is not in this file store; the item is given back');
     return retryAfter(Math.min(missingRetryMaxMs, 1_000 * 2 ** attempt));
@@ -262,11 +262,11 @@ function interrupted({ attempt }: IndexLease): IndexFailure {
 
 /** Whether other processes of the database may have files that this one lacks: files in a folder, which may be no shared one, beside a server. */
 function mayLieElsewhere({ storage, settings }: IndexContext): boolean {
-  return storage.db.kind === 'server' && blobAddressOf(settings).kind === 'folder';
+  return storage.db.kind === 'server' && readBlobAddress(settings).kind === 'folder';
 }
 
 /** The reason in words that a person can act on. Messages of other software are not shown. */
-function failureOf(error: unknown): IndexFailure {
+function toFailure(error: unknown): IndexFailure {
   if (error instanceof ExtractError) {
     const isSkipped = error.code === 'NO_TEXT' || error.code === 'TOO_LARGE';
     return {

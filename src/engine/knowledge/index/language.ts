@@ -72,7 +72,7 @@ const wordsMin = 2;
 export function textSearchConfig(text: string): TextSearchConfig {
   const sample = text.slice(0, sampleChars).toLowerCase();
   const scores = new Map<TextSearchConfig, number>();
-  const found = new Map<TextSearchConfig, Set<string>>();
+  const wordsByConfig = new Map<TextSearchConfig, Set<string>>();
   let words = 0;
   let latinLetters = 0;
   let otherLetters = 0;
@@ -84,12 +84,12 @@ export function textSearchConfig(text: string): TextSearchConfig {
     // A word of several languages counts less for each.
     for (const config of configs ?? []) {
       scores.set(config, (scores.get(config) ?? 0) + 1 / (configs?.length ?? 1));
-      found.set(config, (found.get(config) ?? new Set()).add(word));
+      wordsByConfig.set(config, (wordsByConfig.get(config) ?? new Set()).add(word));
     }
   }
   const isLatin = latinLetters >= otherLetters;
   const [best, score] = [...scores].sort(([, a], [, b]) => b - a)[0] ?? ['english', 0];
-  const isSure = (found.get(best)?.size ?? 0) >= wordsMin && score >= words * shareMin;
+  const isSure = (wordsByConfig.get(best)?.size ?? 0) >= wordsMin && score >= words * shareMin;
   if (isSure && isLatin !== isOtherScript(best)) return best;
   return isLatin ? 'english' : 'simple';
 }

@@ -1,11 +1,11 @@
 import { withoutUnseenMarks } from '../../../lib/text/text.ts';
 
 /** Scripts that write without spaces between words. */
-const unspaced =
+const unspacedScript =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
 /** Words that a sign joins: members of a payload, paths, addresses, names of programs. Single letters stay joined: "e.g." is one word. */
-const joined = /(?<=\p{L}{2})[._/\\:@=#&+|]+(?=\p{L}{2})/gu;
+const wordJoiners = /(?<=\p{L}{2})[._/\\:@=#&+|]+(?=\p{L}{2})/gu;
 
 /**
  * Text in the form that the text-search parser needs. Words joined by a sign are separated, because the parser takes `opening.monday` for a host
@@ -14,8 +14,8 @@ const joined = /(?<=\p{L}{2})[._/\\:@=#&+|]+(?=\p{L}{2})/gu;
  */
 export function searchableText(text: string): string {
   return withoutUnseenMarks(text)
-    .replace(joined, ' ')
-    .replace(unspaced, (run) => {
+    .replace(wordJoiners, ' ')
+    .replace(unspacedScript, (run) => {
       const characters = [...run];
       if (characters.length < 2) return ` ${run} `;
       const pairs = characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);

@@ -49,14 +49,14 @@ export async function embedSource(
       }
     } else {
       if (space === undefined) return undefined;
-      const { isComplete, marked } = await store.settle(dataSourceId, space.id);
+      const { isComplete, marked: markedCount } = await store.settle(dataSourceId, space.id);
       if (isComplete) {
         while (await store.removeReplaced(dataSourceId, space.id)) signal.throwIfAborted();
         await store.spaces.removeUnused(space.id);
         return undefined;
       }
       // Something became live in between. Found twice, it is left to the next job.
-      if (wasEmpty && marked === 0) return undefined;
+      if (wasEmpty && markedCount === 0) return undefined;
       wasEmpty = true;
     }
   }
@@ -89,20 +89,20 @@ async function embedBatch(
   signal: AbortSignal,
 ): Promise<EmbeddingSpace> {
   const hashes = [...new Set(batch.map(({ textHash }) => textHash))];
-  const known = space === undefined ? new Set<string>() : await store.reusable(source.id, space.id, hashes);
-  const copied = batch.filter(({ textHash }) => known.has(textHash));
-  if (space !== undefined && copied.length > 0) await store.copyVectors(source.id, space.id, copied);
-  const fresh = batch.filter(({ textHash }) => !known.has(textHash));
+  const reusableHashes = space === undefined ? new Set<string>() : await store.reusable(source.id, space.id, hashes);
+  const copiedTexts = batch.filter(({ textHash }) => reusableHashes.has(textHash));
+  if (space !== undefined && copiedTexts.length > 0) await store.copyVectors(source.id, space.id, copiedTexts);
+  const fresh = batch.filter(({ textHash }) => !reusableHashes.has(textHash));
   if (space !== undefined && fresh.length === 0) return space;
   const texts = [...new Map(fresh.map(({ textHash, text }) => [textHash, text])).entries()];
-  const made = await vectorsOf(
+  const newVectors = await embedTexts(
     meaning,
     source,
     texts.map(([, text]) => text),
     space !== undefined,
     signal,
   );
-  const dimensions = made.find((vector) => vector !== null)?.length ?? space?.dimensions;
+  const dimensions = newVectors.find((vector) => vector !== null)?.length ?? space?.dimensions;
   if (dimensions === undefined)
     throw new ModelError('UPSTREAM_ERROR', 'The embedding model gave vectors without a direction', false);
   if (dimensions > dimensionsMax) {
@@ -110,7 +110,7 @@ async function embedBatch(
     throw new ModelError('UPSTREAM_ERROR', message, false);
   }
   const target = space?.dimensions === dimensions ? space : await store.spaces.makeSpace(meaning.model.id, dimensions);
-  const byHash = new Map(texts.map(([hash], index) => [hash, made[index] ?? null]));
+  const byHash = new Map(texts.map(([hash], index) => [hash, newVectors[index] ?? null]));
   const vectors = fresh.map(({ chunkId, textHash }): ChunkVector => {
     const embedding = byHash.get(textHash) ?? null;
     return { chunkId, textHash, embedding: embedding?.length === dimensions ? embedding : null };
@@ -121,7 +121,7 @@ async function embedBatch(
 }
 
 /** @returns null for a text that the provider refuses, in a batch of which it takes others. @throws ModelError, DomainError */
-async function vectorsOf(
+async function embedTexts(
   meaning: Meaning,
   source: PendingSource,
   texts: readonly string[],
@@ -134,11 +134,11 @@ async function vectorsOf(
     if (!(error instanceof ModelError) || error.isRetryable || !refusesText.has(error.code)) throw error;
     if (texts.length === 1 && isModelKnown) return [null];
     if (texts.length === 1) throw error;
-    const made: (readonly number[] | null)[] = [];
-    for (const text of texts) made.push((await vectorsOf(meaning, source, [text], true, signal))[0] ?? null);
+    const batchVectors: (readonly number[] | null)[] = [];
+    for (const text of texts) batchVectors.push((await embedTexts(meaning, source, [text], true, signal))[0] ?? null);
     // A model that refuses everything has another fault than the texts.
-    if (made.every((vector) => vector === null)) throw error;
-    return made;
+    if (batchVectors.every((vector) => vector === null)) throw error;
+    return batchVectors;
   }
 }
 

@@ -54,7 +54,7 @@ async function missing({ store, openSearch, hasVectors }: ComparisonContext, ind
   const items = await store.documents.liveItemsAfter(cursor, comparedAtOnce);
   const last = items.at(-1);
   if (last === undefined) return { cursor: end, differing: [] };
-  const copied = Map.groupBy(
+  const copiesByItem = Map.groupBy(
     await openSearch.itemsAmong(
       index,
       items.map(({ id }) => id),
@@ -63,14 +63,14 @@ async function missing({ store, openSearch, hasVectors }: ComparisonContext, ind
   );
   return {
     cursor: last.id,
-    differing: items.filter((item) => !isCopied(item, copied.get(item.id) ?? [], hasVectors)).map(({ id }) => id),
+    differing: items.filter((item) => !isCopied(item, copiesByItem.get(item.id) ?? [], hasVectors)).map(({ id }) => id),
   };
 }
 
-function isCopied({ generation, passages, spaceIds }: LiveItem, copied: readonly CopiedItem[], hasVectors: boolean): boolean {
-  if (passages === 0) return copied.length === 0;
-  const [only] = copied;
-  if (only === undefined || copied.length > 1 || only.generation !== generation || only.passages !== passages) return false;
+function isCopied({ generation, passages, spaceIds }: LiveItem, copies: readonly CopiedItem[], hasVectors: boolean): boolean {
+  if (passages === 0) return copies.length === 0;
+  const [only] = copies;
+  if (only === undefined || copies.length > 1 || only.generation !== generation || only.passages !== passages) return false;
   return !hasVectors || spaceIds.every((id) => only.spaces.get(id) === passages);
 }
 

@@ -19,7 +19,7 @@ export interface CopiedPlans {
 }
 
 /** Some hits are of generations that have been replaced since: more are asked for than wanted. */
-const spareOf = (limit: number) => limit + Math.max(20, Math.ceil(limit / 4));
+const addSpare = (limit: number) => limit + Math.max(20, Math.ceil(limit / 4));
 /** So much more, once, where those were not enough. */
 const secondTimes = 4;
 
@@ -36,8 +36,8 @@ export async function searchCopy(
   signal: AbortSignal,
 ): Promise<IndexHits | undefined> {
   for (const times of [1, secondTimes]) {
-    const found = await searchOnce(context, plans, times, signal);
-    if (found !== undefined) return found;
+    const copyHits = await searchOnce(context, plans, times, signal);
+    if (copyHits !== undefined) return copyHits;
   }
   return undefined;
 }
@@ -48,29 +48,29 @@ async function searchOnce(
   times: number,
   signal: AbortSignal,
 ): Promise<IndexHits | undefined> {
-  const sizeOf = (limit: number) => times * spareOf(limit);
+  const toSize = (limit: number) => times * addSpare(limit);
   const plans = [...(words === undefined ? [] : [words]), ...vectors];
   const [first] = plans;
   if (first === undefined) return { words: [], vectors: [] };
   const searches = [
-    ...(words === undefined ? [] : [wordSearch(words, sizeOf(words.limit))]),
-    ...vectors.map((plan) => vectorSearch(plan, sizeOf(plan.limit))),
+    ...(words === undefined ? [] : [wordSearch(words, toSize(words.limit))]),
+    ...vectors.map((plan) => vectorSearch(plan, toSize(plan.limit))),
   ];
   const lists = await openSearch.search(alias, searches, timeoutMs, signal);
-  const allowed = { orgId: first.orgId, dataSourceIds: [...new Set(plans.flatMap(({ dataSourceIds }) => dataSourceIds))] };
+  const searchScope = { orgId: first.orgId, dataSourceIds: [...new Set(plans.flatMap(({ dataSourceIds }) => dataSourceIds))] };
   const itemIds = [...new Set(lists.flat().map(({ itemId }) => itemId))];
-  const generations = itemIds.length === 0 ? new Map() : await documents.generations(allowed, itemIds);
+  const generations = itemIds.length === 0 ? new Map() : await documents.generations(searchScope, itemIds);
   const isLive = ({ itemId, generation }: CopyHit) => generations.get(itemId) === generation;
   const live = lists.map((list) => list.filter(isLive));
   const isShort = plans.some(({ limit }, index) => {
-    const listed = lists[index]?.length ?? 0;
-    return (live[index]?.length ?? 0) < limit && listed >= (searches[index]?.size ?? 0);
+    const listLength = lists[index]?.length ?? 0;
+    return (live[index]?.length ?? 0) < limit && listLength >= (searches[index]?.size ?? 0);
   });
   if (isShort) return undefined;
-  const cut = plans.map(({ limit }, index) => (live[index] ?? []).slice(0, limit).map(scoredIdOf));
+  const cut = plans.map(({ limit }, index) => (live[index] ?? []).slice(0, limit).map(toScoredId));
   return words === undefined ? { words: [], vectors: cut } : { words: cut[0] ?? [], vectors: cut.slice(1) };
 }
 
-function scoredIdOf({ id, score }: CopyHit): ScoredId {
+function toScoredId({ id, score }: CopyHit): ScoredId {
   return { id, score };
 }

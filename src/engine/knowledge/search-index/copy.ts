@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../../../settings.ts';
 import { StartRefusal } from '../../../storage/ground/opening/start-refusal.ts';
 import { createOpenSearch, type OpenSearch } from '../../../storage/knowledge/search-index/opensearch/opensearch.ts';
-import { versionOf } from '../../../storage/knowledge/search-index/opensearch/schema.ts';
+import { toVersion } from '../../../storage/knowledge/search-index/opensearch/schema.ts';
 import { type SearchIndex, SearchIndexError } from '../../../storage/knowledge/search-index/search-index.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
@@ -43,13 +43,13 @@ export class SearchedCopy {
 
   constructor(url: string, options: PassageCopyOptions) {
     const { settings, storage, logger, hasVectors, database, newId } = options;
-    const version = versionOf(hasVectors);
-    const shared = { openSearch: createOpenSearch(url), store: storage.searchIndex, version, logger };
+    const version = toVersion(hasVectors);
+    const copyDeps = { openSearch: createOpenSearch(url), store: storage.searchIndex, version, logger };
     this.#options = options;
-    this.openSearch = shared.openSearch;
-    this.index = new CopiedIndex({ ...shared, database, timeoutMs: settings.SEARCH_INDEX_TIMEOUT_MS });
+    this.openSearch = copyDeps.openSearch;
+    this.index = new CopiedIndex({ ...copyDeps, database, timeoutMs: settings.SEARCH_INDEX_TIMEOUT_MS });
     this.#keeper = new Keeper({
-      ...shared,
+      ...copyDeps,
       shards: settings.SEARCH_INDEX_SHARDS,
       compareEveryMs: settings.SEARCH_INDEX_COMPARE_EVERY_MS,
       newId,
@@ -82,7 +82,7 @@ export class SearchedCopy {
 
   /** Builds a new index, or goes on with the one that is being built here or elsewhere, until it answers. */
   async rebuild(
-    onProgress: (done: number, total: number) => void,
+    onProgress: (doneCount: number, total: number) => void,
     wait: (ms: number) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {

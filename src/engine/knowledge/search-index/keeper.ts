@@ -92,8 +92,8 @@ export class Keeper {
     if (performance.now() - this.#lookedAtMs >= lookEveryMs) {
       for (const which of ['serving', 'building'] as const) {
         const index = state[which];
-        const made = state[`${which}Version`];
-        if (index === null || made === null || (await openSearch.has(index, made))) continue;
+        const indexVersion = state[`${which}Version`];
+        if (index === null || indexVersion === null || (await openSearch.has(index, indexVersion))) continue;
         this.#options.logger.warn({ index }, 'a search index is gone and is built anew');
         await store.states.forget(lease, which);
       }
@@ -103,9 +103,9 @@ export class Keeper {
     return this.#withIndex(lease, state);
   }
 
-  async #withIndex(lease: Lease, known?: SearchIndexState): Promise<SearchIndexState | undefined> {
+  async #withIndex(lease: Lease, initialState?: SearchIndexState): Promise<SearchIndexState | undefined> {
     const { store, version, openSearch } = this.#options;
-    const state = known ?? (await store.states.read());
+    const state = initialState ?? (await store.states.read());
     if (state === undefined) return undefined;
     if (state.building !== null && !fits(state.buildingVersion, version)) {
       await openSearch.delete(state.building);
@@ -175,22 +175,22 @@ export class Keeper {
   /** @returns how many passages were put. */
   async #put(copy: PassageCopy, items: readonly LiveItem[], versionOf: (itemId: string) => bigint): Promise<number> {
     let count = 0;
-    let left: readonly ItemPart[] = items.map((item) => ({
+    let remainingParts: readonly ItemPart[] = items.map((item) => ({
       item: this.#hasVectors ? item : { ...item, spaceIds: [] },
       fromOrdinal: 0,
     }));
-    while (left.length > 0) {
-      const parts = left.slice(0, partsOfRequest(left));
+    while (remainingParts.length > 0) {
+      const parts = remainingParts.slice(0, partsOfRequest(remainingParts));
       const passages = await this.#options.store.documents.passages(parts, passagesAtOnce);
       await copy.put(passages, versionOf);
       count += passages.length;
       const last = passages.at(-1);
       if (last === undefined || passages.length < passagesAtOnce) {
-        left = left.slice(parts.length);
+        remainingParts = remainingParts.slice(parts.length);
         continue;
       }
       const place = parts.findIndex(({ item }) => item.id === last.itemId);
-      left = left.slice(place).map((part, index) => (index === 0 ? { ...part, fromOrdinal: last.ordinal + 1 } : part));
+      remainingParts = remainingParts.slice(place).map((part, index) => (index === 0 ? { ...part, fromOrdinal: last.ordinal + 1 } : part));
     }
     return count;
   }

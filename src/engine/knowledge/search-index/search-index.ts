@@ -74,19 +74,19 @@ export class CopiedIndex implements SearchIndex {
     const { database } = this.#options;
     if (!this.#isUsable(await this.#state.read())) return this.#byDatabase('building', query, signal);
     if (!this.#circuit.isClosed()) return this.#byDatabase('failing', query, signal);
-    const given: CopiedPlans = { words: query.words, vectors: await query.vectors };
-    const waiting = await this.#waitingIn(given);
+    const copyPlans: CopiedPlans = { words: query.words, vectors: await query.vectors };
+    const waiting = await this.#waitingIn(copyPlans);
     if (waiting.length > waitingMax) return this.#byDatabase('behind', query, signal);
-    const plans = await this.#withoutFilter(given);
+    const plans = await this.#withoutFilter(copyPlans);
     if (plans === undefined) return this.#byDatabase('filter', query, signal);
     try {
-      const [found, fresh] = await Promise.all([
+      const [copyHits, fresh] = await Promise.all([
         searchCopy({ ...this.#options, documents: this.#options.store.documents, alias: this.#alias }, plans, signal),
-        waiting.length === 0 ? undefined : database.search(onlyItems(given, waiting), signal),
+        waiting.length === 0 ? undefined : database.search(onlyItems(copyPlans, waiting), signal),
       ]);
-      if (found === undefined) return this.#byDatabase('behind', query, signal);
+      if (copyHits === undefined) return this.#byDatabase('behind', query, signal);
       this.answers.add('index');
-      return fresh === undefined ? found : joined(found, fresh, given);
+      return fresh === undefined ? copyHits : joined(copyHits, fresh, copyPlans);
     } catch (error) {
       if (!(error instanceof SearchIndexError)) throw error;
       // The field of a space of vectors is made a moment after the space.
@@ -143,14 +143,14 @@ function onlyItems({ words, vectors }: CopiedPlans, waiting: readonly string[]):
 }
 
 /** Both have the same scores: the lists are joined by them. */
-function joined(found: IndexHits, fresh: IndexHits, { words, vectors }: CopiedPlans): IndexHits {
+function joined(copyHits: IndexHits, fresh: IndexHits, { words, vectors }: CopiedPlans): IndexHits {
   return {
-    words: best(found.words, fresh.words, words?.limit ?? 0),
-    vectors: vectors.map(({ limit }, index) => best(found.vectors[index] ?? [], fresh.vectors[index] ?? [], limit)),
+    words: best(copyHits.words, fresh.words, words?.limit ?? 0),
+    vectors: vectors.map(({ limit }, index) => best(copyHits.vectors[index] ?? [], fresh.vectors[index] ?? [], limit)),
   };
 }
 
-function best(found: readonly ScoredId[], fresh: readonly ScoredId[], limit: number): readonly ScoredId[] {
-  const all = new Map([...found, ...fresh].map((hit) => [hit.id, hit]));
+function best(copyHits: readonly ScoredId[], fresh: readonly ScoredId[], limit: number): readonly ScoredId[] {
+  const all = new Map([...copyHits, ...fresh].map((hit) => [hit.id, hit]));
   return [...all.values()].sort((a, b) => b.score - a.score || (BigInt(a.id) < BigInt(b.id) ? -1 : 1)).slice(0, limit);
 }

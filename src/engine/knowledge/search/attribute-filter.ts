@@ -9,12 +9,12 @@ const partsMax = 50;
 /** Of a whole filter, which becomes one condition. */
 const comparisonsMax = 500;
 const valuesMax = 1_000;
-const refused: AttributeFilter = { type: 'in', key: '', values: [] };
+const emptyFilter: AttributeFilter = { type: 'in', key: '', values: [] };
 
 /** Reads `{type, key, value}` or `{type: "and" | "or", filters}`. Faults are noted; what is returned with any is of no use. */
-export function readFilter(given: unknown, at: string, faults: FaultNotes): AttributeFilter {
+export function readFilter(filterInput: unknown, at: string, faults: FaultNotes): AttributeFilter {
   const read = new FilterReader(faults);
-  return read.filter(given, at, 0);
+  return read.filter(filterInput, at, 0);
 }
 
 class FilterReader {
@@ -25,40 +25,40 @@ class FilterReader {
     this.#faults = faults;
   }
 
-  filter(given: unknown, at: string, depth: number): AttributeFilter {
+  filter(filterInput: unknown, at: string, depth: number): AttributeFilter {
     const faults = this.#faults;
-    if (!isObject(given)) {
+    if (!isObject(filterInput)) {
       faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
-      return refused;
+      return emptyFilter;
     }
-    const { key, value, filters } = given;
-    const type = types.find((name) => name === given.type);
+    const { key, value, filters } = filterInput;
+    const type = types.find((name) => name === filterInput.type);
     if (type === undefined) {
       faults.add(`${at}.type`, `${at}.type must be one of ${types.join(', ')}`);
-      return refused;
+      return emptyFilter;
     }
     if (type === 'and' || type === 'or') return this.#joined(type, filters, at, depth);
     this.#comparisons += 1;
     if (this.#comparisons > comparisonsMax) {
       if (this.#comparisons === comparisonsMax + 1)
         faults.add('filters', `filters must have at most ${comparisonsMax} comparisons`);
-      return refused;
+      return emptyFilter;
     }
     if (typeof key !== 'string') {
       faults.add(`${at}.key`, `${at}.key must be a string`, 'INVALID_TYPE');
-      return refused;
+      return emptyFilter;
     }
     if (type === 'in' || type === 'nin') {
       if (!Array.isArray(value) || value.length > valuesMax || !value.every(isValue)) {
         const message = `${at}.value must be an array of at most ${valuesMax} strings, numbers, or true and false`;
         faults.add(`${at}.value`, message, 'INVALID_TYPE');
-        return refused;
+        return emptyFilter;
       }
       return { type, key, values: value };
     }
     if (!isValue(value)) {
       faults.add(`${at}.value`, `${at}.value must be a string, a number, or true or false`, 'INVALID_TYPE');
-      return refused;
+      return emptyFilter;
     }
     return { type, key, value };
   }
@@ -67,7 +67,7 @@ class FilterReader {
     if (!Array.isArray(filters) || filters.length === 0 || filters.length > partsMax || depth >= depthMax) {
       const message = `${at}.filters must be an array of 1 to ${partsMax} filters, at most ${depthMax} levels deep`;
       this.#faults.add(`${at}.filters`, message);
-      return refused;
+      return emptyFilter;
     }
     return { type, filters: filters.map((part: unknown, index) => this.filter(part, `${at}.filters[${index}]`, depth + 1)) };
   }

@@ -44,20 +44,20 @@ const keysMax = 200;
  * Cost: 64 combinations of words for each source and language.
  */
 export function planCandidates(terms: readonly WeighedTerm[], collections: readonly ChunkCollection[]): CandidatePlan {
-  const passages = sumOf(collections, ({ chunks }) => chunks);
-  const wanted = passages <= fewPassages ? rowsWantedOfFew : rowsWanted;
+  const passages = sumValues(collections, ({ chunks }) => chunks);
+  const rowCount = passages <= fewPassages ? rowsWantedOfFew : rowsWanted;
   const keys = [...new Set(terms.flatMap((term) => [...term.keys.values()]))];
-  const plan = { keys, rowsEnough: wanted / 2, rowsMax };
+  const plan = { keys, rowsEnough: rowCount / 2, rowsMax };
   if (
     Math.min(
       passages,
-      sumOf(terms, ({ df }) => df),
-    ) <= wanted
+      sumValues(terms, ({ df }) => df),
+    ) <= rowCount
   )
     return { ...plan, tiers: [[plan.keys]] };
   const most = Math.min(wordsMax, Math.max(wordsMin, Math.floor(keysMax / Math.max(1, collections.length))));
-  const asked = collections.map((collection) => weightiest(terms, collection, most)).filter(({ words }) => words.length > 0);
-  const tiers = leastWeights(asked, wanted).map((least) => tierOf(asked, least));
+  const questionCollections = collections.map((collection) => weightiest(terms, collection, most)).filter(({ words }) => words.length > 0);
+  const tiers = leastWeights(questionCollections, rowCount).map((least) => buildTier(questionCollections, least));
   return { ...plan, tiers: tiers.filter((tier) => tier.length > 0) };
 }
 
@@ -71,21 +71,21 @@ function weightiest(terms: readonly WeighedTerm[], { dataSourceId, config, chunk
 }
 
 /** For each tier, what the words of its passages weigh at least; different weights, the greatest first. */
-function leastWeights(collections: readonly Collection[], wanted: number): readonly number[] {
-  const combined = collections.flatMap(({ chunks, words }) =>
-    combinationsOf(words).map((held) => ({
-      weight: weightOf(words, held),
-      rows: words.reduce((rows, { share }, index) => rows * (holds(held, index) ? share : 1 - share), chunks),
+function leastWeights(collections: readonly Collection[], rowCount: number): readonly number[] {
+  const wordCombinations = collections.flatMap(({ chunks, words }) =>
+    listCombinations(words).map((wordSet) => ({
+      weight: sumWeights(words, wordSet),
+      rows: words.reduce((rows, { share }, index) => rows * (holds(wordSet, index) ? share : 1 - share), chunks),
     })),
   );
-  combined.sort((a, b) => b.weight - a.weight);
+  wordCombinations.sort((a, b) => b.weight - a.weight);
   const least = new Set<number>();
   for (const share of tierShares) {
     let rows = 0;
-    let weight = combined[0]?.weight ?? 0;
-    for (const one of combined) {
+    let weight = wordCombinations[0]?.weight ?? 0;
+    for (const one of wordCombinations) {
       rows += one.rows;
-      if (rows > share * wanted) break;
+      if (rows > share * rowCount) break;
       weight = one.weight;
     }
     least.add(weight);
@@ -94,8 +94,8 @@ function leastWeights(collections: readonly Collection[], wanted: number): reado
 }
 
 /** Groups of all collections side by side: the n-th group holds the n-th group of each. */
-function tierOf(collections: readonly Collection[], least: number): CandidateTier {
-  const each = collections.map(({ words }) => groupsOf(words, least)).filter((groups) => groups.length > 0);
+function buildTier(collections: readonly Collection[], least: number): CandidateTier {
+  const each = collections.map(({ words }) => listGroups(words, least)).filter((groups) => groups.length > 0);
   const count = Math.max(0, ...each.map((groups) => groups.length));
   return Array.from({ length: count }, (_, n) => each.flatMap((groups) => groups[n % groups.length] ?? []));
 }
@@ -104,14 +104,14 @@ function tierOf(collections: readonly Collection[], least: number): CandidateTie
  * Groups of words, of each of which a passage must hold one so that its words weigh at least `least`: for every combination that is too light, and
  * would not be with any further word, the words that it lacks. The most selective group first; `[]` when all words together are too light.
  */
-function groupsOf(words: readonly Word[], least: number): readonly (readonly number[])[] {
-  const isLight = (held: number) => weightOf(words, held) < least - tolerance;
+function listGroups(words: readonly Word[], least: number): readonly (readonly number[])[] {
+  const isLight = (wordSet: number) => sumWeights(words, wordSet) < least - tolerance;
   if (isLight(2 ** words.length - 1)) return [];
   const isLightest = (held: number) => words.every((_, index) => holds(held, index) || !isLight(held | (1 << index)));
-  return [0, ...combinationsOf(words)]
+  return [0, ...listCombinations(words)]
     .filter((held) => isLight(held) && isLightest(held))
     .map((held) => words.filter((_, index) => !holds(held, index)))
-    .sort((a, b) => shareOf(a) - shareOf(b))
+    .sort((a, b) => sumShares(a) - sumShares(b))
     .map((group) => group.map(({ key }) => key));
 }
 
@@ -119,22 +119,22 @@ function groupsOf(words: readonly Word[], least: number): readonly (readonly num
 const tolerance = 1e-9;
 
 /** Sets of words as bits, without the empty one. */
-function combinationsOf(words: readonly Word[]): readonly number[] {
+function listCombinations(words: readonly Word[]): readonly number[] {
   return Array.from({ length: 2 ** words.length - 1 }, (_, index) => index + 1);
 }
 
-function holds(held: number, index: number): boolean {
-  return (held & (1 << index)) !== 0;
+function holds(wordSet: number, index: number): boolean {
+  return (wordSet & (1 << index)) !== 0;
 }
 
-function weightOf(words: readonly Word[], held: number): number {
-  return words.reduce((sum, { weight }, index) => (holds(held, index) ? sum + weight : sum), 0);
+function sumWeights(words: readonly Word[], wordSet: number): number {
+  return words.reduce((sum, { weight }, index) => (holds(wordSet, index) ? sum + weight : sum), 0);
 }
 
-function shareOf(words: readonly Word[]): number {
-  return sumOf(words, ({ share }) => share);
+function sumShares(words: readonly Word[]): number {
+  return sumValues(words, ({ share }) => share);
 }
 
-function sumOf<T>(values: readonly T[], measure: (value: T) => number): number {
+function sumValues<T>(values: readonly T[], measure: (value: T) => number): number {
   return values.reduce((sum, value) => sum + measure(value), 0);
 }

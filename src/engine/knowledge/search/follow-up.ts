@@ -33,12 +33,12 @@ const carriesOn =
  * @param earlier  oldest first, without the question.
  * @returns `[]` for a question that stands alone, and without a user's message before it.
  */
-export function contextOf(question: string, earlier: readonly Turn[]): readonly ContextText[] {
-  const said = earlier.filter(({ role, text }) => role === 'user' && text.trim() !== '').toReversed();
-  if (said.length === 0 || !isFollowUp(question)) return [];
+export function collectContext(question: string, earlier: readonly Turn[]): readonly ContextText[] {
+  const userTurns = earlier.filter(({ role, text }) => role === 'user' && text.trim() !== '').toReversed();
+  if (userTurns.length === 0 || !isFollowUp(question)) return [];
   const answer = earlier.findLast(({ role, text }) => role === 'assistant' && text.trim() !== '');
-  const asked = userWeights.flatMap((weight, index) => contextText(said[index]?.text, weight));
-  return [...asked, ...contextText(answer?.text, answerWeight)];
+  const contextTexts = userWeights.flatMap((weight, index) => contextText(userTurns[index]?.text, weight));
+  return [...contextTexts, ...contextText(answer?.text, answerWeight)];
 }
 
 /**
@@ -48,9 +48,9 @@ export function contextOf(question: string, earlier: readonly Turn[]): readonly 
  * @returns the question itself when it stands alone; at most 8,000 characters of it.
  */
 export function inContext(question: string, context: readonly ContextText[]): string {
-  const asked = question.slice(0, questionMaxChars).toWellFormed();
-  const said = context.filter(({ weight }) => weight >= meaningWeightMin).map(({ text }) => text);
-  return [...said.toReversed(), asked].join('\n');
+  const questionText = question.slice(0, questionMaxChars).toWellFormed();
+  const contextPassages = context.filter(({ weight }) => weight >= meaningWeightMin).map(({ text }) => text);
+  return [...contextPassages.toReversed(), questionText].join('\n');
 }
 
 /** Whether a question is short or points to what was said before. */

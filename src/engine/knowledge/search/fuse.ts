@@ -21,15 +21,15 @@ export function fuse(
   vectorLists: readonly (readonly ScoredId[])[],
   weight: number,
 ): readonly FusedId[] {
-  const fused = new Map<string, FusedId>();
-  for (const { id, score, stretched } of stretch(lexical)) {
-    fused.set(id, { id, lexical: score, vector: null, score: (1 - weight) * stretched });
+  const fusedById = new Map<string, FusedId>();
+  for (const { id, score, stretched: stretchedScore } of stretch(lexical)) {
+    fusedById.set(id, { id, lexical: score, vector: null, score: (1 - weight) * stretchedScore });
   }
   for (const { id, score, stretched } of vectorLists.flatMap(stretch)) {
-    const known = fused.get(id) ?? { id, lexical: null, vector: null, score: 0 };
-    fused.set(id, { ...known, vector: score, score: known.score + weight * stretched });
+    const fusedId = fusedById.get(id) ?? { id, lexical: null, vector: null, score: 0 };
+    fusedById.set(id, { ...fusedId, vector: score, score: fusedId.score + weight * stretched });
   }
-  return [...fused.values()].sort((a, b) => b.score - a.score || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+  return [...fusedById.values()].sort((a, b) => b.score - a.score || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 }
 
 function stretch(list: readonly ScoredId[]): readonly (ScoredId & { readonly stretched: number })[] {

@@ -33,34 +33,34 @@ export async function rankHybrid(
   ranking: ChunkRanking,
   index: SearchIndex | undefined,
   meaning: Meaning,
-  allowed: AllowedSources,
+  scope: AllowedSources,
   { text, context, charge }: AskedQuestion,
   limit: number,
   signal: AbortSignal,
 ): Promise<HybridResult> {
   const byWords = async (reason: LexicalReason | null): Promise<HybridResult> => ({
-    chunks: await rankByIndex(ranking, index, allowed, { text, context }, limit, signal),
+    chunks: await rankByIndex(ranking, index, scope, { text, context }, limit, signal),
     reason,
     isHybrid: false,
   });
-  if (findsNothing(allowed, text)) return { chunks: [], reason: null, isHybrid: false };
+  if (findsNothing(scope, text)) return { chunks: [], reason: null, isHybrid: false };
   const { store } = meaning;
   if (store === undefined) return byWords('no_extension');
-  const spaces = await store.spaces.serving(allowed.dataSourceIds);
+  const spaces = await store.spaces.serving(scope.dataSourceIds);
   if (spaces.length === 0) return byWords('not_ready');
   const asking = questionVectors(meaning, charge, spaces, inContext(text, context), signal);
   // Fails with the signal only, which the search says too.
   asking.catch(() => undefined);
-  const { plan, allowedChunks } = await planWords(ranking, allowed, text, legMax, context);
-  const plans = asking.then(({ vectors }) => vectors.map((vector) => nearestPlan(allowed, vector, allowedChunks)));
-  const found = await (index ?? createPostgresIndex(ranking, store)).search({ words: plan, vectors: plans }, signal);
+  const { plan, allowedChunks } = await planWords(ranking, scope, text, legMax, context);
+  const plans = asking.then(({ vectors }) => vectors.map((vector) => nearestPlan(scope, vector, allowedChunks)));
+  const indexHits = await (index ?? createPostgresIndex(ranking, store)).search({ words: plan, vectors: plans }, signal);
   const { vectors, reason } = await asking;
-  const lists = [found.words, ...found.vectors];
-  const fused = withBest(fuse(found.words, found.vectors, vectors.length === 0 ? 0 : meaning.weight), lists, limit);
-  const scores = new Map(fused.map((entry) => [entry.id, entry]));
+  const lists = [indexHits.words, ...indexHits.vectors];
+  const fusedIds = withBest(fuse(indexHits.words, indexHits.vectors, vectors.length === 0 ? 0 : meaning.weight), lists, limit);
+  const scores = new Map(fusedIds.map((entry) => [entry.id, entry]));
   const chunks = await ranking.read(
-    allowed,
-    fused.map(({ id }) => id),
+    scope,
+    fusedIds.map(({ id }) => id),
   );
   return {
     chunks: chunks.flatMap((chunk) => {
@@ -76,15 +76,15 @@ export async function rankHybrid(
 }
 
 /** The best by the sum, and the best of each list, of which passages keep some whatever their sum is. */
-function withBest(fused: readonly FusedId[], lists: readonly (readonly ScoredId[])[], limit: number): readonly FusedId[] {
+function withBest(fusedIds: readonly FusedId[], lists: readonly (readonly ScoredId[])[], limit: number): readonly FusedId[] {
   const best = new Set(
     lists.flatMap((list) => list.toSorted((a, b) => b.score - a.score).slice(0, bestOfList)).map(({ id }) => id),
   );
-  const late = fused.slice(limit).filter(({ id }) => best.has(id));
-  return [...fused.slice(0, Math.max(0, limit - late.length)), ...late];
+  const late = fusedIds.slice(limit).filter(({ id }) => best.has(id));
+  return [...fusedIds.slice(0, Math.max(0, limit - late.length)), ...late];
 }
 
-function nearestPlan(allowed: AllowedSources, { space, vector }: QuestionVector, allowedChunks: number): NearestPlan {
+function nearestPlan(scope: AllowedSources, { space, vector }: QuestionVector, allowedChunks: number): NearestPlan {
   const { dataSourceIds } = space;
-  return { ...allowed, dataSourceIds, space, question: vector, allowedChunks, limit: legMax };
+  return { ...scope, dataSourceIds, space, question: vector, allowedChunks, limit: legMax };
 }

@@ -26,22 +26,22 @@ const placesOfLeg = 2;
  *
  * @param ranked  best first; passages keep that order.
  */
-export function choosePassages(ranked: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly PassageMatch[] {
-  const groups = [...Map.groupBy(ranked, ({ contentHash }) => contentHash).values()];
+export function choosePassages(rankedChunks: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly PassageMatch[] {
+  const groups = [...Map.groupBy(rankedChunks, ({ contentHash }) => contentHash).values()];
   const best = bestOfLegs(groups, limits.passagesMax);
-  const chosen = new Map<readonly RankedChunk[], ChosenChunk>();
+  const chosenChunks = new Map<readonly RankedChunk[], ChosenChunk>();
   const perItem = new Map<string, number>();
   let tokens = 0;
   for (const group of new Set([...best, ...groups])) {
     const [chunk, ...copies] = group;
-    if (chunk === undefined || chosen.size >= limits.passagesMax) break;
+    if (chunk === undefined || chosenChunks.size >= limits.passagesMax) break;
     const ofItem = perItem.get(chunk.itemId) ?? 0;
     if (ofItem >= chunksPerItemMax || tokens + chunk.tokenCount > limits.tokensMax) continue;
     perItem.set(chunk.itemId, ofItem + 1);
     tokens += chunk.tokenCount;
-    chosen.set(group, { chunk, copies: copies.filter(({ itemId }) => itemId !== chunk.itemId) });
+    chosenChunks.set(group, { chunk, copies: copies.filter(({ itemId }) => itemId !== chunk.itemId) });
   }
-  return joinNeighbours(groups.flatMap((group) => chosen.get(group) ?? [])).map((run) => passageOf(run, urlOf));
+  return joinNeighbours(groups.flatMap((group) => chosenChunks.get(group) ?? [])).map((run) => toPassage(run, urlOf));
 }
 
 /** The best by words and the best by meaning; none where one way alone searched, or a reranker has read the passages. */
@@ -64,8 +64,8 @@ interface ChosenChunk {
 }
 
 /** Groups adjacent chunks of an item; a group has the rank of its best chunk. */
-function joinNeighbours(chosen: readonly ChosenChunk[]): (readonly ChosenChunk[])[] {
-  const inOrder = chosen.toSorted((a, b) =>
+function joinNeighbours(chosenChunks: readonly ChosenChunk[]): (readonly ChosenChunk[])[] {
+  const inOrder = chosenChunks.toSorted((a, b) =>
     a.chunk.itemId < b.chunk.itemId ? -1 : a.chunk.itemId > b.chunk.itemId ? 1 : a.chunk.ordinal - b.chunk.ordinal,
   );
   const runs: ChosenChunk[][] = [];
@@ -77,12 +77,12 @@ function joinNeighbours(chosen: readonly ChosenChunk[]): (readonly ChosenChunk[]
     if (run !== undefined && follows) run.push(next);
     else runs.push([next]);
   }
-  const rank = new Map(chosen.map((entry, index) => [entry, index]));
-  const rankOf = (run: readonly ChosenChunk[]) => Math.min(...run.map((entry) => rank.get(entry) ?? 0));
-  return runs.sort((a, b) => rankOf(a) - rankOf(b));
+  const rank = new Map(chosenChunks.map((entry, index) => [entry, index]));
+  const findRank = (run: readonly ChosenChunk[]) => Math.min(...run.map((entry) => rank.get(entry) ?? 0));
+  return runs.sort((a, b) => findRank(a) - findRank(b));
 }
 
-function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): PassageMatch {
+function toPassage(run: readonly ChosenChunk[], urlOf: UrlOf): PassageMatch {
   const [first, ...rest] = run.map(({ chunk }) => chunk);
   if (first === undefined) throw new Error('a passage has at least one chunk');
   let { text, charEnd, lineEnd } = first;
@@ -93,9 +93,9 @@ function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): PassageMatch {
     lineEnd = next.lineEnd;
   }
   // A copy of one of several chunks does not contain the whole passage.
-  const copies = rest.length > 0 ? [] : run.flatMap((entry) => entry.copies).map((copy) => copyOf(copy, urlOf));
+  const copies = rest.length > 0 ? [] : run.flatMap((entry) => entry.copies).map((copy) => toCopy(copy, urlOf));
   return {
-    ...copyOf({ ...first, lineEnd, charEnd }, urlOf),
+    ...toCopy({ ...first, lineEnd, charEnd }, urlOf),
     headingPath: first.headingPath,
     text,
     chunkIds: run.map(({ chunk }) => chunk.chunkId),
@@ -112,7 +112,7 @@ function best(first: RankedChunk, rest: readonly RankedChunk[]): Pick<Passage, '
   return { score, scores };
 }
 
-function copyOf(chunk: RankedChunk, urlOf: UrlOf): PassageCopy {
+function toCopy(chunk: RankedChunk, urlOf: UrlOf): PassageCopy {
   const { chunkId, itemId, dataSourceId, title, page, charStart, charEnd, itemType, mayCite } = chunk;
   return {
     chunkId,

@@ -35,27 +35,27 @@ export async function findQuestionTerms(
   text: string,
   context: readonly ContextText[],
 ): Promise<AskedTerms> {
-  const asked = await ranking.findTerms(dataSourceIds, text);
-  const terms = asked.terms.map((term): AskedTerm => ({ ...term, origin: 'question' }));
-  if (context.length === 0) return { ...asked, terms };
-  const said = await Promise.all(
+  const questionTerms = await ranking.findTerms(dataSourceIds, text);
+  const terms = questionTerms.terms.map((term): AskedTerm => ({ ...term, origin: 'question' }));
+  if (context.length === 0) return { ...questionTerms, terms };
+  const contextTerms = await Promise.all(
     context.map(async (part) => {
-      const spoken = searchedText(part.text);
-      const found = spoken === '' ? [] : (await ranking.findTerms(dataSourceIds, spoken)).terms;
-      return found.map((term): AskedTerm => ({ ...term, count: part.weight, origin: 'context' }));
+      const contextWords = searchedText(part.text);
+      const sourceTerms = contextWords === '' ? [] : (await ranking.findTerms(dataSourceIds, contextWords)).terms;
+      return sourceTerms.map((term): AskedTerm => ({ ...term, count: part.weight, origin: 'context' }));
     }),
   );
-  const known = new Set(terms.map(idOf));
-  const added = new Map<string, AskedTerm>();
-  for (const term of said.flat()) {
-    const id = idOf(term);
+  const knownIds = new Set(terms.map(toTermId));
+  const addedTerms = new Map<string, AskedTerm>();
+  for (const term of contextTerms.flat()) {
+    const id = toTermId(term);
     // A word that no passage contains adds nothing, and is not looked up by its spelling.
-    if (term.df === 0 || known.has(id) || (added.get(id)?.count ?? 0) >= term.count) continue;
-    added.set(id, term);
+    if (term.df === 0 || knownIds.has(id) || (addedTerms.get(id)?.count ?? 0) >= term.count) continue;
+    addedTerms.set(id, term);
   }
-  return { ...asked, terms: [...terms, ...added.values()] };
+  return { ...questionTerms, terms: [...terms, ...addedTerms.values()] };
 }
 
-function idOf({ dataSourceId, config, term }: SourceTerm): string {
+function toTermId({ dataSourceId, config, term }: SourceTerm): string {
   return `${dataSourceId} ${config} ${term}`;
 }

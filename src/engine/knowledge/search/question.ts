@@ -39,28 +39,28 @@ const similarityMin = 0.35;
  */
 export async function planQuestion(
   ranking: ChunkRanking,
-  allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
-  found: AskedTerms,
+  searchLimits: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
+  askedTerms: AskedTerms,
   limit: number,
 ): Promise<QuestionPlan> {
-  const terms = gather(found.terms);
-  const known = terms.filter(({ df }) => df > 0);
-  const unknown = terms.filter(({ df, term, config }) => df === 0 && !known.some((other) => isSameWord(other, term, config)));
-  const weighted = [
-    ...known.map((term) => weigh(term, found.chunks)),
-    ...(await neighbours(ranking, allowed.dataSourceIds, unknown, found.chunks)),
+  const terms = gather(askedTerms.terms);
+  const knownTerms = terms.filter(({ df }) => df > 0);
+  const unknown = terms.filter(({ df, term, config }) => df === 0 && !knownTerms.some((other) => isSameWord(other, term, config)));
+  const weightedTerms = [
+    ...knownTerms.map((term) => weigh(term, askedTerms.chunks)),
+    ...(await neighbours(ranking, searchLimits.dataSourceIds, unknown, askedTerms.chunks)),
   ];
-  weighted.sort((a, b) => a.df - b.df || b.weight - a.weight);
-  const kept = weighted.slice(0, termsMax);
+  weightedTerms.sort((a, b) => a.df - b.df || b.weight - a.weight);
+  const heaviestTerms = weightedTerms.slice(0, termsMax);
   return {
-    ...allowed,
-    terms: kept,
-    candidates: planCandidates(kept, found.collections),
+    ...searchLimits,
+    terms: heaviestTerms,
+    candidates: planCandidates(heaviestTerms, askedTerms.collections),
     averageLength:
-      found.sumLength /
+      askedTerms.sumLength /
       Math.max(
         1,
-        found.chunks.values().reduce((sum, chunks) => sum + chunks, 0),
+        askedTerms.chunks.values().reduce((sum, chunks) => sum + chunks, 0),
       ),
     limit,
   };
@@ -111,8 +111,8 @@ async function neighbours(
   chunks: ReadonlyMap<string, number>,
 ): Promise<PlannedTerm[]> {
   const worth = unknown.filter(({ term }) => /^\p{L}{4,40}$/u.test(term)).slice(0, unknownTermsMax);
-  const found = await Promise.all(worth.map((term) => similarTerms(ranking, dataSourceIds, term)));
-  return found.flatMap((similar) => similar.map(({ term, similarity }) => weigh(term, chunks, similarity)));
+  const similarLists = await Promise.all(worth.map((term) => similarTerms(ranking, dataSourceIds, term)));
+  return similarLists.flatMap((similar) => similar.map(({ term, similarity }) => weigh(term, chunks, similarity)));
 }
 
 async function similarTerms(ranking: ChunkRanking, dataSourceIds: readonly string[], unknown: Term) {

@@ -1,5 +1,5 @@
 import type { RerankReason } from '../../../entities/knowledge/retrieval.ts';
-import { itemsOf, membersOf } from '../../../lib/json/json.ts';
+import { readElements, membersOf } from '../../../lib/json/json.ts';
 import { withUserAgent } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
 import type { RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
@@ -14,7 +14,7 @@ export interface Reranker {
    *
    * @returns the same passages as before, and why, when the service fails or takes too long. @throws the signal's reason only.
    */
-  rerank(question: string, ranked: readonly RankedChunk[], signal: AbortSignal): Promise<Reranked>;
+  rerank(question: string, rankedChunks: readonly RankedChunk[], signal: AbortSignal): Promise<Reranked>;
   close(): Promise<void>;
 }
 export interface Reranked {
@@ -39,7 +39,7 @@ export function createReranker(settings: RerankSettings, proxies: Proxies = noPr
     ...(RERANK_API_KEY === undefined ? {} : { authorization: `Bearer ${RERANK_API_KEY}` }),
   });
 
-  async function scoresOf(
+  async function loadScores(
     question: string,
     documents: readonly string[],
     signal: AbortSignal,
@@ -52,7 +52,7 @@ export function createReranker(settings: RerankSettings, proxies: Proxies = noPr
       throw new Error(`the reranker answered ${reply.statusCode}`);
     }
     const scores = new Map<number, number>();
-    for (const row of itemsOf(membersOf(await reply.body.json()).results)) {
+    for (const row of readElements(membersOf(await reply.body.json()).results)) {
       const { index, relevance_score: score } = membersOf(row);
       if (typeof index === 'number' && index in documents && typeof score === 'number') scores.set(index, score);
     }
@@ -61,17 +61,17 @@ export function createReranker(settings: RerankSettings, proxies: Proxies = noPr
   }
 
   return {
-    async rerank(question, ranked, signal) {
-      const first = ranked.slice(0, rerankedMax);
-      if (first.length === 0) return { ranked, reason: null };
+    async rerank(question, rankedChunks, signal) {
+      const first = rankedChunks.slice(0, rerankedMax);
+      if (first.length === 0) return { ranked: rankedChunks, reason: null };
       const documents = first.map(({ title, headingPath, text }) => embeddedText(title, headingPath, text));
       const deadline = AbortSignal.timeout(RERANK_TIMEOUT_MS);
       try {
-        const scores = await scoresOf(question, documents, AbortSignal.any([signal, deadline]));
-        return { ranked: inOrderOf(scores, ranked), reason: null };
+        const scores = await loadScores(question, documents, AbortSignal.any([signal, deadline]));
+        return { ranked: sortByScore(scores, rankedChunks), reason: null };
       } catch {
         signal.throwIfAborted();
-        return { ranked, reason: deadline.aborted ? 'timeout' : 'provider' };
+        return { ranked: rankedChunks, reason: deadline.aborted ? 'timeout' : 'provider' };
       }
     },
     close: () => agent.close(),
@@ -79,12 +79,12 @@ export function createReranker(settings: RerankSettings, proxies: Proxies = noPr
 }
 
 /** Passages that were not reranked come last, with the score of the last one, so that scores fall with the rank. */
-function inOrderOf(scores: ReadonlyMap<number, number>, ranked: readonly RankedChunk[]): readonly RankedChunk[] {
+function sortByScore(scores: ReadonlyMap<number, number>, rankedChunks: readonly RankedChunk[]): readonly RankedChunk[] {
   const least = Math.min(...scores.values());
-  const scored = ranked.map((chunk, index): RankedChunk => {
+  const scoredChunks = rankedChunks.map((chunk, index): RankedChunk => {
     const rerank = scores.get(index) ?? null;
     return { ...chunk, score: rerank ?? least, scores: { ...chunk.scores, rerank } };
   });
   const isScored = ({ scores: { rerank } }: RankedChunk) => rerank !== null;
-  return [...scored.filter(isScored).sort((a, b) => b.score - a.score), ...scored.filter((chunk) => !isScored(chunk))];
+  return [...scoredChunks.filter(isScored).sort((a, b) => b.score - a.score), ...scoredChunks.filter((chunk) => !isScored(chunk))];
 }

@@ -43,39 +43,39 @@ const rankedPerPassage = 4;
  */
 export async function rankAll(
   { ranking, index, meaning, reranker }: SearchContext,
-  allowed: AllowedSources,
+  scope: AllowedSources,
   question: AskedQuestion,
   limit: number,
   signal: AbortSignal,
 ): Promise<RankedResult> {
   const { text, context } = question;
-  const wanted = reranker === undefined ? limit : Math.max(limit, rerankedMax);
+  const chunkLimit = reranker === undefined ? limit : Math.max(limit, rerankedMax);
   const { chunks, reason, isHybrid } =
     meaning === undefined
-      ? { chunks: await rankByIndex(ranking, index, allowed, question, wanted, signal), reason: null, isHybrid: false }
-      : await rankHybrid(ranking, index, meaning, allowed, question, wanted, signal);
+      ? { chunks: await rankByIndex(ranking, index, scope, question, chunkLimit, signal), reason: null, isHybrid: false }
+      : await rankHybrid(ranking, index, meaning, scope, question, chunkLimit, signal);
   signal.throwIfAborted();
-  const reranked = await reranker?.rerank(inContext(text, context), chunks, signal);
+  const rerankResult = await reranker?.rerank(inContext(text, context), chunks, signal);
   const retrieval: Retrieval = {
     mode: isHybrid ? 'hybrid' : 'lexical',
     reason,
-    isReranked: reranked !== undefined && reranked.reason === null && chunks.length > 0,
-    rerankReason: reranked?.reason ?? null,
+    isReranked: rerankResult !== undefined && rerankResult.reason === null && chunks.length > 0,
+    rerankReason: rerankResult?.reason ?? null,
   };
-  return { chunks: (reranked?.ranked ?? chunks).slice(0, limit), retrieval };
+  return { chunks: (rerankResult?.ranked ?? chunks).slice(0, limit), retrieval };
 }
 
 /** The passages for an answer: ranked, without duplicates, neighbours joined, within the limits. See passages.ts. */
 export async function searchPassages(
   searching: SearchContext,
-  allowed: AllowedSources,
+  scope: AllowedSources,
   question: AskedQuestion,
   limits: PassageLimits,
   urlOf: UrlOf,
   signal: AbortSignal,
 ): Promise<SearchResult> {
   signal.throwIfAborted();
-  const sources = { ...allowed, dataSourceIds: [...new Set(allowed.dataSourceIds)] };
+  const sources = { ...scope, dataSourceIds: [...new Set(scope.dataSourceIds)] };
   const limit = limits.passagesMax * rankedPerPassage;
   const { chunks, retrieval } = await rankAll(searching, sources, question, limit, signal);
   signal.throwIfAborted();

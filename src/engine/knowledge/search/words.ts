@@ -24,24 +24,24 @@ export interface AllowedSources {
  */
 export async function rankChunks(
   ranking: ChunkRanking,
-  allowed: AllowedSources,
+  scope: AllowedSources,
   question: string,
   limit: number,
   context: readonly ContextText[] = [],
 ): Promise<readonly RankedChunk[]> {
-  const plan = await planOf(ranking, allowed, question, limit, context);
+  const plan = await planWordSearch(ranking, scope, question, limit, context);
   return plan === undefined ? [] : ranking.rank(plan);
 }
 
 /** The terms that a question is ranked by; undefined when nothing can be found. */
-export async function planOf(
+export async function planWordSearch(
   ranking: ChunkRanking,
-  allowed: AllowedSources,
+  scope: AllowedSources,
   question: string,
   limit: number,
   context: readonly ContextText[] = [],
 ): Promise<QuestionPlan | undefined> {
-  return (await planWords(ranking, allowed, question, limit, context)).plan;
+  return (await planWords(ranking, scope, question, limit, context)).plan;
 }
 
 /** Whether nothing can be found, by words or by meaning: no source, no item or no word. */
@@ -52,14 +52,14 @@ export function findsNothing({ dataSourceIds, itemIds }: AllowedSources, questio
 /** The same, and how many passages the sources have. */
 export async function planWords(
   ranking: ChunkRanking,
-  allowed: AllowedSources,
+  scope: AllowedSources,
   question: string,
   limit: number,
   context: readonly ContextText[],
 ): Promise<{ readonly plan: QuestionPlan | undefined; readonly allowedChunks: number }> {
-  if (findsNothing(allowed, question)) return { plan: undefined, allowedChunks: 0 };
-  const found = await findQuestionTerms(ranking, allowed.dataSourceIds, searchedText(question), context);
-  const allowedChunks = found.chunks.values().reduce((sum, chunks) => sum + chunks, 0);
-  if (found.terms.length === 0) return { plan: undefined, allowedChunks };
-  return { plan: await planQuestion(ranking, allowed, found, limit), allowedChunks };
+  if (findsNothing(scope, question)) return { plan: undefined, allowedChunks: 0 };
+  const askedTerms = await findQuestionTerms(ranking, scope.dataSourceIds, searchedText(question), context);
+  const allowedChunks = askedTerms.chunks.values().reduce((sum, chunks) => sum + chunks, 0);
+  if (askedTerms.terms.length === 0) return { plan: undefined, allowedChunks };
+  return { plan: await planQuestion(ranking, scope, askedTerms, limit), allowedChunks };
 }

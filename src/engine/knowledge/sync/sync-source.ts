@@ -70,19 +70,19 @@ async function listSource(
   const lease = await storage.syncing.begin(dataSourceId, { id: context.newId('sourceRun'), owner, leaseMs, trigger });
   if (lease === undefined || lease === 'held') return { kind: lease ?? 'done' };
   const hold = holdLease(storage.leases, 'sourceRun', lease, leaseMs);
-  const shown = showProgress((currentItem) => storage.syncing.show(lease, currentItem));
+  const progressDisplay = showProgress((currentItem) => storage.syncing.show(lease, currentItem));
   const notLost = (error: unknown) => {
     if (!isLost(error, hold)) throw error;
     return { kind: 'done' } as const;
   };
   try {
-    await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, hold.lost]), shown.set);
+    await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, hold.lost]), progressDisplay.set);
     return { kind: 'done' };
   } catch (error) {
     if (isLost(error, hold)) return { kind: 'done' };
     return await settle(context, lease, trigger, error, signal).catch(notLost);
   } finally {
-    shown.stop();
+    progressDisplay.stop();
     hold.stop();
   }
 }
@@ -128,10 +128,10 @@ async function runListing(
       const part = await listing.next();
       signal.throwIfAborted();
       if (part.done === true) {
-        const { isComplete, bound = null, state } = part.value;
+        const { isComplete, bound: runBound = null, state } = part.value;
         await storage.syncing.finish(
           lease,
-          { isComplete, bound, state: state === undefined ? undefined : storableJson({ parserVersion, state }) },
+          { isComplete, bound: runBound, state: state === undefined ? undefined : storableJson({ parserVersion, state }) },
           { remove: itemJobs(jobs, 'knowledge.delete-item'), index: itemJobs(jobs) },
         );
         return;
@@ -167,14 +167,14 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
 }
 
 /** Why a document is not read, in the form that is stored. */
-function unreadOf({ skipped }: ListedItem): SyncedItem['unread'] {
-  if (skipped === undefined) return null;
-  return { status: unreadStatus(skipped.code), code: skipped.code, message: storableText(skipped.message) };
+function toUnreadState({ skipped: skipNotice }: ListedItem): SyncedItem['unread'] {
+  if (skipNotice === undefined) return null;
+  return { status: unreadStatus(skipNotice.code), code: skipNotice.code, message: storableText(skipNotice.message) };
 }
 
 async function stored({ storage, settings, newId }: SyncContext, { orgId }: SyncLease, item: ListedItem): Promise<SyncedItem> {
   const newItemId = newId('knowledgeItem');
-  const unread = unreadOf(item);
+  const unread = toUnreadState(item);
   const contentBlobKey = item.content === undefined ? null : `${orgId}/knowledge/${newItemId}`;
   const put =
     contentBlobKey === null
@@ -208,9 +208,9 @@ function storedId(id: string): string {
 
 async function knownItems(storage: Storage, lease: SyncLease, ids: readonly string[]) {
   const givenIds = new Map(ids.map((id) => [storedId(id), id]));
-  const found = await storage.syncing.known(lease, [...givenIds.keys()]);
+  const existingItems = await storage.syncing.known(lease, [...givenIds.keys()]);
   return new Map(
-    found.map((item) => {
+    existingItems.map((item) => {
       const uniqueId = givenIds.get(item.uniqueId) ?? item.uniqueId;
       return [uniqueId, { ...readable(item), uniqueId }];
     }),
@@ -229,8 +229,8 @@ function fileName(text: string): string {
 const keyPrefix = `${parserVersion} `;
 
 /** What the last run left; undefined where an older reader read the content, which feeds of changes would not name again. */
-function readState(stored: unknown): unknown {
-  const { parserVersion: version, state } = membersOf(stored);
+function readState(storedState: unknown): unknown {
+  const { parserVersion: version, state } = membersOf(storedState);
   return version === parserVersion ? (state ?? undefined) : undefined;
 }
 

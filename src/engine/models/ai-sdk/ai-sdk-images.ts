@@ -1,7 +1,7 @@
 import type { ImageModelV4, ImageModelV4File } from '@ai-sdk/provider';
 import { malformed } from '../openai/errors.ts';
 import { type ImageReply, type ImageRequest, type InputImage, type MakeImages, ModelError } from '../port.ts';
-import { aspectRatioOf } from './aspect-ratio.ts';
+import { toAspectRatio } from './aspect-ratio.ts';
 import { modelError } from './errors.ts';
 
 type Image = string | Uint8Array;
@@ -22,11 +22,11 @@ export function createAiSdkImages(
       const either = AbortSignal.any([signal, timeout]);
       const calls = Array.from({ length: request.n }, (_, index) => makeOne(model, request, index, either));
       const replies = await Promise.allSettled(calls);
-      const made = replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
-      const failed = replies.find((reply) => reply.status === 'rejected');
-      if (made.length === 0) throw failed?.reason ?? malformed('it has no image');
+      const imageReplies = replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
+      const rejection = replies.find((reply) => reply.status === 'rejected');
+      if (imageReplies.length === 0) throw rejection?.reason ?? malformed('it has no image');
       signal.throwIfAborted();
-      return { images: made.flatMap(({ images }) => images), usage: sumOf(made) };
+      return { images: imageReplies.flatMap(({ images }) => images), usage: sumUsage(imageReplies) };
     } catch (error) {
       signal.throwIfAborted();
       const failure = timeout.aborted ? new ModelError('UPSTREAM_TIMEOUT', 'The model provider fell silent', false) : error;
@@ -36,12 +36,12 @@ export function createAiSdkImages(
 }
 
 async function makeOne(model: ImageModelV4, request: ImageRequest, index: number, signal: AbortSignal): Promise<ImageReply> {
-  const { prompt, images: given, mask, size, idempotencyKey } = request;
+  const { prompt, images: inputImages, mask, size, idempotencyKey } = request;
   const { images, usage, isRetryable } = await model.doGenerate({
     ...{ prompt, n: 1, size: undefined, seed: undefined, providerOptions: {} },
-    aspectRatio: aspectRatioOf(size),
-    files: given.length === 0 ? undefined : given.map(fileOf),
-    mask: mask === undefined ? undefined : fileOf(mask),
+    aspectRatio: toAspectRatio(size),
+    files: inputImages.length === 0 ? undefined : inputImages.map(toFile),
+    mask: mask === undefined ? undefined : toFile(mask),
     abortSignal: signal,
     headers: { 'idempotency-key': index === 0 ? idempotencyKey : `${idempotencyKey}:${index}` },
   });
@@ -52,15 +52,15 @@ async function makeOne(model: ImageModelV4, request: ImageRequest, index: number
     }
     throw malformed('it has no image');
   }
-  const counted =
+  const imageUsage =
     usage?.inputTokens === undefined || usage.outputTokens === undefined
       ? undefined
       : { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cachedTokens: 0, reasoningTokens: 0 };
-  return { images: [...images].map((image: Image) => bytesOf(image)), usage: counted };
+  return { images: [...images].map((image: Image) => readBytes(image)), usage: imageUsage };
 }
 
 /** Undefined when one of the calls counted nothing: the caller then charges an estimate. */
-function sumOf(replies: readonly ImageReply[]): ImageReply['usage'] {
+function sumUsage(replies: readonly ImageReply[]): ImageReply['usage'] {
   const sum = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
   for (const { usage } of replies) {
     if (usage === undefined) return undefined;
@@ -70,10 +70,10 @@ function sumOf(replies: readonly ImageReply[]): ImageReply['usage'] {
   return sum;
 }
 
-function bytesOf(image: Image): Buffer {
+function readBytes(image: Image): Buffer {
   return typeof image === 'string' ? Buffer.from(image, 'base64') : Buffer.from(image);
 }
 
-function fileOf({ bytes, mimeType }: InputImage): ImageModelV4File {
+function toFile({ bytes, mimeType }: InputImage): ImageModelV4File {
   return { type: 'file', mediaType: mimeType, data: new Uint8Array(bytes) };
 }

@@ -34,9 +34,9 @@ export function createAiSdkModel(
       const watch = new Watch(signal, timeouts);
       try {
         const { model, adapt } = await languageModel(request.model);
-        const fitted = adapt?.(request) ?? { request, warnings: [] };
-        const { stream } = await model.doStream(callOptions(fitted, watch.signal));
-        const reader = new PartReader([...unservedOptions(request), ...fitted.warnings]);
+        const fit = adapt?.(request) ?? { request, warnings: [] };
+        const { stream } = await model.doStream(callOptions(fit, watch.signal));
+        const reader = new PartReader([...unservedOptions(request), ...fit.warnings]);
         for await (const part of stream) {
           watch.isAnswered = true;
           const out: ModelDelta[] = [];

@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../lib/json/json.ts';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -38,15 +38,15 @@ class EventFilter implements Transformer<Uint8Array, Uint8Array> {
     const end = /\r?\n\r?\n/g;
     end.lastIndex = Math.max(0, this.#searched - 3);
     let from = 0;
-    let passed = '';
+    let passedEvents = '';
     for (let match = end.exec(this.#rest); match !== null; match = end.exec(this.#rest)) {
       const event = this.#rest.slice(from, end.lastIndex);
-      if (this.#isKnown(event)) passed += event;
+      if (this.#isKnown(event)) passedEvents += event;
       from = end.lastIndex;
     }
     this.#rest = this.#rest.slice(from);
     this.#searched = this.#rest.length;
-    if (passed !== '') controller.enqueue(this.#encoder.encode(passed));
+    if (passedEvents !== '') controller.enqueue(this.#encoder.encode(passedEvents));
   }
 
   flush(controller: TransformStreamDefaultController<Uint8Array>): void {
@@ -64,7 +64,7 @@ class EventFilter implements Transformer<Uint8Array, Uint8Array> {
     }
     const { type, index } = value;
     if (typeof type !== 'string' || !eventTypes.has(type)) return false;
-    const part = stringOf(membersOf(value.content_block ?? (type === 'content_block_delta' ? value.delta : undefined)).type);
+    const part = readString(membersOf(value.content_block ?? (type === 'content_block_delta' ? value.delta : undefined)).type);
     if (type === 'content_block_start' && part !== undefined && !partTypes.has(part)) this.#unknownBlocks.add(index);
     if (type.startsWith('content_block') && this.#unknownBlocks.has(index)) return false;
     return part === undefined || partTypes.has(part);

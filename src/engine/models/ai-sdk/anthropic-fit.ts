@@ -48,8 +48,8 @@ function withThinking(request: ModelRequest, { isAdaptive, outputTokensMax }: Th
   if (cap < budgetTokensMin + answerTokensMin) {
     return { request: { ...request, parameters: { ...parameters, maxTokens } }, warnings: [tooSmall(cap)] };
   }
-  const wanted = Math.max(budgetTokensMin, Math.round(cap * budgetShares[effort]));
-  const thinkingTokens = Math.min(wanted, cap - answerTokensMin);
+  const budgetTokens = Math.max(budgetTokensMin, Math.round(cap * budgetShares[effort]));
+  const thinkingTokens = Math.min(budgetTokens, cap - answerTokensMin);
   return {
     request: { ...request, parameters: { ...parameters, maxTokens: cap - thinkingTokens } },
     thinkingTokens,

@@ -6,7 +6,7 @@ export type AspectRatio = (typeof aspectRatios)[number];
 const toleranceMax = 0.03;
 
 /** The shape that a size such as `1536x1024` has; undefined for `auto`, and for a shape that is none of those. */
-export function aspectRatioOf(size: string | undefined): AspectRatio | undefined {
+export function toAspectRatio(size: string | undefined): AspectRatio | undefined {
   const [width, height] = (size ?? '').split('x').map(Number);
   if (width === undefined || height === undefined || !(width > 0) || !(height > 0)) return undefined;
   const off = (shape: AspectRatio) => {

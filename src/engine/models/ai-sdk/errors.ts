@@ -18,11 +18,11 @@ import { ModelError } from '../port.ts';
  * @param provider  its id, which the error names.
  */
 export function modelError(error: unknown, provider: string): unknown {
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   return failure instanceof ModelError ? failure.of(provider) : failure;
 }
 
-function failureOf(error: unknown): unknown {
+function toFailure(error: unknown): unknown {
   if (error instanceof ModelError) return error;
   if (APICallError.isInstance(error)) {
     const { statusCode, responseBody = '', responseHeaders } = error;

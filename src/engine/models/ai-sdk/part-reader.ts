@@ -5,16 +5,16 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { Warning } from '../../../entities/ground/warning.ts';
-import { membersOf, stringOf } from '../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../lib/json/json.ts';
 import { malformed } from '../openai/errors.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
-import { warningOf } from './warnings.ts';
+import { toWarning } from './warnings.ts';
 
 type CallBeginning = Pick<Extract<LanguageModelV4StreamPart, { readonly type: 'tool-call' }>, 'toolName' | 'providerMetadata'>;
 type Finish = Extract<LanguageModelV4StreamPart, { readonly type: 'finish' }>;
 
 /** Said for a model whose provider gives no words of its own. */
-const declined = 'The model declined to answer this.';
+const refusalText = 'The model declined to answer this.';
 
 /** Turns the parts of a stream of the AI SDK into deltas. */
 export class PartReader {
@@ -42,7 +42,7 @@ export class PartReader {
   #readPart(part: LanguageModelV4StreamPart, out: ModelDelta[]): void {
     switch (part.type) {
       case 'stream-start':
-        this.#warnings = [...this.#warnings, ...part.warnings.map(warningOf)];
+        this.#warnings = [...this.#warnings, ...part.warnings.map(toWarning)];
         break;
       case 'text-delta':
         if (part.delta === '') break;
@@ -91,10 +91,10 @@ export class PartReader {
     const isSilent = !this.#hasText && this.#calls.size === 0;
     if (hasFailed(part.finishReason, isSilent)) throw malformed(`it ended with ${part.finishReason.raw ?? 'an error'}`);
     const isRefusal = unified === 'content-filter' && isSilent;
-    if (isRefusal) out.push({ type: 'refusal', json: JSON.stringify(wordsOf(part.providerMetadata) ?? declined) });
-    out.push({ type: 'usage', usage: usageOf(part.usage) });
+    if (isRefusal) out.push({ type: 'refusal', json: JSON.stringify(findWords(part.providerMetadata) ?? refusalText) });
+    out.push({ type: 'usage', usage: toUsage(part.usage) });
     // A refusal is a whole answer; a filter that stops an answer cuts it.
-    out.push({ type: 'finish', reason: isRefusal ? 'stop' : finishOf(unified, this.#calls.size > 0) });
+    out.push({ type: 'finish', reason: isRefusal ? 'stop' : toFinishReason(unified, this.#calls.size > 0) });
   }
 
   /** What a provider says about a thought anywhere in it is given back with it. */
@@ -127,18 +127,18 @@ function hasFailed({ unified, raw }: LanguageModelV4FinishReason, isSilent: bool
 }
 
 /** How a provider explains a refusal: Anthropic with its stop, Google with its finish or the block of the prompt. */
-function wordsOf(metadata: Finish['providerMetadata']): string | undefined {
+function findWords(metadata: Finish['providerMetadata']): string | undefined {
   const { anthropic, google } = membersOf(metadata);
-  const explained = stringOf(membersOf(membersOf(anthropic).stopDetails).explanation);
-  const said = [
-    explained,
-    stringOf(membersOf(google).finishMessage),
-    stringOf(membersOf(membersOf(google).promptFeedback).blockReasonMessage),
+  const explanation = readString(membersOf(membersOf(anthropic).stopDetails).explanation);
+  const wordParts = [
+    explanation,
+    readString(membersOf(google).finishMessage),
+    readString(membersOf(membersOf(google).promptFeedback).blockReasonMessage),
   ];
-  return said.find((text) => text !== undefined && text.trim() !== '');
+  return wordParts.find((text) => text !== undefined && text.trim() !== '');
 }
 
-function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenUsage {
+function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenUsage {
   return {
     inputTokens: inputTokens.total ?? 0,
     outputTokens: outputTokens.total ?? 0,
@@ -147,7 +147,7 @@ function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenUsag
   };
 }
 
-function finishOf(unified: string, hasCalls: boolean): FinishReason {
+function toFinishReason(unified: string, hasCalls: boolean): FinishReason {
   if (unified === 'length') return 'length';
   if (unified === 'content-filter') return 'content_filter';
   return hasCalls ? 'tool_calls' : 'stop';

@@ -25,7 +25,7 @@ export interface FittedRequest {
 export function callOptions({ request, thinkingTokens }: FittedRequest, signal: AbortSignal): LanguageModelV4CallOptions {
   const { parameters, tools, toolChoice, responseFormat } = request;
   return {
-    prompt: promptOf(request.messages),
+    prompt: toPrompt(request.messages),
     abortSignal: signal,
     ...given('headers', request.traceparent === undefined ? undefined : { traceparent: request.traceparent }),
     ...given('maxOutputTokens', parameters.maxTokens),
@@ -37,8 +37,8 @@ export function callOptions({ request, thinkingTokens }: FittedRequest, signal: 
     ...given('stopSequences', parameters.stop === undefined ? undefined : [...parameters.stop]),
     ...given('seed', parameters.seed),
     ...given('reasoning', parameters.reasoningEffort),
-    ...given('providerOptions', providerOptionsOf(parameters, thinkingTokens)),
-    ...(responseFormat === undefined || responseFormat.type === 'text' ? {} : { responseFormat: formatOf(responseFormat) }),
+    ...given('providerOptions', toProviderOptions(parameters, thinkingTokens)),
+    ...(responseFormat === undefined || responseFormat.type === 'text' ? {} : { responseFormat: toFormat(responseFormat) }),
     ...(tools.length === 0
       ? {}
       : {
@@ -49,13 +49,13 @@ export function callOptions({ request, thinkingTokens }: FittedRequest, signal: 
             inputSchema: tool.parameters as JSONSchema7,
             ...given('strict', tool.strict),
           })),
-          toolChoice: choiceOf(toolChoice),
+          toolChoice: toChoice(toolChoice),
         }),
   };
 }
 
 /** Each provider reads its own member. Google has none of these options; a cache key exists at OpenAI only. */
-function providerOptionsOf(
+function toProviderOptions(
   { safetyIdentifier, user }: ModelParameters,
   thinkingTokens: number | undefined,
 ): LanguageModelV4CallOptions['providerOptions'] {
@@ -73,7 +73,7 @@ function providerOptionsOf(
  * These providers take instructions before the first turn only. Later ones of the conversation follow the first: they stay instructions, which they
  * would not as text of a user.
  */
-function promptOf(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
+function toPrompt(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
   const names = new Map<string, string>();
   const prompt: LanguageModelV4Message[] = messages.flatMap((message) =>
     message.role === 'system' ? [{ role: 'system' as const, content: message.content }] : [],
@@ -122,14 +122,14 @@ function assistantParts({ content, toolCalls = [], thoughts = [] }: AssistantMes
     const place = call.origin?.index ?? index;
     const { opaque } = thoughts.find(({ callIndex }) => callIndex === place) ?? {};
     return {
-      ...{ type: 'tool-call', toolCallId: call.id, toolName: call.name, input: inputOf(call.arguments) },
+      ...{ type: 'tool-call', toolCallId: call.id, toolName: call.name, input: parseInput(call.arguments) },
       ...given('providerOptions', opaque as Metadata | undefined),
     };
   });
   return [...own, ...(content === null || content === '' ? [] : [{ type: 'text' as const, text: content }]), ...calls];
 }
 
-function inputOf(json: string): unknown {
+function parseInput(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -137,7 +137,7 @@ function inputOf(json: string): unknown {
   }
 }
 
-function formatOf(
+function toFormat(
   format: Exclude<NonNullable<ModelRequest['responseFormat']>, { type: 'text' }>,
 ): NonNullable<LanguageModelV4CallOptions['responseFormat']> {
   return format.type === 'json_object'
@@ -145,7 +145,7 @@ function formatOf(
     : { type: 'json', name: format.name, schema: format.schema as JSONSchema7 };
 }
 
-function choiceOf(choice: ModelRequest['toolChoice']): NonNullable<LanguageModelV4CallOptions['toolChoice']> {
+function toChoice(choice: ModelRequest['toolChoice']): NonNullable<LanguageModelV4CallOptions['toolChoice']> {
   return typeof choice === 'object' ? { type: 'tool', toolName: choice.name } : { type: choice ?? 'auto' };
 }
 

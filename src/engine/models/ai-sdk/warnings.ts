@@ -18,7 +18,7 @@ const members: Readonly<Record<string, string>> = {
 };
 
 /** What the adapter of a provider says of a request. */
-export function warningOf(warning: SharedV4Warning): Warning {
+export function toWarning(warning: SharedV4Warning): Warning {
   switch (warning.type) {
     case 'unsupported':
     case 'compatibility': {
@@ -39,13 +39,13 @@ export function warningOf(warning: SharedV4Warning): Warning {
 
 /** What of a request has no place on the wires of this adapter. */
 export function unservedOptions({ parameters }: ModelRequest): readonly Warning[] {
-  const unserved = [
+  const optionValues = [
     ['logprobs', parameters.logprobs],
     ['logit_bias', parameters.logitBias],
     ['service_tier', parameters.serviceTier],
     ['verbosity', parameters.verbosity],
   ] as const;
-  return unserved.flatMap(([param, value]) =>
+  return optionValues.flatMap(([param, value]) =>
     value === undefined
       ? []
       : [{ code: 'option_not_supported', message: `${param} has no effect: the model provider does not take it`, param }],

@@ -3,7 +3,7 @@ import { parsePromptFiles } from '../prompts/files.ts';
 import { parsePassages, searchName } from '../prompts/passages.ts';
 import { earlierTurns, parseSummaryRequest } from '../prompts/summary.ts';
 import { fillSchema } from './fill.ts';
-import { openingOf, type Quotable, quotesFor } from './quotes.ts';
+import { cutOpening, type Quotable, quotesFor } from './quotes.ts';
 
 const identity =
   'I am parley/offline, the model built into Parley. I have no weights: I answer by quoting the knowledge of the agent and this conversation.';
@@ -17,11 +17,11 @@ export function composeAnswer({ messages, responseFormat: format }: ModelRequest
   const text = composeText(messages);
   if (format === undefined || format.type === 'text') return { text, isRefusal: false };
   if (format.type === 'json_object') return { text: JSON.stringify({ answer: text }), isRefusal: false };
-  const { value, invented } = fillSchema(format.schema, text);
+  const { value, invented: inventedNames } = fillSchema(format.schema, text);
   const json = JSON.stringify(value);
   if (json.includes(identity)) return { text, isRefusal: true };
-  if (invented.length === 0) return { text: json, isRefusal: false };
-  const names = [...new Set(invented)].map((name) => `"${name}"`).join(', ');
+  if (inventedNames.length === 0) return { text: json, isRefusal: false };
+  const names = [...new Set(inventedNames)].map((name) => `"${name}"`).join(', ');
   return {
     text: `I cannot fill ${names}: my answer does not state it, and I do not make up facts. ${identity} ${advice}`,
     isRefusal: true,
@@ -29,63 +29,63 @@ export function composeAnswer({ messages, responseFormat: format }: ModelRequest
 }
 
 /** The question at the end of a conversation, without the files that came with it. */
-export function questionOf(messages: readonly ModelMessage[]): string {
-  const asked = messages.findLast(({ role }) => role === 'user');
-  return asked === undefined ? '' : parsePromptFiles(textOf(asked)).rest;
+export function findQuestion(messages: readonly ModelMessage[]): string {
+  const userMessage = messages.findLast(({ role }) => role === 'user');
+  return userMessage === undefined ? '' : parsePromptFiles(readText(userMessage)).rest;
 }
 
-export function textOf({ content }: ModelMessage): string {
+export function readText({ content }: ModelMessage): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
 function composeText(messages: readonly ModelMessage[]): string {
   const toSummarize = parseSummaryRequest(messages)?.map(({ who, text }) =>
-    who === 'earlier' ? text : `${who}: ${openingOf(text, 1)}`,
+    who === 'earlier' ? text : `${who}: ${cutOpening(text, 1)}`,
   );
   if (toSummarize !== undefined) return toSummarize.join('\n').slice(0, 2_000).toWellFormed() || 'Nothing was said yet.';
-  const outputs = messages.at(-1)?.role === 'tool' ? outputsOf(messages) : [];
+  const outputs = messages.at(-1)?.role === 'tool' ? collectOutputs(messages) : [];
   if (outputs.some(({ name }) => name !== searchName))
     return outputs.map(({ name, text }) => `According to ${name}: ${text}`).join('\n');
-  const question = questionOf(messages);
-  const passages = knowledgeOf(messages);
-  const known = quotesFor(question, passages);
+  const question = findQuestion(messages);
+  const passages = collectKnowledge(messages);
+  const knowledgeQuotes = quotesFor(question, passages);
   // The marker stands inside the sentence, so that it belongs to it: `The warranty lasts two years [1].`
-  if (known.length > 0)
-    return known
+  if (knowledgeQuotes.length > 0)
+    return knowledgeQuotes
       .map(({ text, source }) => text.replace(/(?<![.!?:;…])[.!?:;…]?$/, (end) => ` [${source.citation}]${end || '.'}`))
       .join(' ');
-  const said = messages.toReversed().flatMap((message): readonly Quotable[] => {
+  const quotables = messages.toReversed().flatMap((message): readonly Quotable[] => {
     if (message.role === 'system' && message.content.startsWith(earlierTurns))
       return [{ citation: null, title: 'Earlier', text: message.content.slice(earlierTurns.length) }];
     if (message.role !== 'user' && message.role !== 'assistant') return [];
-    const { files, rest } = parsePromptFiles(textOf(message));
+    const { files, rest } = parsePromptFiles(readText(message));
     const title = message.role === 'user' ? 'Earlier you wrote' : 'Earlier I wrote';
     return [
       ...files.map(({ name, text }) => ({ citation: null, title: `In ${name}`, text })),
       { citation: null, title, text: rest },
     ];
   });
-  const earlier = said.filter(({ text }) => text !== question);
+  const earlier = quotables.filter(({ text }) => text !== question);
   const [quote] = quotesFor(question, earlier);
   if (quote !== undefined) return `${quote.source.title}: “${quote.text}”`;
   const file = earlier.find(({ title }) => title.startsWith('In '));
-  if (file !== undefined) return `${file.title}: “${openingOf(file.text, 2)}”`;
+  if (file !== undefined) return `${file.title}: “${cutOpening(file.text, 2)}”`;
   return `${identity} I find nothing in ${passages.length > 0 ? 'the knowledge I was given or ' : ''}this conversation that answers. ${advice}`;
 }
 
 /** The passages that the model was given, and those that it searched for since the question. */
-export function knowledgeOf(messages: readonly ModelMessage[]): readonly Quotable[] {
-  const given = messages.flatMap((message) => (message.role === 'system' ? message.content : []));
-  const found = outputsOf(messages).flatMap(({ name, text }) => (name === searchName ? text : []));
-  return [...given, ...found].flatMap(parsePassages).map(({ n, ...passage }) => ({ ...passage, citation: n }));
+export function collectKnowledge(messages: readonly ModelMessage[]): readonly Quotable[] {
+  const systemTexts = messages.flatMap((message) => (message.role === 'system' ? message.content : []));
+  const searchOutputs = collectOutputs(messages).flatMap(({ name, text }) => (name === searchName ? text : []));
+  return [...systemTexts, ...searchOutputs].flatMap(parsePassages).map(({ n, ...passage }) => ({ ...passage, citation: n }));
 }
 
 /** What tools answered since the question. */
-function outputsOf(messages: readonly ModelMessage[]): readonly { readonly name: string; readonly text: string }[] {
+function collectOutputs(messages: readonly ModelMessage[]): readonly { readonly name: string; readonly text: string }[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
-  const nameOf = (callId: string) => calls.find(({ id }) => id === callId)?.name ?? 'the tool';
+  const findName = (callId: string) => calls.find(({ id }) => id === callId)?.name ?? 'the tool';
   return messages
     .slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
-    .flatMap((output) => (output.role === 'tool' ? { name: nameOf(output.toolCallId), text: textOf(output).trim() } : []));
+    .flatMap((output) => (output.role === 'tool' ? { name: findName(output.toolCallId), text: readText(output).trim() } : []));
 }

@@ -10,15 +10,15 @@ const depthMax = 12;
  */
 export function fillSchema(schema: Schema, text: string, words = text): { value: unknown; invented: readonly string[] } {
   const numbers = text.match(/(?<![\p{L}\p{N}.[-])-?\d{1,15}(?:\.\d{1,15})?(?![\p{L}\p{N}\]-])/gu) ?? [];
-  const invented: string[] = [];
+  const inventedNames: string[] = [];
   const isNamed = (value: unknown) => text.toLowerCase().includes(String(value).toLowerCase());
   const fill = (member: unknown, name: string, depth: number): unknown => {
-    const { allowsNull, type = 'string', ...one } = firstOf(member);
+    const { allowsNull, type = 'string', ...one } = findFirst(member);
     if (one.const !== undefined) return one.const;
     if (Array.isArray(one.enum)) return one.enum.find(isNamed) ?? one.enum[0];
     if (type === 'object' && depth < depthMax) {
-      const required = Array.isArray(one.required) ? one.required.map(String) : [];
-      return Object.fromEntries(required.map((key) => [key, fill(asSchema(one.properties)[key], key, depth + 1)]));
+      const requiredNames = Array.isArray(one.required) ? one.required.map(String) : [];
+      return Object.fromEntries(requiredNames.map((key) => [key, fill(asSchema(one.properties)[key], key, depth + 1)]));
     }
     if (type === 'array' && depth < depthMax)
       return one.default ?? (Number(one.minItems ?? 0) > 0 ? [fill(one.items, name, depth + 1)] : []);
@@ -27,13 +27,13 @@ export function fillSchema(schema: Schema, text: string, words = text): { value:
     if (isText) return one.default ?? words.slice(0, Number(one.maxLength ?? words.length));
     const number = type === 'number' || type === 'integer' ? numbers.shift() : undefined;
     if (number !== undefined) return Number(number);
-    if (one.default === undefined && allowsNull !== true) invented.push(name === '' ? 'the value' : name);
+    if (one.default === undefined && allowsNull !== true) inventedNames.push(name === '' ? 'the value' : name);
     return one.default ?? (allowsNull === true ? null : Number(one.minimum ?? 0));
   };
-  return { value: fill(schema, '', 0), invented };
+  return { value: fill(schema, '', 0), invented: inventedNames };
 }
 
-function firstOf(member: unknown): Schema {
+function findFirst(member: unknown): Schema {
   const schema = asSchema(member);
   const types = [schema.anyOf ?? schema.oneOf ?? schema.type].flat();
   const first: unknown = types.find((one) => one !== 'null' && asSchema(one).type !== 'null');

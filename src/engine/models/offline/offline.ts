@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FinishReason, Model, ModelDelta, ModelRequest } from '../port.ts';
-import { composeAnswer, textOf } from './answer.ts';
+import { composeAnswer, readText } from './answer.ts';
 import { planCall } from './tool-calls.ts';
 
 /** A token of this model: a word with the space before it, or a part of a long word. */
@@ -17,11 +17,11 @@ export const offlineModel: Model = {
     const call = planCall(request);
     if (call !== undefined) {
       // Derived from the request, so that answers repeat exactly; the place in the conversation keeps ids apart.
-      const seed = [request.messages.length, call.arguments, ...request.messages.map(textOf)].join('\n');
+      const seed = [request.messages.length, call.arguments, ...request.messages.map(readText)].join('\n');
       const id = `call_${createHash('sha256').update(seed).digest('hex').slice(0, 24)}`;
       yield [{ type: 'tool.start', index: 0, id, name: call.name }];
       yield [{ type: 'tool.arguments', index: 0, json: JSON.stringify(call.arguments) }];
-      yield ending('tool_calls', request, tokensOf(call.arguments).length + 1);
+      yield ending('tool_calls', request, splitTokens(call.arguments).length + 1);
       return;
     }
     const answer = composeAnswer(request);
@@ -38,17 +38,17 @@ export const offlineModel: Model = {
 
 function cut(answer: string, { parameters }: ModelRequest): { tokens: readonly string[]; reason: FinishReason } {
   const ends = (parameters.stop ?? []).flatMap((stop) => (stop !== '' && answer.includes(stop) ? [answer.indexOf(stop)] : []));
-  const tokens = tokensOf(answer.slice(0, Math.min(answer.length, ...ends)));
+  const tokens = splitTokens(answer.slice(0, Math.min(answer.length, ...ends)));
   const most = parameters.maxTokens ?? tokens.length;
   return { tokens: tokens.slice(0, most), reason: tokens.length > most ? 'length' : 'stop' };
 }
 
 function ending(reason: FinishReason, request: ModelRequest, outputTokens: number): readonly ModelDelta[] {
-  const inputTokens = request.messages.reduce((total, message) => total + tokensOf(textOf(message)).length + 1, 0);
+  const inputTokens = request.messages.reduce((total, message) => total + splitTokens(readText(message)).length + 1, 0);
   return [
     { type: 'usage', usage: { inputTokens, outputTokens, cachedTokens: 0, reasoningTokens: 0 } },
     { type: 'finish', reason },
   ];
 }
 
-const tokensOf = (text: string): readonly string[] => text.match(tokenPattern) ?? [];
+const splitTokens = (text: string): readonly string[] => text.match(tokenPattern) ?? [];

@@ -28,36 +28,36 @@ export function quotesFor(
   sources: readonly Quotable[],
 ): readonly { readonly source: Quotable; readonly text: string }[] {
   const candidates = sources.flatMap((source) =>
-    sentencesOf(source.text).map(({ text, heading }) => {
-      const terms = new Set(termsOf(text));
-      return { source, text, terms, context: terms.union(new Set(termsOf(`${source.title} ${heading}`))) };
+    splitSentences(source.text).map(({ text, heading }) => {
+      const terms = new Set(listTerms(text));
+      return { source, text, terms, context: terms.union(new Set(listTerms(`${source.title} ${heading}`))) };
     }),
   );
-  const weights = [...new Set(termsOf(question))].map((term) => {
+  const weights = [...new Set(listTerms(question))].map((term) => {
     const count = candidates.filter(({ terms }) => terms.has(term)).length;
     return { term, weight: Math.log(1 + (candidates.length + 1) / (count + 0.5)) };
   });
-  const weightOf = (terms: ReadonlySet<string>) => weights.reduce((sum, one) => sum + (terms.has(one.term) ? one.weight : 0), 0);
-  const scored = candidates.flatMap(({ terms, context, ...quote }) => {
-    const own = weightOf(terms);
-    const score = (own + weightOf(context)) / 2;
+  const sumWeights = (terms: ReadonlySet<string>) => weights.reduce((sum, one) => sum + (terms.has(one.term) ? one.weight : 0), 0);
+  const scoredQuotes = candidates.flatMap(({ terms, context, ...quote }) => {
+    const own = sumWeights(terms);
+    const score = (own + sumWeights(context)) / 2;
     return own > 0 && score >= coverageMin * weights.reduce((sum, { weight }) => sum + weight, 0) ? [{ ...quote, score }] : [];
   });
-  const sorted = scored.sort((one, other) => other.score - one.score);
+  const sortedQuotes = scoredQuotes.sort((one, other) => other.score - one.score);
   // A sentence that stands in several places is said once.
-  const bestOf = new Map(sorted.toReversed().map((quote) => [quote.text, quote]));
-  const best = sorted.filter((quote) => bestOf.get(quote.text) === quote).slice(0, 3);
+  const bestOf = new Map(sortedQuotes.toReversed().map((quote) => [quote.text, quote]));
+  const best = sortedQuotes.filter((quote) => bestOf.get(quote.text) === quote).slice(0, 3);
   return best.filter(({ score }) => score >= 0.8 * (best[0]?.score ?? 0));
 }
 
 /** The first sentences of a text. */
-export function openingOf(text: string, count: number): string {
-  const sentences = sentencesOf(text).slice(0, count);
+export function cutOpening(text: string, count: number): string {
+  const sentences = splitSentences(text).slice(0, count);
   return sentences.map((sentence) => sentence.text).join(' ');
 }
 
 /** Sentences, list items, rows of tables and objects of `member: value` lines, each with its heading. Blocks of code are left out. */
-function sentencesOf(text: string): { readonly text: string; readonly heading: string }[] {
+function splitSentences(text: string): { readonly text: string; readonly heading: string }[] {
   let heading = '';
   return text
     .replace(codeBlock, '\n\n')
@@ -78,9 +78,9 @@ function sentencesOf(text: string): { readonly text: string; readonly heading: s
 }
 
 /** The words of a text that say what it is about, without the most common English endings. */
-export function termsOf(text: string): string[] {
-  const spaced = text.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').toLowerCase();
-  const words = spaced.match(/[\p{L}\p{N}]+/gu) ?? [];
+export function listTerms(text: string): string[] {
+  const spacedText = text.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').toLowerCase();
+  const words = spacedText.match(/[\p{L}\p{N}]+/gu) ?? [];
   const stem = (word: string) => word.replace(/(?<=[^su])s$/, '').replace(/(?<=..[^e])(ing|ed|e)$/, '');
   return words.flatMap((word) => (stopWords.has(word) ? [] : [word.length < 4 ? word : stem(word)]));
 }

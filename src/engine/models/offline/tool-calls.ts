@@ -1,8 +1,8 @@
 import type { ModelRequest, ModelTool } from '../port.ts';
 import { searchName } from '../prompts/passages.ts';
-import { knowledgeOf, questionOf } from './answer.ts';
+import { collectKnowledge, findQuestion } from './answer.ts';
 import { fillSchema } from './fill.ts';
-import { quotesFor, termsOf } from './quotes.ts';
+import { quotesFor, listTerms } from './quotes.ts';
 
 /**
  * The tool that `tool_choice` asks for, or of which the question holds a word of the name or two of the description; else the search of documents, when
@@ -16,30 +16,30 @@ export function planCall({
   const isForced = typeof toolChoice === 'object' || toolChoice === 'required';
   // Outputs are there to be answered from; calling on would never end.
   if (toolChoice === 'none' || (messages.at(-1)?.role === 'tool' && !isForced)) return undefined;
-  const question = questionOf(messages);
+  const question = findQuestion(messages);
   const choices = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-  const [closest] = choices.toSorted((one, other) => fitOf(other, question) - fitOf(one, question));
-  const fits = closest !== undefined && (isForced || fitOf(closest, question) >= 2);
+  const [closest] = choices.toSorted((one, other) => measureFit(other, question) - measureFit(one, question));
+  const fits = closest !== undefined && (isForced || measureFit(closest, question) >= 2);
   const best = fits ? closest : searchFor(question, choices, messages);
   if (best === undefined) return undefined;
   // What stands in quotation marks, or a name in capitals, unless the tool asks for the whole question.
-  const named = /"([^"]+)"|“([^“”]+)”|(?<=\s)(\p{Lu}[\p{L}\p{N}'’-]*(?:\s\p{Lu}[\p{L}\p{N}'’-]*){0,3})/u.exec(question) ?? [];
+  const nameMatch = /"([^"]+)"|“([^“”]+)”|(?<=\s)(\p{Lu}[\p{L}\p{N}'’-]*(?:\s\p{Lu}[\p{L}\p{N}'’-]*){0,3})/u.exec(question) ?? [];
   const asksForAll = /query|question|prompt|input|message|task|text|command|code/i.test(
     JSON.stringify(best.parameters.required ?? []),
   );
-  const words = asksForAll ? undefined : named.slice(1).find((part) => part !== undefined);
+  const words = asksForAll ? undefined : nameMatch.slice(1).find((part) => part !== undefined);
   const { value } = fillSchema({ type: 'object', ...best.parameters }, question, words);
   return { name: best.name, arguments: JSON.stringify(value) };
 }
 
 function searchFor(question: string, tools: readonly ModelTool[], messages: ModelRequest['messages']): ModelTool | undefined {
   const search = tools.find(({ name }) => name === searchName);
-  if (search === undefined || termsOf(question).length === 0) return undefined;
-  return quotesFor(question, knowledgeOf(messages)).length === 0 ? search : undefined;
+  if (search === undefined || listTerms(question).length === 0) return undefined;
+  return quotesFor(question, collectKnowledge(messages)).length === 0 ? search : undefined;
 }
 
-function fitOf({ name, description }: ModelTool, question: string): number {
-  const asked = new Set(termsOf(question));
-  const hits = (text: string) => new Set(termsOf(text).filter((term) => asked.has(term))).size;
+function measureFit({ name, description }: ModelTool, question: string): number {
+  const questionTerms = new Set(listTerms(question));
+  const hits = (text: string) => new Set(listTerms(text).filter((term) => questionTerms.has(term))).size;
   return hits(name) * 2 + hits(description);
 }

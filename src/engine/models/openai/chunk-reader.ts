@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
-import { hasMembers, itemsOf, type JsonObject, membersOf, stringOf } from '../../../lib/json/json.ts';
+import { hasMembers, readElements, type JsonObject, membersOf, readString } from '../../../lib/json/json.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { malformed, refusalInStream } from './errors.ts';
@@ -40,14 +40,14 @@ export class ChunkReader {
   /** @returns what the chunk plainly was, for the learning of shapes; undefined for anything but one piece of text. */
   read(chunk: JsonObject, out: ModelDelta[]): PlainKind | undefined {
     if (chunk.error !== undefined && chunk.error !== null && chunk.error !== false) throw refusalInStream(chunk.error);
-    const usage = usageOf(chunk.usage);
+    const usage = readUsage(chunk.usage);
     if (usage !== undefined) this.#usage = usage;
-    const tier = stringOf(chunk.service_tier);
+    const tier = readString(chunk.service_tier);
     if (tier !== undefined && tierPattern.test(tier)) this.#tier = tier;
-    const choice = membersOf(itemsOf(chunk.choices)[0]);
-    const finish = stringOf(choice.finish_reason);
+    const choice = membersOf(readElements(chunk.choices)[0]);
+    const finish = readString(choice.finish_reason);
     if (finish !== undefined && finish !== '') this.#finish = finish;
-    const tokens = itemsOf(membersOf(choice.logprobs).content).flatMap(tokenOf);
+    const tokens = readElements(membersOf(choice.logprobs).content).flatMap(readTokens);
     // A chunk that tells more than its text has no shape to learn.
     const isQuiet = usage === undefined && finish === undefined && tokens.length === 0;
     const kind = this.#readDelta(membersOf(choice.delta ?? choice.message), isQuiet, out);
@@ -78,7 +78,7 @@ export class ChunkReader {
     let kind: PlainKind | undefined;
     let pieces = 0;
     for (const name of ['reasoning_content', 'reasoning'] as const) {
-      const reasoning = stringOf(delta[name]);
+      const reasoning = readString(delta[name]);
       if (reasoning === undefined) continue;
       pieces += 1;
       kind = name;
@@ -86,13 +86,13 @@ export class ChunkReader {
       break;
     }
     for (const name of ['content', 'refusal'] as const) {
-      const content = stringOf(delta[name]);
+      const content = readString(delta[name]);
       if (content === undefined) continue;
       pieces += 1;
       if (name === 'content') kind = name;
       if (content !== '') out.push({ type: name === 'content' ? 'text' : 'refusal', json: JSON.stringify(content) });
     }
-    const calls = itemsOf(delta.tool_calls);
+    const calls = readElements(delta.tool_calls);
     for (const call of calls) {
       const before = this.#calls.length;
       const hasNamed = this.#readCall(membersOf(call), out);
@@ -105,10 +105,10 @@ export class ChunkReader {
   /** @returns whether the call goes on with arguments alone. */
   #readCall(raw: JsonObject, out: ModelDelta[]): boolean {
     const part = membersOf(raw.function);
-    const name = stringOf(part.name) || undefined;
-    const id = stringOf(raw.id) || undefined;
+    const name = readString(part.name) || undefined;
+    const id = readString(raw.id) || undefined;
     const args =
-      typeof part.arguments === 'object' && part.arguments !== null ? JSON.stringify(part.arguments) : stringOf(part.arguments);
+      typeof part.arguments === 'object' && part.arguments !== null ? JSON.stringify(part.arguments) : readString(part.arguments);
     const call = this.#callFor(typeof raw.index === 'number' ? raw.index : undefined, id, name);
     const wasStarted = call.name !== undefined;
     if (!wasStarted && name !== undefined) {
@@ -129,15 +129,15 @@ export class ChunkReader {
    */
   #callFor(upstreamIndex: number | undefined, id: string | undefined, name: string | undefined): OpenCall {
     if (upstreamIndex !== undefined) {
-      const known = this.#byUpstreamIndex.get(upstreamIndex);
+      const openCall = this.#byUpstreamIndex.get(upstreamIndex);
       const isOther =
-        known !== undefined && id !== undefined && name !== undefined && id !== known.id && isWhole(known.arguments);
-      if (known !== undefined && !isOther) return this.#turnTo(known);
-      if (known === undefined && id === undefined && name === undefined && this.#current !== undefined) return this.#current;
+        openCall !== undefined && id !== undefined && name !== undefined && id !== openCall.id && isWhole(openCall.arguments);
+      if (openCall !== undefined && !isOther) return this.#turnTo(openCall);
+      if (openCall === undefined && id === undefined && name === undefined && this.#current !== undefined) return this.#current;
       return this.#begin(upstreamIndex, id);
     }
-    const known = id === undefined ? this.#current : this.#calls.find((call) => call.id === id);
-    if (known !== undefined && (id !== undefined || name === undefined || known.name === undefined)) return this.#turnTo(known);
+    const matchingCall = id === undefined ? this.#current : this.#calls.find((call) => call.id === id);
+    if (matchingCall !== undefined && (id !== undefined || name === undefined || matchingCall.name === undefined)) return this.#turnTo(matchingCall);
     // A server without indexes that makes up a new id for each delta repeats no name.
     if (id !== undefined && name === undefined && this.#current !== undefined) return this.#current;
     return this.#begin(undefined, id);
@@ -165,17 +165,17 @@ export class ChunkReader {
 /** What stands elsewhere in its place is no class of service. */
 const tierPattern = /^[\w-]{1,32}$/;
 
-function tokenOf(given: unknown): readonly TokenLogprob[] {
-  const { top_logprobs: top, ...one } = membersOf(given);
-  const token = likelihoodOf(one);
+function readTokens(entry: unknown): readonly TokenLogprob[] {
+  const { top_logprobs: top, ...one } = membersOf(entry);
+  const token = readLikelihood(one);
   return token === undefined
     ? []
-    : [{ ...token, top_logprobs: itemsOf(top).flatMap((other) => likelihoodOf(membersOf(other)) ?? []) }];
+    : [{ ...token, top_logprobs: readElements(top).flatMap((other) => readLikelihood(membersOf(other)) ?? []) }];
 }
 
-function likelihoodOf({ token, logprob, bytes }: JsonObject): Omit<TokenLogprob, 'top_logprobs'> | undefined {
+function readLikelihood({ token, logprob, bytes }: JsonObject): Omit<TokenLogprob, 'top_logprobs'> | undefined {
   if (typeof token !== 'string' || typeof logprob !== 'number') return undefined;
-  return { token: storableText(token), logprob, bytes: itemsOf(bytes).filter(isByte) };
+  return { token: storableText(token), logprob, bytes: readElements(bytes).filter(isByte) };
 }
 
 function isByte(value: unknown): value is number {
@@ -203,15 +203,15 @@ const failedFinishes: ReadonlySet<string> = new Set([
   ],
 ]);
 
-function finishReason(said: string, hasCalls: boolean): FinishReason {
-  if (said === 'length' || said === 'max_tokens') return 'length';
-  if (said === 'content_filter') return 'content_filter';
+function finishReason(reasonText: string, hasCalls: boolean): FinishReason {
+  if (reasonText === 'length' || reasonText === 'max_tokens') return 'length';
+  if (reasonText === 'content_filter') return 'content_filter';
   // Some say `stop` with calls, some `tool_calls` with none, which sends clients in circles.
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
 /** Usage in the OpenAI-compatible format; undefined when there is none. */
-function usageOf(value: unknown): TokenUsage | undefined {
+function readUsage(value: unknown): TokenUsage | undefined {
   if (!hasMembers(value)) return undefined;
   return {
     inputTokens: count(value.prompt_tokens ?? value.input_tokens),

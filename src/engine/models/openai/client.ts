@@ -49,7 +49,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
   const postHeaders = { 'content-type': 'application/json', ...headers };
   const streamHeaders = { ...postHeaders, accept: 'text/event-stream' };
 
-  const named = (error: unknown): never => {
+  const throwNamed = (error: unknown): never => {
     throw error instanceof ModelError ? error.of(options.provider) : error;
   };
 
@@ -72,8 +72,8 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
       };
     },
     embed: (request, signal) =>
-      requestEmbeddings(upstream, `${basePath}/embeddings`, traced(postHeaders, request), request, signal).catch(named),
-    makeImages: (request, signal) => requestImages(upstream, basePath, headers, request, signal).catch(named),
+      requestEmbeddings(upstream, `${basePath}/embeddings`, traced(postHeaders, request), request, signal).catch(throwNamed),
+    makeImages: (request, signal) => requestImages(upstream, basePath, headers, request, signal).catch(throwNamed),
     close: () => upstream.dispatcher.destroy(),
   };
 }

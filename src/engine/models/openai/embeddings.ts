@@ -1,4 +1,4 @@
-import { itemsOf, membersOf } from '../../../lib/json/json.ts';
+import { readElements, membersOf } from '../../../lib/json/json.ts';
 import type { Upstream } from '../../egress/dispatchers.ts';
 import type { EmbeddingReply, EmbeddingRequest } from '../port.ts';
 import { malformed, refusal, transportFailure } from './errors.ts';
@@ -55,15 +55,15 @@ export async function boundedText(body: AsyncIterable<Buffer>, bytesMax: number)
 }
 
 function readReply(text: string, count: number): EmbeddingReply {
-  let parsed: unknown;
+  let replyJson: unknown;
   try {
-    parsed = JSON.parse(text);
+    replyJson = JSON.parse(text);
   } catch {
     throw malformed('it is no JSON');
   }
-  const { data, usage } = membersOf(parsed);
+  const { data, usage } = membersOf(replyJson);
   const vectors: (readonly number[] | undefined)[] = Array.from({ length: count });
-  for (const [place, row] of itemsOf(data).entries()) {
+  for (const [place, row] of readElements(data).entries()) {
     const { index = place, embedding } = membersOf(row);
     const vector = typeof embedding === 'string' ? fromBase64(embedding) : embedding;
     if (!Array.isArray(vector) || !vector.every((value) => typeof value === 'number'))

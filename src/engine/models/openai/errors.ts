@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import type { ErrorCode } from '../../../entities/ground/errors.ts';
-import { membersOf, stringOf } from '../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../lib/json/json.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import { ModelError } from '../port.ts';
 
@@ -12,13 +12,13 @@ const messageCharactersMax = 400;
  */
 export function refusal(status: number, body: string, retryAfter: string | undefined): ModelError {
   const error = errorMember(body);
-  const code = stringOf(error.code) ?? stringOf(error.type) ?? stringOf(error.status) ?? '';
-  const said = stringOf(error.message) ?? '';
+  const code = readString(error.code) ?? readString(error.type) ?? readString(error.status) ?? '';
+  const upstreamMessage = readString(error.message) ?? '';
   // 500 is what adapters and gateways say of anything: a name says more.
-  const meant = status === 500 ? (statusNamed([error.code, error.type, error.status]) ?? status) : status;
-  const fault = faultOf(meant, code, said);
-  const seconds = status === 429 || status === 503 ? secondsOf(retryAfter) : undefined;
-  return new ModelError(fault.code, `${fault.message}${fault.isQuoted ? quoted(said) : ''}`, fault.isRetryable, seconds);
+  const meantStatus = status === 500 ? (statusNamed([error.code, error.type, error.status]) ?? status) : status;
+  const fault = toFault(meantStatus, code, upstreamMessage);
+  const seconds = status === 429 || status === 503 ? parseSeconds(retryAfter) : undefined;
+  return new ModelError(fault.code, `${fault.message}${fault.isQuoted ? quoted(upstreamMessage) : ''}`, fault.isRetryable, seconds);
 }
 
 /** The same for an error object inside a stream: the reply had a status before, so only the object says what is wrong. */
@@ -42,8 +42,8 @@ const statusByName: readonly (readonly [RegExp, number])[] = [
 ];
 
 function statusNamed(names: readonly unknown[]): number | undefined {
-  const said = names.filter((name) => typeof name === 'string').join(' ');
-  return statusByName.find(([pattern]) => pattern.test(said))?.[1];
+  const codeText = names.filter((name) => typeof name === 'string').join(' ');
+  return statusByName.find(([pattern]) => pattern.test(codeText))?.[1];
 }
 
 interface Fault {
@@ -53,8 +53,8 @@ interface Fault {
   readonly isQuoted?: boolean;
 }
 
-function faultOf(status: number, code: string, said: string): Fault {
-  const about = `${code} ${said}`;
+function toFault(status: number, code: string, errorText: string): Fault {
+  const about = `${code} ${errorText}`;
   if (status === 401 || status === 403) {
     return {
       code: 'UPSTREAM_ERROR',
@@ -89,8 +89,8 @@ function faultOf(status: number, code: string, said: string): Fault {
   if (status >= 400 && status < 500) {
     return { code: 'INVALID_VALUE', message: 'The model provider refused the request', isRetryable: false, isQuoted: true };
   }
-  const shown = status === 0 ? '' : ` (${status})`;
-  return { code: 'UPSTREAM_ERROR', message: `The model provider failed${shown}`, isRetryable: true };
+  const statusText = status === 0 ? '' : ` (${status})`;
+  return { code: 'UPSTREAM_ERROR', message: `The model provider failed${statusText}`, isRetryable: true };
 }
 
 /**
@@ -143,8 +143,8 @@ export function malformed(what: string): ModelError {
 
 function errorMember(body: string): Readonly<Record<string, unknown>> {
   try {
-    const parsed: unknown = JSON.parse(body);
-    const outer = membersOf(Array.isArray(parsed) ? parsed[0] : parsed);
+    const errorBody: unknown = JSON.parse(body);
+    const outer = membersOf(Array.isArray(errorBody) ? errorBody[0] : errorBody);
     if (typeof outer.error === 'string') return { message: outer.error };
     return outer.error === undefined ? outer : membersOf(outer.error);
   } catch {
@@ -153,9 +153,9 @@ function errorMember(body: string): Readonly<Record<string, unknown>> {
 }
 
 /** The provider's message, shortened, without anything that looks like a key. */
-function quoted(said: string): string {
-  if (said.trim() === '') return '';
-  const clean = said
+function quoted(errorText: string): string {
+  if (errorText.trim() === '') return '';
+  const clean = errorText
     .replace(/\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}/gi, '[removed]')
     .replace(/\s+/g, ' ')
     .trim();
@@ -163,7 +163,7 @@ function quoted(said: string): string {
 }
 
 /** `Retry-After` in seconds; it may be a date. */
-function secondsOf(retryAfter: string | undefined): number | undefined {
+function parseSeconds(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(retryAfter.trim()) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;

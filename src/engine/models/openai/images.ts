@@ -1,5 +1,5 @@
 import { FormData } from 'undici';
-import { itemsOf, membersOf, stringOf } from '../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../lib/json/json.ts';
 import type { Upstream } from '../../egress/dispatchers.ts';
 import type { ImageReply, ImageRequest, TokenUsage } from '../port.ts';
 import { boundedText } from './embeddings.ts';
@@ -23,7 +23,7 @@ export async function requestImages(
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const isEdit = request.images.length > 0;
-  const keyed = { ...headers, 'idempotency-key': request.idempotencyKey };
+  const imageHeaders = { ...headers, 'idempotency-key': request.idempotencyKey };
   let status: number;
   let text: string;
   let retryAfter: string | undefined;
@@ -32,10 +32,10 @@ export async function requestImages(
       method: 'POST',
       signal,
       ...(isEdit
-        ? { path: `${basePath}/images/edits`, headers: keyed, body: formOf(request) }
+        ? { path: `${basePath}/images/edits`, headers: imageHeaders, body: toForm(request) }
         : {
             path: `${basePath}/images/generations`,
-            headers: { 'content-type': 'application/json', ...keyed },
+            headers: { 'content-type': 'application/json', ...imageHeaders },
             body: JSON.stringify(Object.fromEntries(membersOfRequest(request))),
           }),
     });
@@ -56,7 +56,7 @@ function membersOfRequest(request: ImageRequest): readonly (readonly [string, st
   return Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
 }
 
-function formOf(request: ImageRequest): FormData {
+function toForm(request: ImageRequest): FormData {
   const form = new FormData();
   for (const [name, value] of membersOfRequest(request)) form.append(name, String(value));
   const { images, mask } = request;
@@ -68,25 +68,25 @@ function formOf(request: ImageRequest): FormData {
 }
 
 function readReply(text: string): ImageReply {
-  let parsed: unknown;
+  let replyJson: unknown;
   try {
-    parsed = JSON.parse(text);
+    replyJson = JSON.parse(text);
   } catch {
     throw malformed('it is no JSON');
   }
-  const { data, usage } = membersOf(parsed);
-  const images = itemsOf(data).map((row) => {
+  const { data, usage } = membersOf(replyJson);
+  const images = readElements(data).map((row) => {
     const { b64_json: base64, url } = membersOf(row);
     if (typeof base64 === 'string' && base64 !== '') return Buffer.from(base64, 'base64');
-    const address = stringOf(url);
+    const address = readString(url);
     if (address === undefined) throw malformed('an image has neither bytes nor an address');
     return { url: address };
   });
   if (images.length === 0) throw malformed('it has no image');
-  return { images, usage: usageOf(membersOf(usage)) };
+  return { images, usage: toUsage(membersOf(usage)) };
 }
 
-function usageOf(usage: Readonly<Record<string, unknown>>): TokenUsage | undefined {
+function toUsage(usage: Readonly<Record<string, unknown>>): TokenUsage | undefined {
   const [inputTokens, outputTokens] = [Number(usage.input_tokens), Number(usage.output_tokens)];
   if (!Number.isFinite(inputTokens) || !Number.isFinite(outputTokens)) return undefined;
   return { inputTokens, outputTokens, cachedTokens: 0, reasoningTokens: 0 };

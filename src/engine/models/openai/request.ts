@@ -11,7 +11,7 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
   const isOpenAi = dialect === 'openai';
   return JSON.stringify({
     model: request.model,
-    messages: messagesOf(request.messages, isOpenAi),
+    messages: toMessages(request.messages, isOpenAi),
     stream: request.isStreaming,
     stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: isOpenAi ? false : undefined } : undefined,
     temperature: parameters.temperature,
@@ -33,9 +33,9 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
     user: parameters.user,
     safety_identifier: providerIdentifier(parameters.safetyIdentifier),
     prompt_cache_key: providerIdentifier(parameters.promptCacheKey),
-    response_format: responseFormat === undefined || responseFormat.type === 'text' ? undefined : formatOf(responseFormat),
+    response_format: responseFormat === undefined || responseFormat.type === 'text' ? undefined : toFormat(responseFormat),
     tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
-    tool_choice: tools.length === 0 ? undefined : choiceOf(toolChoice),
+    tool_choice: tools.length === 0 ? undefined : toChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? undefined : request.parallelToolCalls,
   });
 }
@@ -44,9 +44,9 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
  * Servers that tell their thoughts demand them back with the tool calls of the same turn, also in later turns. Without calls they take none or
  * refuse them. OpenAI tells none, and refuses members that it does not know.
  */
-function messagesOf(messages: readonly ModelMessage[], isOpenAi: boolean): readonly object[] {
+function toMessages(messages: readonly ModelMessage[], isOpenAi: boolean): readonly object[] {
   if (isOpenAi || !messages.some((message) => message.role === 'assistant' && message.thoughts !== undefined)) {
-    return messages.map(messageOf);
+    return messages.map(toMessage);
   }
   let turn = 0;
   // A user message behind an output shows its images.
@@ -57,8 +57,8 @@ function messagesOf(messages: readonly ModelMessage[], isOpenAi: boolean): reado
   const turnsWithCalls = new Set(turns.filter((_turn, index) => messages[index]?.role === 'tool'));
   return messages.map((message, index) => {
     const isWanted = message.role === 'assistant' && turnsWithCalls.has(turns[index] ?? 0);
-    const said = isWanted ? (message.thoughts ?? []).map(({ text }) => text).join('\n') : '';
-    return said === '' ? messageOf(message) : { ...messageOf(message), reasoning_content: said };
+    const thoughtText = isWanted ? (message.thoughts ?? []).map(({ text }) => text).join('\n') : '';
+    return thoughtText === '' ? toMessage(message) : { ...toMessage(message), reasoning_content: thoughtText };
   });
 }
 
@@ -68,12 +68,12 @@ export function unservedOptions({ parameters }: ModelRequest, dialect: Dialect):
   return [{ code: 'option_not_supported', message: 'top_k has no effect: the model provider does not take it', param: 'top_k' }];
 }
 
-function messageOf(message: ModelMessage): object {
+function toMessage(message: ModelMessage): object {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.content };
     case 'user':
-      return { role: 'user', content: typeof message.content === 'string' ? message.content : message.content.map(partOf) };
+      return { role: 'user', content: typeof message.content === 'string' ? message.content : message.content.map(toPart) };
     case 'assistant': {
       const calls = message.toolCalls ?? [];
       if (calls.length === 0) return { role: 'assistant', content: message.content ?? '' };
@@ -89,16 +89,16 @@ function messageOf(message: ModelMessage): object {
   }
 }
 
-function partOf(part: ModelPart): object {
+function toPart(part: ModelPart): object {
   if (part.type === 'text') return part;
   return { type: 'image_url', image_url: { url: part.url, detail: part.detail } };
 }
 
-function formatOf(format: Exclude<NonNullable<ModelRequest['responseFormat']>, { type: 'text' }>): object {
+function toFormat(format: Exclude<NonNullable<ModelRequest['responseFormat']>, { type: 'text' }>): object {
   if (format.type === 'json_object') return { type: 'json_object' };
   return { type: 'json_schema', json_schema: { name: format.name, schema: format.schema, strict: format.strict } };
 }
 
-function choiceOf(choice: ModelRequest['toolChoice']): unknown {
+function toChoice(choice: ModelRequest['toolChoice']): unknown {
   return typeof choice === 'object' ? { type: 'function', function: { name: choice.name } } : choice;
 }

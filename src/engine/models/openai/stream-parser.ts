@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { itemsOf, type JsonObject, membersOf } from '../../../lib/json/json.ts';
+import { readElements, type JsonObject, membersOf } from '../../../lib/json/json.ts';
 import type { ModelDelta } from '../port.ts';
 import { ChunkReader, type PlainKind } from './chunk-reader.ts';
 import { malformed, refusalInStream } from './errors.ts';
@@ -104,15 +104,15 @@ export class StreamParser {
     if (this.#isDense && text.length - at > 4 * shape.between.length) {
       // One native search for the text between two literals finds all events, several times faster than comparing one by one.
       const pieces = text.slice(at + prefix.length).split(shape.between);
-      let taken = 0;
-      for (; taken < pieces.length - 1; taken += 1) {
-        const piece = pieces[taken] ?? '';
+      let plainCount = 0;
+      for (; plainCount < pieces.length - 1; plainCount += 1) {
+        const piece = pieces[plainCount] ?? '';
         if (literalEnd(piece, 0) !== piece.length) break;
         this.#takeLiteral(piece, shape.kind, out);
         at += piece.length + shape.between.length;
       }
       // Short runs are not worth another search of the same text.
-      this.#isDense = taken > 3;
+      this.#isDense = plainCount > 3;
     }
     while (text.startsWith(prefix, at)) {
       const from = at + prefix.length;
@@ -152,9 +152,9 @@ export class StreamParser {
   }
 
   #dispatch(data: string, lineEnd: string, out: ModelDelta[]): void {
-    const trimmed = data.trim();
-    if (trimmed === '') return;
-    if (trimmed === '[DONE]') {
+    const trimmedData = data.trim();
+    if (trimmedData === '') return;
+    if (trimmedData === '[DONE]') {
       this.#hasDone = true;
       return;
     }
@@ -180,12 +180,12 @@ export class StreamParser {
       this.#vainLessons += 1;
     } else this.#vainLessons = 0;
     this.#hits = 0;
-    this.#shape = shapeOf(this.#dataLine, chunk, kind, lineEnd);
+    this.#shape = findShape(this.#dataLine, chunk, kind, lineEnd);
   }
 }
 
 /** Finds the literal of a chunk's text in its line, and checks that nothing else depends on it. */
-function shapeOf(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: string): Shape | undefined {
+function findShape(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: string): Shape | undefined {
   const value = plainText(chunk, kind);
   const member = `"${kind}":`;
   for (let at = line.indexOf(member); at >= 0; at = line.indexOf(member, at + 1)) {
@@ -209,8 +209,8 @@ function shapeOf(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: stri
 }
 
 function plainText(chunk: JsonObject, kind: PlainKind): unknown {
-  const delta = membersOf(membersOf(itemsOf(chunk.choices)[0]).delta);
-  return kind === 'arguments' ? membersOf(membersOf(itemsOf(delta.tool_calls)[0]).function).arguments : delta[kind];
+  const delta = membersOf(membersOf(readElements(chunk.choices)[0]).delta);
+  return kind === 'arguments' ? membersOf(membersOf(readElements(delta.tool_calls)[0]).function).arguments : delta[kind];
 }
 
 /**
@@ -224,11 +224,11 @@ function literalEnd(text: string, from: number): number {
     const code = text.charCodeAt(at);
     if (code === 34) return at + 1;
     if (code === 92) {
-      const escaped = text.charCodeAt(at + 1);
-      if (escaped === 117) {
+      const escapeCode = text.charCodeAt(at + 1);
+      if (escapeCode === 117) {
         if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) return -1;
         at += 6;
-      } else if (isEscape(escaped)) at += 2;
+      } else if (isEscape(escapeCode)) at += 2;
       else return -1;
       // NaN, past the end, is not >= 32 either.
     } else if (code >= 32) at += 1;

@@ -242,21 +242,21 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   /** Closes the connection unless the reply has ended. */
   #abandon(): void {
     if (this.#hasEnded || this.#controller === undefined || this.#controller.aborted) return;
-    this.#controller.abort(unwanted);
+    this.#controller.abort(unwantedError);
   }
 }
 
-const unwanted = new Error('no longer wanted');
+const unwantedError = new Error('no longer wanted');
 
 /** The deltas of an answer that came in one piece. @throws ModelError */
 function bodyDeltas(body: string, out: ModelDelta[]): void {
-  let parsed: unknown;
+  let eventJson: unknown;
   try {
-    parsed = JSON.parse(body);
+    eventJson = JSON.parse(body);
   } catch {
     throw malformed('it is not JSON');
   }
   const reader = new ChunkReader();
-  reader.read(membersOf(parsed), out);
+  reader.read(membersOf(eventJson), out);
   reader.end(out);
 }

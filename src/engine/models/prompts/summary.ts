@@ -27,10 +27,10 @@ export const earlierTurns = 'Summary of the earlier turns of this conversation:'
  * @param earlier  a summary of the messages before, which the new summary includes.
  */
 export function summaryMessages(transcript: readonly ChatMessage[], earlier: string | undefined): readonly ModelMessage[] {
-  const said: Said[] = transcript.flatMap(({ role, content }) =>
+  const statements: Said[] = transcript.flatMap(({ role, content }) =>
     (role === 'user' || role === 'assistant') && content.trim() !== '' ? [{ who: role, text: content }] : [],
   );
-  const blocks = (earlier === undefined ? said : [{ who: 'earlier' as const, text: earlier }, ...said]).map(writeSaid);
+  const blocks = (earlier === undefined ? statements : [{ who: 'earlier' as const, text: earlier }, ...statements]).map(writeSaid);
   return [
     { role: 'system', content: task },
     { role: 'user', content: `<transcript>\n${fitting(blocks).join('\n')}\n</transcript>` },

@@ -5,7 +5,7 @@ import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { type AiSdkModel, createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { knownEventsOnly } from '../ai-sdk/anthropic-events.ts';
 import { fitAnthropic } from '../ai-sdk/anthropic-fit.ts';
-import { aspectRatioOf } from '../ai-sdk/aspect-ratio.ts';
+import { toAspectRatio } from '../ai-sdk/aspect-ratio.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { transportFailure } from '../openai/errors.ts';
 import type { ImageBounds } from '../port.ts';
@@ -120,7 +120,7 @@ const geminiBounds: ImageBounds = {
   refuses(option, value) {
     if (value === undefined || value === 'auto') return undefined;
     if (option !== 'size') return 'cannot be served by this model: leave it out';
-    if (aspectRatioOf(String(value)) !== undefined) return undefined;
+    if (toAspectRatio(String(value)) !== undefined) return undefined;
     return 'must have a shape that this model makes: 1:1, 2:3, 3:2, 3:4, 4:3, 4:5, 5:4, 9:16, 16:9 or 21:9';
   },
 };

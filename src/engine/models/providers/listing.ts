@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../lib/json/json.ts';
 import { createAgent } from '../../egress/dispatchers.ts';
 import type { Proxies } from '../../egress/proxies.ts';
 import type { ListedModel } from './provider.ts';
@@ -23,9 +23,9 @@ export async function listModels(
   if (reply.status !== 200) throw new Error(`/models answered ${reply.status}`);
   const { body } = reply;
   if (body.length > bodyCharactersMax) throw new Error('/models answered too much');
-  const parsed: unknown = JSON.parse(body);
-  const rows = wire === 'google' ? membersOf(parsed).models : (membersOf(parsed).data ?? membersOf(parsed).models ?? parsed);
-  return itemsOf(rows).flatMap((row) => read(wire, membersOf(row)));
+  const listingJson: unknown = JSON.parse(body);
+  const rows = wire === 'google' ? membersOf(listingJson).models : (membersOf(listingJson).data ?? membersOf(listingJson).models ?? listingJson);
+  return readElements(rows).flatMap((row) => read(wire, membersOf(row)));
 }
 
 async function get(
@@ -50,11 +50,11 @@ async function get(
 }
 
 function read(wire: Wire, row: Readonly<Record<string, unknown>>): readonly ListedModel[] {
-  const name = (stringOf(row.id) ?? stringOf(row.name) ?? '').replace(wire === 'google' ? /^models\// : /^$/, '');
-  const methods = itemsOf(row.supportedGenerationMethods);
+  const name = (readString(row.id) ?? readString(row.name) ?? '').replace(wire === 'google' ? /^models\// : /^$/, '');
+  const methods = readElements(row.supportedGenerationMethods);
   if (name === '' || notForChat.test(name)) return [];
   if (methods.length > 0 && !methods.includes('generateContent')) return [];
-  const created = typeof row.created === 'number' ? row.created * 1000 : Date.parse(stringOf(row.created_at) ?? '');
+  const created = typeof row.created === 'number' ? row.created * 1000 : Date.parse(readString(row.created_at) ?? '');
   const context = [row.context_length, row.max_model_len, row.context_window, row.max_input_tokens, row.inputTokenLimit].find(
     (value): value is number => typeof value === 'number' && value > 0,
   );

@@ -53,7 +53,7 @@ export function readModelsFile(path: string): ModelsFile {
       `bad configuration: MODELS_FILE ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  const parsed = modelsFile.safeParse(content);
-  if (!parsed.success) throw new Error(`bad configuration: MODELS_FILE ${path} is wrong\n${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  const result = modelsFile.safeParse(content);
+  if (!result.success) throw new Error(`bad configuration: MODELS_FILE ${path} is wrong\n${z.prettifyError(result.error)}`);
+  return result.data;
 }

@@ -2,12 +2,12 @@ import type { ModelMessage } from '../../models/port.ts';
 import type { Approvals } from '../../plan/plan.ts';
 import type { WholeCall } from './open-call.ts';
 
-const refused = 'The user refused this call. It was not made.';
+const refusalText = 'The user refused this call. It was not made.';
 
 /** The approved calls, as the conversation has them. */
 export function approvedCalls(messages: readonly ModelMessage[], approvals: Approvals): readonly WholeCall[] {
-  const asked = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
-  return asked.flatMap(({ id, name, arguments: args }): WholeCall[] => {
+  const askedCalls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
+  return askedCalls.flatMap(({ id, name, arguments: args }): WholeCall[] => {
     const answer = Object.hasOwn(approvals, id) ? approvals[id] : undefined;
     if (answer?.approves !== true) return [];
     return [{ callId: id, name: answer.name ?? name, arguments: answer.arguments ?? args, isApproved: true }];
@@ -25,7 +25,7 @@ export function withResults(
     const { toolCallId } = message;
     const answer = Object.hasOwn(approvals, toolCallId) ? approvals[toolCallId] : undefined;
     if (answer === undefined) return message;
-    if (!answer.approves) return { ...message, content: refused };
+    if (!answer.approves) return { ...message, content: refusalText };
     return results.find((result) => result.role === 'tool' && result.toolCallId === toolCallId) ?? message;
   });
 }

@@ -41,9 +41,9 @@ export async function callTool(
   if (tool === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
   try {
     const result = await tool.run(args, secrets, signal, tell, pass);
-    const { text, form, isConfidential, ...given }: ToolResult = typeof result === 'string' ? { text: result } : result;
-    const { notes, saved } = await saveFiles(given.newFiles ?? [], pass.key, runFiles, signal);
-    const files = [...(given.files ?? []), ...saved];
+    const { text, form, isConfidential, ...resultFiles }: ToolResult = typeof result === 'string' ? { text: result } : result;
+    const { notes, saved: savedFiles } = await saveFiles(resultFiles.newFiles ?? [], pass.key, runFiles, signal);
+    const files = [...(resultFiles.files ?? []), ...savedFiles];
     return {
       output: mask(storableText([text, ...notes].join('\n'))),
       error: null,
@@ -64,17 +64,17 @@ export async function callTool(
 
 /** Stores files of a call. One that cannot be stored is a note for the model, not an error: the rest of the result stands. */
 async function saveFiles(files: readonly NewRunFile[], key: string, runFiles: Pick<RunFiles, 'save'>, signal: AbortSignal) {
-  const saved: OutputFile[] = [];
+  const savedFiles: OutputFile[] = [];
   const notes: string[] = [];
   for (const file of files) {
     try {
       const one = await runFiles.save(file, key, signal);
-      saved.push(one);
+      savedFiles.push(one);
       notes.push(`[saved as the file ${one.filename}, ${one.mimeType}, ${one.sizeBytes} bytes; the user sees it]`);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       notes.push(`[not saved: ${error.message}]`);
     }
   }
-  return { saved, notes };
+  return { saved: savedFiles, notes };
 }

@@ -64,7 +64,7 @@ export class OpenCall {
     records: readonly SubagentRecord[] = [],
   ) {
     this.records = records;
-    for (const { subagent, ended } of records) if (ended === undefined) this.#subagents.set(subagent.id, subagent);
+    for (const { subagent, ended: ending } of records) if (ending === undefined) this.#subagents.set(subagent.id, subagent);
     this.#output = output;
     this.item = item;
     this.#state = state;
@@ -78,7 +78,7 @@ export class OpenCall {
     const { callId, name, arguments: args, isApproved, origin } = call;
     const form = tool?.form?.(args);
     const item: ServerCallItem = {
-      ...{ type: 'server_tool_call', id: output.itemId(idKindOf(form)), status: 'in_progress', callId, name, arguments: args },
+      ...{ type: 'server_tool_call', id: output.itemId(findIdKind(form)), status: 'in_progress', callId, name, arguments: args },
       ...(form === undefined ? {} : { form }),
       ...(isApproved === true ? { isApproved } : {}),
       ...(origin === undefined ? {} : { origin }),
@@ -125,8 +125,8 @@ export class OpenCall {
     if (this.#state !== 'open') return;
     // Those of a dead process that were not gone on with.
     for (const subagent of [...this.#subagents.values()].toReversed()) {
-      const ended = { ...subagent, status: 'cancelled', summary: stoppedSummary, usage: null } as const;
-      this.#emit({ type: 'response.subagent.completed', subagent: ended });
+      const stoppedSubagent = { ...subagent, status: 'cancelled', summary: stoppedSummary, usage: null } as const;
+      this.#emit({ type: 'response.subagent.completed', subagent: stoppedSubagent });
     }
     this.#state = 'closed';
     const output = this.#output;
@@ -151,7 +151,7 @@ export class OpenCall {
   }
 }
 
-function idKindOf(form: CallForm | undefined): IdKind {
+function findIdKind(form: CallForm | undefined): IdKind {
   if (form === undefined) return 'serverToolCall';
   return form.type === 'mcp' ? 'mcpCall' : form.type === 'web_search' ? 'webSearchCall' : 'fileSearchCall';
 }

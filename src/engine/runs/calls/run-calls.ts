@@ -12,7 +12,7 @@ import type { RunRecorder } from '../record/recorder.ts';
 import type { OpenCall, WholeCall } from './open-call.ts';
 import type { RunTools } from './run-tools.ts';
 import { answerCall, runServerCalls, type ServerCallContext, skippedCalls } from './server-calls.ts';
-import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
+import { unknownOutcome, makeUnknownOutcome } from './unknown-outcome.ts';
 
 /** The part of a run that its tool calls work with. */
 interface CallParts {
@@ -50,17 +50,17 @@ export class RunCalls {
    */
   async *make(
     calls: readonly WholeCall[],
-    said: readonly AssistantMessage[],
+    priorMessages: readonly AssistantMessage[],
     mustAnswer: boolean,
     signal: AbortSignal,
   ): CallEvents {
-    return yield* this.#follow(runServerCalls(calls, this.#context(said, mustAnswer), signal));
+    return yield* this.#follow(runServerCalls(calls, this.#context(priorMessages, mustAnswer), signal));
   }
 
   /** Makes calls that a person approved: they are in the conversation already, as calls that waited. @returns the messages with their results, and those with images. */
   async *makeApproved(calls: readonly WholeCall[], signal: AbortSignal): CallEvents {
-    const told = yield* this.#follow(runServerCalls(calls, this.#context([], false), signal));
-    return told.filter(({ role }) => role !== 'assistant');
+    const toolMessages = yield* this.#follow(runServerCalls(calls, this.#context([], false), signal));
+    return toolMessages.filter(({ role }) => role !== 'assistant');
   }
 
   /** Makes the call of a dead process again, unless its tool was changed to one that must not be called twice. */
@@ -68,27 +68,27 @@ export class RunCalls {
     const { callId, name, arguments: args, origin } = call.item;
     if (this.#parts.tools.all.get(name)?.ifLost === 'unknown') {
       call.close({ output: '', error: unknownOutcome });
-      throw unknownOutcomeOf(name);
+      throw makeUnknownOutcome(name);
     }
     const answers = yield* this.#follow(answerCall(call, args, this.#context([], false), signal));
-    const made = { id: callId, name, arguments: args, ...(origin === undefined ? {} : { origin }) };
-    return [{ role: 'assistant', content: null, toolCalls: [made] }, ...answers];
+    const remadeCall = { id: callId, name, arguments: args, ...(origin === undefined ? {} : { origin }) };
+    return [{ role: 'assistant', content: null, toolCalls: [remadeCall] }, ...answers];
   }
 
   async *#follow(calls: AsyncIterable<readonly ModelMessage[]>): CallEvents {
     const { start, spending } = this.#parts;
-    const told: ModelMessage[] = [];
+    const toolMessages: ModelMessage[] = [];
     for await (const messages of calls) {
-      told.push(...messages);
+      toolMessages.push(...messages);
       spending.emit();
       const batch = this.#parts.ready();
       if (batch !== undefined) yield batch;
     }
     start.control?.pause.throwIfAborted();
-    return [...told.filter(({ role }) => role !== 'user'), ...told.filter(({ role }) => role === 'user')];
+    return [...toolMessages.filter(({ role }) => role !== 'user'), ...toolMessages.filter(({ role }) => role === 'user')];
   }
 
-  #context(said: readonly AssistantMessage[], mustAnswer: boolean): ServerCallContext {
+  #context(priorMessages: readonly AssistantMessage[], mustAnswer: boolean): ServerCallContext {
     const { plan, start, deps, budget, output, tools, files, trace, recorder } = this.#parts;
     const { control, secrets, runId, hold = soleHold, keyPrefix = runId } = start;
     const mayStart = () => {
@@ -99,7 +99,7 @@ export class RunCalls {
     };
     return {
       output,
-      said,
+      said: priorMessages,
       tools: tools.all,
       secrets,
       logger: deps.logger,

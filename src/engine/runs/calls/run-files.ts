@@ -2,7 +2,7 @@ import type { ChatFile } from '../../../entities/conversations/chats/file.ts';
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { type IdKind, timeOfId } from '../../../entities/ground/ids.ts';
-import { imageTypeOf, inlineImageTypes } from '../../../lib/image-type.ts';
+import { detectImageType, inlineImageTypes } from '../../../lib/image-type.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { fileLinkLifeMs, signedFileAddress } from '../../files/file-links.ts';
@@ -25,7 +25,7 @@ const statelessFilesMax = 50;
 const statelessBytesMax = 50_000_000;
 
 /** The files of a run: those of its chat, or for a stateless run those that its own calls made, and those of the chat that it goes on from. */
-export function runFilesOf(
+export function openRunFiles(
   deps: RunFilesDeps,
   { chatId = null, readsFilesOf, charge }: Pick<RunPlan, 'chatId' | 'readsFilesOf' | 'charge'>,
 ): RunFiles {
@@ -47,11 +47,11 @@ class ChatFiles implements RunFiles {
 
   async list(): Promise<readonly RunFile[]> {
     const files = await this.#deps.storage.chatFiles.listOf([this.#chatId]);
-    const taken = new Set<string>();
+    const takenNames = new Set<string>();
     return files.flatMap(({ id, filename, mimeType, sizeBytes, status, metadata, source }) => {
       if (status !== 'UPLOADED') return [];
-      const name = freeFilename(filename, taken);
-      taken.add(name);
+      const name = freeFilename(filename, takenNames);
+      takenNames.add(name);
       const madeBy = source === 'SYSTEM' && typeof metadata.call === 'string' ? metadata.call : null;
       return [{ id, filename: name, mimeType, sizeBytes, madeBy }];
     });
@@ -69,16 +69,16 @@ class ChatFiles implements RunFiles {
   async save({ filename, mimeType, bytes }: NewRunFile, key: string): Promise<OutputFile> {
     const { settings, storage, newId, now } = this.#deps;
     requireSize(bytes.length, settings.CHAT_FILE_MAX_BYTES);
-    const wanted = safeFilename(filename);
+    const safeName = safeFilename(filename);
     const files = await storage.chatFiles.listOf([this.#chatId]);
-    const before = files.find(({ metadata }) => metadata.call === key && metadata.name === wanted);
+    const before = files.find(({ metadata }) => metadata.call === key && metadata.name === safeName);
     if (before !== undefined) return this.#outputOf(before);
-    const name = freeFilename(wanted, new Set(files.map((file) => file.filename)));
+    const name = freeFilename(safeName, new Set(files.map((file) => file.filename)));
     const blobKey = `${this.#orgId}/chat-files/${newId('upload')}`;
     await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
     const row = {
       ...({ id: newId('chatFile'), createdAt: now(), chatId: this.#chatId, source: 'SYSTEM', filename: name } as const),
-      ...({ sizeBytes: bytes.length, mimeType, metadata: { call: key, name: wanted }, status: 'UPLOADED', blobKey } as const),
+      ...({ sizeBytes: bytes.length, mimeType, metadata: { call: key, name: safeName }, status: 'UPLOADED', blobKey } as const),
     };
     const isStored = await storage.chatFiles.create(row, settings.CHAT_FILES_MAX).catch(async (error: unknown) => {
       await storage.blobs.delete(blobKey);
@@ -98,15 +98,15 @@ class ChatFiles implements RunFiles {
     const blobKey = `${this.#orgId}/chat-files/${newId('upload')}`;
     await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
     const content = { blobKey, sizeBytes: bytes.length, metadata: { ...file.metadata, call: key } };
-    const replaced = await storage.chatFiles.replace(this.#chatId, id, content).catch(async (error: unknown) => {
+    const replacement = await storage.chatFiles.replace(this.#chatId, id, content).catch(async (error: unknown) => {
       await storage.blobs.delete(blobKey);
       throw error;
     });
-    if (replaced === false) {
+    if (replacement === false) {
       await storage.blobs.delete(blobKey);
       throw new DomainError('NOT_FOUND', 'There is no such file in this chat');
     }
-    if (replaced.unused !== undefined) await storage.blobs.delete(replaced.unused);
+    if (replacement.unused !== undefined) await storage.blobs.delete(replacement.unused);
     return this.#outputOf({ ...file, ...content });
   }
 
@@ -136,17 +136,17 @@ class StatelessFiles implements RunFiles {
     return [...earlier.map((file) => ({ ...file, madeBy: null })), ...own];
   }
 
-  async read(wanted: Pick<RunFile, 'id'>, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
-    const file = this.#files.get(wanted.id);
-    if (file === undefined && this.#earlier !== undefined) return this.#earlier.read(wanted, bytesMax, signal);
+  async read(fileReference: Pick<RunFile, 'id'>, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
+    const file = this.#files.get(fileReference.id);
+    if (file === undefined && this.#earlier !== undefined) return this.#earlier.read(fileReference, bytesMax, signal);
     if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file in this run');
     requireSize(file.bytes.length, bytesMax);
     return file.bytes;
   }
 
-  async save({ filename: wanted, mimeType, bytes }: NewRunFile, key: string, signal: AbortSignal): Promise<OutputFile> {
-    const taken = new Set((await this.list(signal)).map(({ filename }) => filename));
-    return this.#keep({ filename: freeFilename(safeFilename(wanted), taken), mimeType, bytes }, key);
+  async save({ filename: originalName, mimeType, bytes }: NewRunFile, key: string, signal: AbortSignal): Promise<OutputFile> {
+    const takenNames = new Set((await this.list(signal)).map(({ filename }) => filename));
+    return this.#keep({ filename: freeFilename(safeFilename(originalName), takenNames), mimeType, bytes }, key);
   }
 
   async replace({ filename, mimeType, madeBy }: RunFile, bytes: Buffer, key: string, signal: AbortSignal): Promise<OutputFile> {
@@ -159,14 +159,14 @@ class StatelessFiles implements RunFiles {
     const sizeBytes = bytes.length;
     requireSize(sizeBytes, settings.CHAT_FILE_MAX_BYTES);
     const others = [...this.#files.values()].filter((file) => file.filename !== filename);
-    const kept = others.reduce((sum, file) => sum + file.bytes.length, sizeBytes);
-    if (others.length >= statelessFilesMax || kept > statelessBytesMax) {
+    const totalBytes = others.reduce((sum, file) => sum + file.bytes.length, sizeBytes);
+    if (others.length >= statelessFilesMax || totalBytes > statelessBytesMax) {
       throw new DomainError('CONFLICT', `A run makes at most ${statelessFilesMax} files of ${statelessBytesMax} bytes together`);
     }
     this.#files.set(filename, { filename, mimeType, bytes, madeBy });
     const about = { fileId: null, filename, mimeType, sizeBytes };
     // A page of such an address would be part of what the client shows: only images, by their bytes, are in it.
-    const isImage = inlineImageTypes.includes(mimeType) && imageTypeOf(bytes) === mimeType;
+    const isImage = inlineImageTypes.includes(mimeType) && detectImageType(bytes) === mimeType;
     if (isImage && sizeBytes <= dataUrlBytesMax) return { ...about, url: `data:${mimeType};base64,${bytes.toString('base64')}` };
     // No row names this blob, so the sweep of blobs deletes it once the link has expired.
     const blobKey = runFileKey(this.#orgId, newId('upload'));

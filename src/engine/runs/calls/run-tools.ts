@@ -70,49 +70,49 @@ export class RunTools {
    */
   async open(run: ToolRun): Promise<Opening> {
     const plan = this.#plan;
-    const taken = new Set(plan.tools.map(({ name }) => name));
-    const known = new Map<string, ServerTool>();
+    const takenNames = new Set(plan.tools.map(({ name }) => name));
+    const knownTools = new Map<string, ServerTool>();
     const instructions: string[] = [];
     const listings: McpListing[] = [];
-    const opened = await Promise.all((plan.serviceTools ?? []).map(async (tool) => ({ tool, ...(await this.#open(tool, run)) })));
-    for (const { tool, functions, ...more } of opened) {
+    const openedTools = await Promise.all((plan.serviceTools ?? []).map(async (tool) => ({ tool, ...(await this.#open(tool, run)) })));
+    for (const { tool, functions, ...more } of openedTools) {
       if (more.instructions !== undefined) instructions.push(more.instructions);
       listings.push(...(more.listings ?? []));
       for (const one of functions) {
         if (tool.onlyReads === true && one.isReadOnly !== true) continue;
-        const asked = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
-        if (!this.#mayOffer(asked)) continue;
-        const name = freeFunctionName(one.definition.name, taken);
-        taken.add(name);
-        const named = name === one.definition.name ? asked : { ...asked, definition: { ...one.definition, name } };
-        known.set(name, this.#counted(named));
+        const approvableTool = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
+        if (!this.#mayOffer(approvableTool)) continue;
+        const name = freeFunctionName(one.definition.name, takenNames);
+        takenNames.add(name);
+        const namedTool = name === one.definition.name ? approvableTool : { ...approvableTool, definition: { ...one.definition, name } };
+        knownTools.set(name, this.#counted(namedTool));
         if (this.#isForced(tool, one)) this.#forced = [...this.#forced, name];
       }
     }
-    this.#ofService = new Set(known.keys());
+    this.#ofService = new Set(knownTools.keys());
     const { offersAgentTools, offersSkills } = plan;
     const ofAgent = offersAgentTools === true || offersSkills === true ? await this.#agentTools() : none;
     const isOffered = (name: string) => (name === skillFunction ? offersSkills : offersAgentTools) === true;
     for (const [name, tool] of ofAgent) {
-      if (!isOffered(name) || taken.has(name) || !this.#mayOffer(tool)) continue;
-      taken.add(name);
-      known.set(name, this.#counted(tool));
+      if (!isOffered(name) || takenNames.has(name) || !this.#mayOffer(tool)) continue;
+      takenNames.add(name);
+      knownTools.set(name, this.#counted(tool));
     }
     const servers = offersAgentTools === true ? await this.#agentServers(run) : [];
     for (const { functions, ...more } of servers) {
       if (more.instructions !== undefined) instructions.push(more.instructions);
       for (const one of functions) {
         if (!this.#mayOffer(one)) continue;
-        const name = freeFunctionName(one.definition.name, taken);
-        taken.add(name);
-        known.set(name, this.#counted({ ...one, definition: { ...one.definition, name } }));
+        const name = freeFunctionName(one.definition.name, takenNames);
+        takenNames.add(name);
+        knownTools.set(name, this.#counted({ ...one, definition: { ...one.definition, name } }));
       }
     }
-    this.#known = known;
+    this.#known = knownTools;
     const { mask } = this.#deps;
-    const warnings = [...opened, ...servers].flatMap((one) => one.warnings ?? []);
+    const warnings = [...openedTools, ...servers].flatMap((one) => one.warnings ?? []);
     this.#warnings = mask?.value(warnings) ?? warnings;
-    this.#requireForced(opened.filter(({ tool }) => this.#isChosen(tool)).flatMap((one) => one.warnings ?? []));
+    this.#requireForced(openedTools.filter(({ tool }) => this.#isChosen(tool)).flatMap((one) => one.warnings ?? []));
     return { instructions: mask?.value(instructions) ?? instructions, listings };
   }
 
@@ -134,10 +134,10 @@ export class RunTools {
     return onlyTools === undefined || this.#ofService.size === 0 ? onlyTools : [...onlyTools, ...this.#ofService];
   }
 
-  #open(enabled: EnabledTool, run: ToolRun) {
-    const kind = this.#deps.tools.find(enabled.type);
+  #open(enabledTool: EnabledTool, run: ToolRun) {
+    const kind = this.#deps.tools.find(enabledTool.type);
     if (kind === undefined) return { functions: [] };
-    return kind.unavailable === undefined ? kind.open(enabled, run) : { functions: unavailableFunctions(kind, enabled) };
+    return kind.unavailable === undefined ? kind.open(enabledTool, run) : { functions: unavailableFunctions(kind, enabledTool) };
   }
 
   #agentTools(): ServerTools | Promise<ServerTools> {
@@ -167,10 +167,10 @@ export class RunTools {
         ? toolChoice === 'required' && !this.definitions().some(({ name }) => only?.includes(name) !== false)
         : this.#forced.length === 0;
     if (!isMissing) return;
-    const lost = (forcedTool === undefined ? this.#warnings : ofChosen).find(isUnavailable);
+    const lossWarning = (forcedTool === undefined ? this.#warnings : ofChosen).find(isUnavailable);
     const { mask } = this.#deps;
-    if (lost !== undefined) {
-      const message = `tool_choice forces a call that cannot be made. ${mask?.text(lost.message) ?? lost.message}`;
+    if (lossWarning !== undefined) {
+      const message = `tool_choice forces a call that cannot be made. ${mask?.text(lossWarning.message) ?? lossWarning.message}`;
       throw new DomainError('MCP_UNAVAILABLE', message, { param: 'toolChoice' });
     }
     if (forcedTool === undefined) return;
@@ -181,26 +181,26 @@ export class RunTools {
 
   /** Whether it is the tool that the request forces. */
   #isChosen({ type, options }: EnabledTool): boolean {
-    const forced = this.#plan.forcedTool;
-    if (forced === undefined || forced.type !== type) return false;
-    return forced.label === undefined || forced.label === (options.server_label ?? options.server);
+    const forcedChoice = this.#plan.forcedTool;
+    if (forcedChoice === undefined || forcedChoice.type !== type) return false;
+    return forcedChoice.label === undefined || forcedChoice.label === (options.server_label ?? options.server);
   }
 
   #isForced(tool: EnabledTool, { form }: ServerTool): boolean {
     if (!this.#isChosen(tool)) return false;
-    const forced = this.#plan.forcedTool;
-    const called = form?.('{}');
-    return forced?.tool === undefined || called?.type !== 'mcp' || called.tool === forced.tool;
+    const forcedChoice = this.#plan.forcedTool;
+    const callForm = form?.('{}');
+    return forcedChoice?.tool === undefined || callForm?.type !== 'mcp' || callForm.tool === forcedChoice.tool;
   }
 
   /** Calls count for the organization that the run is charged to. */
   #counted(tool: ServerTool): ServerTool {
-    const counted = tool.countedFor?.(this.#plan.charge) ?? tool;
+    const countedTool = tool.countedFor?.(this.#plan.charge) ?? tool;
     const { mask } = this.#deps;
     const { name } = tool.definition;
-    const shown = mask === undefined ? tool.definition : { ...mask.value(tool.definition), name };
-    if (tool.requiresApproval === true) return { ...counted, requiresApproval: true, definition: shown };
-    return mask === undefined ? counted : { ...counted, definition: shown };
+    const shownDefinition = mask === undefined ? tool.definition : { ...mask.value(tool.definition), name };
+    if (tool.requiresApproval === true) return { ...countedTool, requiresApproval: true, definition: shownDefinition };
+    return mask === undefined ? countedTool : { ...countedTool, definition: shownDefinition };
   }
 }
 

@@ -63,32 +63,32 @@ export async function* runServerCalls(
   context: ServerCallContext,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ModelMessage[]> {
-  const { output, tools, said } = context;
+  const { output, tools, said: priorMessages } = context;
   const mask = (text: string) => context.mask?.text(text) ?? text;
-  const shown = calls.map((call) => ({ ...call, arguments: mask(call.arguments) }));
-  const toolCalls = shown.map(({ callId, name, arguments: args, origin }) => {
+  const shownCalls = calls.map((call) => ({ ...call, arguments: mask(call.arguments) }));
+  const toolCalls = shownCalls.map(({ callId, name, arguments: args, origin }) => {
     const call = { id: callId, name, arguments: args };
     return origin === undefined ? call : { ...call, origin };
   });
-  yield [...said.slice(0, -1), { role: 'assistant', content: null, ...said.at(-1), toolCalls }];
-  for (const group of groupsOf(calls, tools)) {
-    const prepared: OpenCall[] = [];
-    const asked: Promise<void>[] = [];
-    const begun = group.map((call): BegunCall | undefined => {
+  yield [...priorMessages.slice(0, -1), { role: 'assistant', content: null, ...priorMessages.at(-1), toolCalls }];
+  for (const group of groupCalls(calls, tools)) {
+    const preparedCalls: OpenCall[] = [];
+    const approvalRequests: Promise<void>[] = [];
+    const begunCalls = group.map((call): BegunCall | undefined => {
       const tool = tools.get(call.name);
       const whole = { ...call, arguments: mask(call.arguments) };
       if (tool?.requiresApproval === true && call.isApproved !== true && context.mayAsk()) {
-        asked.push(context.ask(askApproval(output, whole, tool), tool.definition));
+        approvalRequests.push(context.ask(askApproval(output, whole, tool), tool.definition));
         return undefined;
       }
       const refusal = context.mayStart();
-      const open = OpenCall.prepare(output, whole, tool, prepared);
-      prepared.push(open);
+      const open = OpenCall.prepare(output, whole, tool, preparedCalls);
+      preparedCalls.push(open);
       const work = refusal === undefined && group.length > 1 ? new ToolWork(open, call.arguments, context, signal) : undefined;
       return { call, open, refusal, work };
     });
-    await Promise.all(asked);
-    for (const one of begun) if (one !== undefined) yield* finishCall(one, context, signal);
+    await Promise.all(approvalRequests);
+    for (const one of begunCalls) if (one !== undefined) yield* finishCall(one, context, signal);
   }
 }
 
@@ -118,7 +118,7 @@ async function* finishCall(
 }
 
 /** Neighbours that may work at once stand in one group; each other call is a group of its own. */
-function groupsOf(calls: readonly WholeCall[], tools: ServerTools): readonly (readonly WholeCall[])[] {
+function groupCalls(calls: readonly WholeCall[], tools: ServerTools): readonly (readonly WholeCall[])[] {
   const groups: WholeCall[][] = [];
   let isOpen = false;
   for (const call of calls) {
@@ -161,20 +161,20 @@ export async function* answerCall(
   signal: AbortSignal,
   work?: ToolWork,
 ): AsyncGenerator<readonly ModelMessage[]> {
-  let answered: Answer;
+  let callEnd: Answer;
   try {
     const { form } = open.item;
     await context.hold.written(signal, form?.type === 'web_search' || form?.type === 'file_search');
     const working = work ?? new ToolWork(open, args, context, signal);
     while (await working.updates.next()) yield [];
-    answered = await working.answer;
+    callEnd = await working.answer;
   } catch (error) {
     open.close({ output: '', error: stoppedCall });
     throw error;
   }
-  open.close(answered);
+  open.close(callEnd);
   const { callId } = open.item;
-  yield [answerMessage(open.item, answered), ...toolImages(callId, answered.files)];
+  yield [answerMessage(open.item, callEnd), ...toolImages(callId, callEnd.files)];
 }
 
 /** A call at work. */
@@ -188,8 +188,8 @@ class ToolWork {
       this.updates.arrived();
     };
     const make = () => answer(open, args, context, { tell, whenRecorded: () => this.updates.taken() }, signal);
-    const made = recorded(open, context, () => context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make());
-    this.answer = made.finally(() => this.updates.end());
+    const callEnd = recorded(open, context, () => context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make());
+    this.answer = callEnd.finally(() => this.updates.end());
     // A caller that leaves early does not wait for the tool: the signal ends the tool.
     this.answer.catch(() => undefined);
   }
@@ -203,9 +203,9 @@ async function recorded(
   const startedMs = performance.now();
   let errorCode: string | null = stoppedCall.code;
   try {
-    const made = await make();
-    errorCode = made.error?.code ?? null;
-    return made;
+    const callEnd = await make();
+    errorCode = callEnd.error?.code ?? null;
+    return callEnd;
   } finally {
     recorder.toolCall(item, startedMs, errorCode, subagentId);
   }
@@ -225,8 +225,8 @@ async function answer(
   const { name } = item;
   const ofHold = { isFresh: () => hold.isFresh(), renew: () => hold.renew() };
   const pass: CallPass = { key: `${keyPrefix}:${key}`, ...ofHold, whenRecorded, before: records };
-  const answered = await callTool({ name, tool: tools.get(name), args }, { secrets, logger, mask, tell, files, pass }, signal);
-  return hidesOutputs && answered.error === null ? { ...answered, isHidden: true } : answered;
+  const callEnd = await callTool({ name, tool: tools.get(name), args }, { secrets, logger, mask, tell, files, pass }, signal);
+  return hidesOutputs && callEnd.error === null ? { ...callEnd, isHidden: true } : callEnd;
 }
 
 /** Lets one reader wait for the progress of a tool. */

@@ -11,11 +11,11 @@ interface OfRun extends Pick<ToolRun, 'subagents' | 'cite' | 'charged' | 'files'
 }
 
 /** The run as its tools see it. What they make citable and the names of their files are masked before anything is cut from them or stored. */
-export function toolRunOf({ plan, start, deps, subagents, cite, charged, files: all }: OfRun, signal: AbortSignal): ToolRun {
+export function createToolRun({ plan, start, deps, subagents, cite, charged: chargeCall, files: all }: OfRun, signal: AbortSignal): ToolRun {
   const { runId, secrets, researches = [] } = start;
   const { mask } = deps;
   const chatId = plan.chatId ?? null;
-  const run = { runId, chatId, plan, secrets, signal, subagents, researches, charged };
+  const run = { runId, chatId, plan, secrets, signal, subagents, researches, charged: chargeCall };
   const files = mask === undefined ? all : withMaskedNames(all, mask);
   if (mask === undefined) return { ...run, cite, files };
   return { ...run, cite: (passage) => cite(mask.value(passage)), files };

@@ -8,7 +8,7 @@ export const unknownOutcome: CallError = {
 };
 
 /** Why the run of such a call fails. */
-export function unknownOutcomeOf(name: string): DomainError {
+export function makeUnknownOutcome(name: string): DomainError {
   return new DomainError(
     'TOOL_OUTCOME_UNKNOWN',
     `The service stopped while ${quoted(name)} was called: the outcome is not known`,

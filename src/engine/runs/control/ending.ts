@@ -20,15 +20,15 @@ type Ending = Extract<RunEventBody, { readonly type: 'response.completed' | 'res
  */
 export function terminalBody(base: RunSnapshot, failure: unknown, finish: FinishReason | undefined, isBounded: boolean): Ending {
   if (isCancel(failure)) return { type: 'response.incomplete', run: { ...base, status: 'cancelled' } };
-  const reason = incompleteReasonOf(failure, finish, isBounded);
+  const reason = findIncompleteReason(failure, finish, isBounded);
   if (reason !== undefined) {
     return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: reason } };
   }
-  if (failure !== undefined) return { type: 'response.failed', run: { ...base, status: 'failed', error: runErrorOf(failure) } };
+  if (failure !== undefined) return { type: 'response.failed', run: { ...base, status: 'failed', error: toRunError(failure) } };
   return { type: 'response.completed', run: base };
 }
 
-function incompleteReasonOf(
+function findIncompleteReason(
   failure: unknown,
   finish: FinishReason | undefined,
   isBounded: boolean,
@@ -47,7 +47,7 @@ export function snapshot(runId: string, status: RunSnapshot['status'], output: r
 /**
  * Why a run was stopped; the error itself when nothing stopped it. A run that is cancelled while it pauses is cancelled. A shutdown lets it pause.
  */
-export function failureOf(error: unknown, signal: AbortSignal, pause: AbortSignal | undefined): unknown {
+export function toFailure(error: unknown, signal: AbortSignal, pause: AbortSignal | undefined): unknown {
   const { reason } = signal;
   const maySayPaused = !signal.aborted || (reason instanceof RunStop && reason.kind === 'shutdown');
   if (pause?.aborted === true && maySayPaused) return pause.reason;
@@ -70,7 +70,7 @@ export function isCancel(failure: unknown): boolean {
 }
 
 /** What an API answers for a run that failed before its first token. */
-export function domainErrorOf(failure: unknown): unknown {
+export function toDomainError(failure: unknown): unknown {
   if (failure instanceof RunStop) {
     return new DomainError(stopCodes[failure.kind], failure.message, failure.kind === 'shutdown' ? { retryAfterSeconds: 1 } : {});
   }
@@ -79,13 +79,13 @@ export function domainErrorOf(failure: unknown): unknown {
   return new DomainError(failure.code, failure.message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }
 
-function runErrorOf(failure: unknown): RunError {
-  const known = domainErrorOf(failure);
-  if (known instanceof DomainError) return { code: known.code, message: known.message };
+function toRunError(failure: unknown): RunError {
+  const domainError = toDomainError(failure);
+  if (domainError instanceof DomainError) return { code: domainError.code, message: domainError.message };
   return { code: 'SERVER_ERROR', message: 'Something went wrong on our side while this run was worked on' };
 }
 
-export function selectionOf(selection: Selection | undefined): SelectionMetadata | null {
+export function toSelectionMetadata(selection: Selection | undefined): SelectionMetadata | null {
   if (selection === undefined) return null;
   const { provider, model, fallbackChain, queueMs, firstTokenMs } = selection;
   return { provider, model, fallbackChain: [...fallbackChain], latencyHints: { queueMs, firstTokenMs } };

@@ -19,7 +19,7 @@ import type { SubagentLimits, SubagentPlan } from '../../tools/agents/subagents.
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
-import { type RunMask, runMaskOf } from '../../tools/secrets/masking.ts';
+import { type RunMask, createRunMask } from '../../tools/secrets/masking.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
@@ -71,7 +71,7 @@ export interface LoopDeps {
 
 /** The parts of a run whose request has secrets: what documents say of them reaches neither its model nor its readers. */
 export function withMask(deps: LoopDeps, secrets: LoopStart['secrets']): LoopDeps {
-  const mask = runMaskOf(secrets);
+  const mask = createRunMask(secrets);
   if (mask === undefined) return deps;
   return { ...deps, mask, retrieve: async (plan, signal) => mask.value(await deps.retrieve(plan, signal)) };
 }

@@ -18,7 +18,7 @@ export class RunScope {
   #timer: NodeJS.Timeout;
   readonly #timeoutMs: number;
   readonly #outer: AbortSignal | undefined;
-  readonly #onOuterAbort = () => this.stop(left);
+  readonly #onOuterAbort = () => this.stop(clientStop);
 
   constructor(timeoutMs: number, outer?: AbortSignal) {
     this.#timeoutMs = timeoutMs;
@@ -48,7 +48,7 @@ export class RunScope {
   close(isOver: boolean): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener('abort', this.#onOuterAbort);
-    if (!isOver) this.stop(closed);
+    if (!isOver) this.stop(closingStop);
   }
 
   #stopAfter(ms: number): NodeJS.Timeout {
@@ -61,8 +61,8 @@ export class RunScope {
 }
 
 // Made once: an error with its stack costs as much as all other work when a reader leaves.
-const left = new RunStop('cancelled', 'The client left');
-const closed = new RunStop('cancelled', 'The run is over');
+const clientStop = new RunStop('cancelled', 'The client left');
+const closingStop = new RunStop('cancelled', 'The run is over');
 
 /** What asking a run to stop wrote: it was not at work and is settled at once, its worker was asked, or nothing. */
 export type StopOutcome = 'settled' | 'requested' | 'not-active';

@@ -6,8 +6,8 @@ import type { UnstoredRun } from '../../../storage/ground/ledger/unstored.ts';
 import type { Charge } from '../../plan/plan.ts';
 import { awaitedSteps } from '../record/log-steps.ts';
 import type { RunRecorder } from '../record/recorder.ts';
-import { factsOf, usageOf } from '../record/run-facts.ts';
-import { domainErrorOf, isCancel } from './ending.ts';
+import { toRunFacts, sumUsage } from '../record/run-facts.ts';
+import { toDomainError, isCancel } from './ending.ts';
 
 /** What is known of a run that is not stored, besides what it did and when. */
 export interface UnstoredFrame {
@@ -28,20 +28,20 @@ export function unstoredRow(
   end: UnstoredEnd,
 ): UnstoredRun {
   const { orgId, userId, keyId, agentId } = charge;
-  const awaited = typeof end === 'object' && 'run' in end ? awaitedSteps(end.run.output) : [];
+  const pendingCalls = typeof end === 'object' && 'run' in end ? awaitedSteps(end.run.output) : [];
   return {
     ...{ id, kind, startedAt: new Date(startedAtMs), endedAt: new Date(startedAtMs + durationMs) },
-    ...{ orgId, userId, keyId: keyId ?? '', agentId, modelId, durationMs, ...outcomeOf(end) },
-    ...factsOf([...steps, ...awaited], startedAtMs),
-    usage: usageOf(steps),
+    ...{ orgId, userId, keyId: keyId ?? '', agentId, modelId, durationMs, ...toOutcome(end) },
+    ...toRunFacts([...steps, ...pendingCalls], startedAtMs),
+    usage: sumUsage(steps),
   };
 }
 
 type Outcome = Pick<UnstoredRun, 'status' | 'incompleteReason' | 'errorCode' | 'errorMessage'>;
 
-function outcomeOf(end: UnstoredEnd): Outcome {
+function toOutcome(end: UnstoredEnd): Outcome {
   if (end === 'left' || end === 'done') return { status: end === 'left' ? 'cancelled' : 'completed' };
-  if ('failure' in end) return failureOf(end.failure);
+  if ('failure' in end) return toFailedOutcome(end.failure);
   const { status, incompleteReason, error } = end.run;
   return {
     status,
@@ -50,13 +50,13 @@ function outcomeOf(end: UnstoredEnd): Outcome {
   };
 }
 
-function failureOf(failure: unknown): Outcome {
+function toFailedOutcome(failure: unknown): Outcome {
   if (isCancel(failure)) return { status: 'cancelled' };
-  const known = domainErrorOf(failure);
-  if (!(known instanceof DomainError))
+  const domainError = toDomainError(failure);
+  if (!(domainError instanceof DomainError))
     return { status: 'failed', errorCode: 'SERVER_ERROR', errorMessage: 'Something went wrong on our side' };
-  const status: RunStatus = known.code === 'CLIENT_CLOSED_REQUEST' ? 'cancelled' : 'failed';
-  return status === 'cancelled' ? { status } : { status, errorCode: known.code, errorMessage: plainMessage(known.message) };
+  const status: RunStatus = domainError.code === 'CLIENT_CLOSED_REQUEST' ? 'cancelled' : 'failed';
+  return status === 'cancelled' ? { status } : { status, errorCode: domainError.code, errorMessage: plainMessage(domainError.message) };
 }
 
 const messageCharsMax = 200;

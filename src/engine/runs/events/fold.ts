@@ -111,9 +111,9 @@ export class RunFold {
     }
   }
 
-  #tell(spent: RunSpent | undefined): void {
-    if (spent === undefined) return;
-    this.#told = spent;
+  #tell(totals: RunSpent | undefined): void {
+    if (totals === undefined) return;
+    this.#told = totals;
     this.#callsSince = 0;
   }
 
@@ -254,9 +254,9 @@ function push<T>(lists: Map<number, T[]>, key: number, value: T): void {
 /** An open item with the text of its deltas. */
 function withSaid(item: RunItem, literals: readonly string[], citations: readonly Citation[]): RunItem {
   if (item.status !== 'in_progress') return item;
-  const said = storableText(JSON.parse(`"${literals.join('')}"`) as string);
-  if (item.type === 'message') return { ...item, text: said, citations };
-  if (item.type === 'reasoning') return { ...item, text: said };
-  if (item.type === 'function_call') return { ...item, arguments: said };
+  const decodedText = storableText(JSON.parse(`"${literals.join('')}"`) as string);
+  if (item.type === 'message') return { ...item, text: decodedText, citations };
+  if (item.type === 'reasoning') return { ...item, text: decodedText };
+  if (item.type === 'function_call') return { ...item, arguments: decodedText };
   return item;
 }

@@ -4,7 +4,7 @@ import { isLast, type RunEvent } from '../../../entities/conversations/runs/even
  * The events of a run that is over whose fold is its state: its beginning, messages that others added, listings of tools, and its end. What the end
  * records of the work (calls, questions that were searched) is left out, because it is deleted with the events. Undefined: the log has no such end.
  */
-export function foldedEventsOf(events: readonly RunEvent[]): readonly RunEvent[] | undefined {
+export function foldEvents(events: readonly RunEvent[]): readonly RunEvent[] | undefined {
   const [first] = events;
   const last = events.at(-1);
   if (first?.type !== 'response.created' || last === undefined || !isLast(last) || !('run' in last)) return undefined;

@@ -9,7 +9,7 @@ import { approvedSuffix } from './transcript.ts';
 /** Parts that a model sees as an image: as bytes, or as a reference to a file. */
 const imageParts: readonly string[] = ['image', 'chat-file', 'tool-image'];
 const imageChars = 4_000;
-const unanswered = 'Cancelled: no output was given for this call.';
+const missingOutputText = 'Cancelled: no output was given for this call.';
 
 /**
  * A chat's transcript in a form that every provider accepts: each call is followed by exactly one output, and empty messages are
@@ -17,18 +17,18 @@ const unanswered = 'Cancelled: no output was given for this call.';
  *
  * @param tokensMax  beyond it the oldest turns are left out (four characters a token); the last turn always stays.
  */
-export function historyOf(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
+export function buildHistory(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
   const turns: ModelMessage[][] = [];
-  const compressed = transcript.findLastIndex(isCompressed);
-  const summary = transcript[compressed]?.compression;
+  const compressionIndex = transcript.findLastIndex(isCompressed);
+  const summary = transcript[compressionIndex]?.compression;
   for (const [place, message] of transcript.entries()) {
-    if (place <= compressed) continue;
+    if (place <= compressionIndex) continue;
     if (message.role === 'user' || turns.length === 0) turns.push([]);
     turns.at(-1)?.push(...modelMessages(message, transcript, place));
   }
-  const kept = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
-  const said = withApprovedOutputs(kept.flat()).map(withoutImageAddresses);
-  return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
+  const recentTurns = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
+  const historyMessages = withApprovedOutputs(recentTurns.flat()).map(withoutImageAddresses);
+  return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...historyMessages] : historyMessages;
 }
 
 /**
@@ -44,8 +44,8 @@ function withApprovedOutputs(messages: readonly ModelMessage[]): readonly ModelM
     ),
   );
   if (outputs.size === 0) return messages;
-  const asked = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])));
-  const isTold = (id: string) => outputs.has(id) && asked.has(id.slice(0, -approvedSuffix.length));
+  const answeredIds = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])));
+  const isTold = (id: string) => outputs.has(id) && answeredIds.has(id.slice(0, -approvedSuffix.length));
   return messages.flatMap((message): readonly ModelMessage[] => {
     if (message.role === 'tool') {
       if (isTold(message.toolCallId)) return [];
@@ -54,8 +54,8 @@ function withApprovedOutputs(messages: readonly ModelMessage[]): readonly ModelM
     }
     if (message.role !== 'assistant' || message.toolCalls?.some(({ id }) => isTold(id)) !== true) return [message];
     const { toolCalls, ...rest } = message;
-    const left = toolCalls.filter(({ id }) => !isTold(id));
-    return left.length > 0 ? [{ ...rest, toolCalls: left }] : rest.content === null && rest.thoughts === undefined ? [] : [rest];
+    const pendingCalls = toolCalls.filter(({ id }) => !isTold(id));
+    return pendingCalls.length > 0 ? [{ ...rest, toolCalls: pendingCalls }] : rest.content === null && rest.thoughts === undefined ? [] : [rest];
   });
 }
 
@@ -114,21 +114,21 @@ function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]):
     { role: 'assistant', content: content === '' ? null : content, toolCalls },
     ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
     // Images of outputs follow them: no provider takes images inside an output.
-    ...toolCalls.flatMap(({ id }) => contextOf(outputs.get(id)).filter(({ role }) => role !== 'tool')),
+    ...toolCalls.flatMap(({ id }) => readContext(outputs.get(id)).filter(({ role }) => role !== 'tool')),
   ];
 }
 
 /** The output as the model gets it, including parts that people do not see. */
 function outputText(output: ChatMessage | undefined): string {
-  if (output === undefined) return unanswered;
-  const whole = contextOf(output).find(({ role }) => role === 'tool')?.content;
+  if (output === undefined) return missingOutputText;
+  const whole = readContext(output).find(({ role }) => role === 'tool')?.content;
   const content = typeof whole === 'string' ? whole : output.content;
   if (output.toolStatus === 'error') return `Error: ${content}`;
-  if (output.toolStatus === 'cancelled') return content === '' ? unanswered : `Cancelled: ${content}`;
+  if (output.toolStatus === 'cancelled') return content === '' ? missingOutputText : `Cancelled: ${content}`;
   return content;
 }
 
-function contextOf(message: ChatMessage | undefined): readonly ModelMessage[] {
+function readContext(message: ChatMessage | undefined): readonly ModelMessage[] {
   return (message?.context ?? []) as readonly ModelMessage[];
 }
 
@@ -141,7 +141,7 @@ function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonl
   let length = 0;
   let first = turns.length;
   while (first > 0) {
-    length += lengthOf(turns[first - 1] ?? []);
+    length += measureTurn(turns[first - 1] ?? []);
     if (length > tokensMax * 4 && first < turns.length) break;
     first -= 1;
   }
@@ -149,7 +149,7 @@ function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonl
 }
 
 /** Characters of the messages as JSON; an image counts as 1,000 tokens, however long its bytes or the reference to them are. */
-function lengthOf(turn: readonly ModelMessage[]): number {
+function measureTurn(turn: readonly ModelMessage[]): number {
   let images = 0;
   const text = JSON.stringify(turn, (_name, value: unknown) => {
     if (!isObject(value) || !imageParts.includes(String(value.type))) return value;
@@ -160,7 +160,7 @@ function lengthOf(turn: readonly ModelMessage[]): number {
 }
 
 /** The text of the messages among the items; null when there is none. */
-export function textOf(items: readonly RunItem[]): string | null {
+export function readTurnText(items: readonly RunItem[]): string | null {
   const texts = items.flatMap((item) => (item.type === 'message' ? [item.text] : []));
   return texts.length === 0 ? null : texts.join('\n\n');
 }

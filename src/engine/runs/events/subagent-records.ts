@@ -58,8 +58,8 @@ export class SubagentRecords {
         this.#kept.get(event.subagentId)?.events.push(...event.events);
         break;
       case 'response.subagent.completed': {
-        const kept = this.#kept.get(event.subagent.id);
-        if (kept !== undefined) kept.ended = event.subagent;
+        const record = this.#kept.get(event.subagent.id);
+        if (record !== undefined) record.ended = event.subagent;
         break;
       }
       case 'response.output_item.done':
@@ -69,14 +69,14 @@ export class SubagentRecords {
   }
 
   get all(): readonly SubagentRecord[] {
-    return [...this.#kept.values()].map((kept) => ({ ...kept, events: [...kept.events] }));
+    return [...this.#kept.values()].map((record) => ({ ...record, events: [...record.events] }));
   }
 }
 
 /** The state in which a dead process left a subagent. What its model said last, and nothing followed, is said anew. */
-export function stateOf(events: readonly RunEvent[]): SubagentState {
+export function foldState(events: readonly RunEvent[]): SubagentState {
   const items: RunItem[] = [];
-  const cited: Passage[] = [];
+  const citedPassages: Passage[] = [];
   const researches: BegunResearch[] = [];
   const subagents = new SubagentRecords();
   let ifLost: LostCallRule | undefined;
@@ -86,12 +86,12 @@ export function stateOf(events: readonly RunEvent[]): SubagentState {
       // A process that went on left out what stood behind this place.
       items.splice(event.outputIndex, Number.POSITIVE_INFINITY, event.item);
     } else if (event.type === 'response.server_tool_call.in_progress') ifLost = event.ifLost;
-    else if (event.type === 'parley.cited') cited.push(...event.passages);
+    else if (event.type === 'parley.cited') citedPassages.push(...event.passages);
     else if (event.type === 'parley.research') researches.push({ key: event.key, questions: event.questions });
   }
   const last = items.at(-1);
   const nextSequence = (events.at(-1)?.sequence ?? -1) + 1;
-  const state = { ifLost, cited, researches, subagents: subagents.all, nextSequence };
+  const state = { ifLost, cited: citedPassages, researches, subagents: subagents.all, nextSequence };
   if (last?.type === 'server_tool_call' && last.status === 'in_progress') {
     return { ...state, closed: items.slice(0, -1), call: last };
   }

@@ -28,8 +28,8 @@ export function toolImages(callId: string, files: readonly OutputFile[] | undefi
 
 /** The same for a call whose files are kept nowhere: images that stand in the result themselves. */
 export function keptToolImages(callId: string, files: readonly OutputFile[] | undefined): readonly ModelMessage[] {
-  const stored = (files ?? []).filter(({ fileId }) => fileId !== null);
-  if (stored.length > 0) return toolImages(callId, stored);
+  const storedFiles = (files ?? []).filter(({ fileId }) => fileId !== null);
+  if (storedFiles.length > 0) return toolImages(callId, storedFiles);
   const images = (files ?? []).filter(({ mimeType, url }) => inlineImageTypes.includes(mimeType) && isInline(url));
   if (images.length === 0) return [];
   const parts = images.map(({ url }) => ({ type: 'image', url }) as const);

@@ -30,15 +30,15 @@ const unmade = 'Cancelled: this call was not carried out.';
  *
  * Ids follow from the run's items, and times from the ids: a reader of the events knows both before the rows are written.
  */
-export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = wholeRun): readonly NewMessage[] {
+export function toTranscriptMessages(run: RunSnapshot, { from, inputs }: TranscriptSpan = wholeRun): readonly NewMessage[] {
   const messages: NewMessage[] = [];
   const turnStart = Math.max(from, ...inputs.map(({ at }) => at));
   let unsaid: RunItem[] = [];
   /** Adds a hidden message for calls that no text follows. */
   const flush = () => {
     const [first] = unsaid;
-    const context = contextOf(unsaid);
-    const images = imagePartsOf(unsaid);
+    const context = toContext(unsaid);
+    const images = listImageParts(unsaid);
     unsaid = [];
     // Thoughts alone stay while a run goes on: its next answer belongs to them.
     const isWanted = run.status === 'in_progress' || context.some(({ role }) => role === 'tool');
@@ -54,7 +54,7 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
       messages.push(...input.messages);
     }
     if (item.type === 'message' && item.text !== '') {
-      const context = contextOf(unsaid);
+      const context = toContext(unsaid);
       const parts = visibleParts(item.text, unsaid);
       unsaid = [];
       messages.push({ ...textMessage(run, item), parts, context: context.length === 0 ? null : context });
@@ -63,7 +63,7 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
     }
   }
   const toolCalls = awaitedItems(run, turnStart).map((item) => withOrigin(awaitedCall(item), item.origin));
-  if (toolCalls.length > 0) addCalls(run, turnStart, messages, toolCalls, contextOf(unsaid));
+  if (toolCalls.length > 0) addCalls(run, turnStart, messages, toolCalls, toContext(unsaid));
   else flush();
   for (const input of inputs) if (input.at >= run.output.length) messages.push(...input.messages);
   return messages;
@@ -71,12 +71,12 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
 
 /** The content parts of an answer that follows images of tools: its text, then the images. Null without images. */
 export function visibleParts(text: string, before: readonly RunItem[]): readonly PromptPart[] | null {
-  const images = imagePartsOf(before);
+  const images = listImageParts(before);
   return images.length === 0 ? null : [{ type: 'text', text }, ...images];
 }
 
 /** The files that calls of tools made. */
-export function outputFilesOf(items: readonly RunItem[]): readonly OutputFile[] {
+export function listOutputFiles(items: readonly RunItem[]): readonly OutputFile[] {
   return items.flatMap((item) => {
     if (item.type === 'server_tool_call_output') return item.files ?? [];
     return item.type === 'server_tool_call' ? (item.result?.files ?? []) : [];
@@ -84,28 +84,28 @@ export function outputFilesOf(items: readonly RunItem[]): readonly OutputFile[] 
 }
 
 /** The images among them. */
-export function imagesOf(items: readonly RunItem[]): readonly OutputFile[] {
-  return outputFilesOf(items).filter(isImage);
+export function listImages(items: readonly RunItem[]): readonly OutputFile[] {
+  return listOutputFiles(items).filter(isImage);
 }
 
 /** The others, which formats with a place for images show apart. */
-export function documentsOf(items: readonly RunItem[]): readonly OutputFile[] {
-  return outputFilesOf(items).filter((file) => !isImage(file));
+export function listDocuments(items: readonly RunItem[]): readonly OutputFile[] {
+  return listOutputFiles(items).filter((file) => !isImage(file));
 }
 
 function isImage({ mimeType }: OutputFile): boolean {
   return mimeType.startsWith('image/');
 }
 
-function imagePartsOf(items: readonly RunItem[]): readonly PromptPart[] {
-  return imagesOf(items).map(({ fileId, url }) => (fileId === null ? { type: 'url', url } : { type: 'id', id: fileId }));
+function listImageParts(items: readonly RunItem[]): readonly PromptPart[] {
+  return listImages(items).map(({ fileId, url }) => (fileId === null ? { type: 'url', url } : { type: 'id', id: fileId }));
 }
 
 /**
  * The items of a run as messages for its model: thoughts, texts, and each call with its output and its images. The calls of one answer stand in one
  * message, with what the answer thought and said before them; images stand behind all its outputs.
  */
-export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
+export function toContext(items: readonly RunItem[]): readonly ModelMessage[] {
   const messages: ModelMessage[] = [];
   let thoughts: Thought[] = [];
   /** Where the message with the newest calls is, and the images that its calls gave. */
@@ -115,7 +115,7 @@ export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
     messages.push(...images);
     images = [];
   };
-  const taken = () => {
+  const takeThoughts = () => {
     const own = thoughts;
     thoughts = [];
     return own.length === 0 ? {} : { thoughts: own };
@@ -124,40 +124,40 @@ export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
     if (item.type === 'reasoning' && item.origin !== undefined) thoughts.push({ text: item.text, ...item.origin });
     else if (item.type === 'message' && item.text !== '') {
       show();
-      messages.push({ role: 'assistant', content: item.text, ...taken() });
+      messages.push({ role: 'assistant', content: item.text, ...takeThoughts() });
     }
     if (item.type !== 'server_tool_call' && !(item.type === 'function_call' && item.status === 'completed')) continue;
-    const call = toolCallOf(item);
-    const asked = messages[asking];
+    const call = toToolCall(item);
+    const askingMessage = messages[asking];
     const last = messages.at(-1);
     const answer = item.origin?.answer;
-    if (answer !== undefined && asked?.role === 'assistant' && asked.toolCalls?.[0]?.origin?.answer === answer) {
-      messages[asking] = { ...asked, toolCalls: [...asked.toolCalls, call] };
+    if (answer !== undefined && askingMessage?.role === 'assistant' && askingMessage.toolCalls?.[0]?.origin?.answer === answer) {
+      messages[asking] = { ...askingMessage, toolCalls: [...askingMessage.toolCalls, call] };
     } else if (answer !== undefined && thoughts.length === 0 && last?.role === 'assistant' && last.toolCalls === undefined) {
       asking = messages.length - 1;
       messages[asking] = { ...last, toolCalls: [call] };
     } else {
       show();
-      asking = messages.push({ role: 'assistant', content: null, toolCalls: [call], ...taken() }) - 1;
+      asking = messages.push({ role: 'assistant', content: null, toolCalls: [call], ...takeThoughts() }) - 1;
     }
-    const result = item.type === 'server_tool_call' ? resultOf(item, items) : undefined;
+    const result = item.type === 'server_tool_call' ? findResult(item, items) : undefined;
     messages.push({ role: 'tool', toolCallId: call.id, content: outputText(result) });
     images = [...images, ...keptToolImages(call.id, result?.files)];
   }
   show();
-  return thoughts.length === 0 ? messages : [...messages, { role: 'assistant', content: null, ...taken() }];
+  return thoughts.length === 0 ? messages : [...messages, { role: 'assistant', content: null, ...takeThoughts() }];
 }
 
 /** What an answer thought and said. */
 export function saidIn(items: readonly RunItem[]): readonly AssistantMessage[] {
-  return contextOf(items.filter(({ type }) => type === 'reasoning' || type === 'message')).filter(isAssistant);
+  return toContext(items.filter(({ type }) => type === 'reasoning' || type === 'message')).filter(isAssistant);
 }
 
 function isAssistant(message: ModelMessage): message is AssistantMessage {
   return message.role === 'assistant';
 }
 
-function toolCallOf(item: ServerCallItem | FunctionCall): ModelToolCall {
+function toToolCall(item: ServerCallItem | FunctionCall): ModelToolCall {
   const { callId, name, arguments: args, origin } = item;
   // The call that asked for approval has the same id, and stands in the conversation already.
   const id = item.type === 'server_tool_call' && item.isApproved === true ? callId + approvedSuffix : callId;
@@ -236,7 +236,7 @@ function assistantMessage(run: RunSnapshot, id: string): NewMessage {
 }
 
 /** The result of a call among the items of a run; undefined while there is none. */
-function resultOf(call: ServerCallItem, items: readonly RunItem[]): CallResult | undefined {
+function findResult(call: ServerCallItem, items: readonly RunItem[]): CallResult | undefined {
   if (call.form !== undefined) return call.result;
   return items.find((item) => item.type === 'server_tool_call_output' && item.callId === call.callId) as CallResult | undefined;
 }

@@ -2,8 +2,8 @@ import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { ModelMessage, ModelRequest } from '../../models/port.ts';
 import type { Selection } from '../../models/route-stream.ts';
 import type { ServerTools } from '../../tools/server-tool.ts';
-import { needOf, within } from '../../usage/token-need.ts';
-import { type AnswerGate, gateOf } from '../model/gate.ts';
+import { estimateNeed, within } from '../../usage/token-need.ts';
+import { type AnswerGate, createGate } from '../model/gate.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
 import type { OpenRun } from '../open/open-run.ts';
 import { RunOutput } from '../output/output.ts';
@@ -41,29 +41,29 @@ export class FlowModel {
   }
 
   /** @returns the text; undefined when the run may ask no model any more. @throws ModelError; DomainError INSUFFICIENT_QUOTA. */
-  async *ask(asked: Asked, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], string | undefined> {
+  async *ask(modelQuestion: Asked, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], string | undefined> {
     const { plan, deps, budget, output: answer } = this.#run;
     if (budget.roundsLeft <= 0) return undefined;
-    const output = asked.isAnswer ? answer : new RunOutput(deps.newId, 0, [], this.#charsLeft);
+    const output = modelQuestion.isAnswer ? answer : new RunOutput(deps.newId, 0, [], this.#charsLeft);
     const from = output.items.length;
     const { responseFormat, answerCheck, formatMember } = plan;
-    const form = asked.isAnswer && responseFormat !== undefined ? { responseFormat } : {};
+    const form = modelQuestion.isAnswer && responseFormat !== undefined ? { responseFormat } : {};
     const check = {
       ...(answerCheck === undefined ? {} : { answerCheck }),
       ...(formatMember === undefined ? {} : { formatMember }),
     };
-    const gate = asked.isAnswer ? gateOf({ ...form, ...check }, output) : undefined;
+    const gate = modelQuestion.isAnswer ? createGate({ ...form, ...check }, output) : undefined;
     this.#gate = gate;
-    let { messages } = asked;
+    let { messages } = modelQuestion;
     for (;;) {
       const request: ModelRequest = {
-        ...{ model: asked.modelId, messages, tools: [], parameters: plan.parameters, isStreaming: plan.isStreaming },
+        ...{ model: modelQuestion.modelId, messages, tools: [], parameters: plan.parameters, isStreaming: plan.isStreaming },
         ...(plan.isWhole === undefined ? {} : { isWhole: plan.isWhole }),
         ...(plan.routing === undefined ? {} : { routing: plan.routing }),
         ...form,
       };
-      const call = yield* this.#call(request, output, asked.isAnswer, signal);
-      if (asked.isAnswer) this.answering = call;
+      const call = yield* this.#call(request, output, modelQuestion.isAnswer, signal);
+      if (modelQuestion.isAnswer) this.answering = call;
       const again = gate?.close(call);
       if (again === undefined || budget.roundsLeft <= 0) {
         output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
@@ -72,23 +72,23 @@ export class FlowModel {
       messages = [...messages, ...again];
     }
     const text = output.textFrom(from);
-    if (!asked.isAnswer) this.#charsLeft -= text.length;
+    if (!modelQuestion.isAnswer) this.#charsLeft -= text.length;
     return text;
   }
 
   async *#call(
-    asked: ModelRequest,
+    modelRequest: ModelRequest,
     output: RunOutput,
     isAnswer: boolean,
     signal: AbortSignal,
   ): AsyncGenerator<readonly RunEvent[], ModelCall> {
     const { plan, deps, budget, spending } = this.#run;
     budget.beginRound();
-    const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(asked));
-    const call = new ModelCall(within(asked, hold.outputMax), false);
+    const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => estimateNeed(modelRequest));
+    const call = new ModelCall(within(modelRequest, hold.outputMax), false);
     if (isAnswer) this.#gate?.open(call, budget.roundsLeft > 0);
     const startedMs = performance.now();
-    const trace = this.#run.trace?.modelCall(asked.model);
+    const trace = this.#run.trace?.modelCall(modelRequest.model);
     try {
       for await (const deltas of call.start(deps.models, signal, trace?.traceparent)) {
         call.take(deltas, output, noTools);

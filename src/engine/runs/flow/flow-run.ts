@@ -95,28 +95,28 @@ class FlowRun {
       return;
     }
     const startedMs = performance.now();
-    let done: DoneStep | undefined;
+    let doneStep: DoneStep | undefined;
     try {
-      done = yield* this.#steps.run(step, place, signal);
+      doneStep = yield* this.#steps.run(step, place, signal);
     } catch (error) {
       if (!signal.aborted && (error instanceof ModelError || error instanceof DomainError)) {
         this.#record(step, place, { status: 'failed', input: '', text: error.message }, startedMs);
       }
       throw error;
     }
-    if (done === undefined) this.#isBounded = true;
-    else this.#record(step, place, done, startedMs);
+    if (doneStep === undefined) this.#isBounded = true;
+    else this.#record(step, place, doneStep, startedMs);
     this.#run.spending.emit();
   }
 
-  #record({ id, type }: FlowStep, place: number, done: DoneStep, startedMs: number): void {
-    const { status, input, marked, next, passages = [], isSaid } = done;
+  #record({ id, type }: FlowStep, place: number, doneStep: DoneStep, startedMs: number): void {
+    const { status, input, marked: markedText, next, passages = [], isSaid } = doneStep;
     const mask = (plain: string) => this.#run.deps.mask?.text(plain) ?? plain;
-    const text = mask(done.text);
+    const text = mask(doneStep.text);
     const result: FlowStepResult = {
       place,
       text,
-      ...(marked === undefined || marked === done.text ? {} : { marked: mask(marked) }),
+      ...(markedText === undefined || markedText === doneStep.text ? {} : { marked: mask(markedText) }),
       ...(next === undefined ? {} : { next }),
       ...(isSaid === true ? { isSaid } : {}),
     };

@@ -1,8 +1,8 @@
 import type { FlowCondition, FlowStep } from '../../../entities/agents/flow.ts';
 
 /** Whether a condition holds, with its texts filled in. White space around the texts does not count. */
-export function holds({ left, operator, right }: FlowCondition): boolean {
-  const one = left.trim();
+export function holds({ left: leftText, operator, right }: FlowCondition): boolean {
+  const one = leftText.trim();
   const other = right.trim();
   switch (operator) {
     case 'equals':
@@ -14,9 +14,9 @@ export function holds({ left, operator, right }: FlowCondition): boolean {
     case 'notContains':
       return !one.includes(other);
     case 'greaterThan':
-      return numberOf(one) > numberOf(other);
+      return parseNumber(one) > parseNumber(other);
     case 'lessThan':
-      return numberOf(one) < numberOf(other);
+      return parseNumber(one) < parseNumber(other);
     case 'isEmpty':
       return one === '';
     case 'isNotEmpty':
@@ -29,18 +29,18 @@ export function placeAfter(steps: readonly FlowStep[], place: number, isTrue: bo
   const step = steps[place];
   if (step?.type !== 'branch') return place + 1;
   const target = isTrue ? step.onTrue : step.onFalse;
-  const found = target === undefined ? -1 : steps.findIndex(({ id }) => id === target);
-  return found <= place ? place + 1 : found;
+  const foundIndex = target === undefined ? -1 : steps.findIndex(({ id }) => id === target);
+  return foundIndex <= place ? place + 1 : foundIndex;
 }
 
 /** Whether a step that gives the answer may follow, on any path from a place on. */
 export function mayAnswerFrom(steps: readonly FlowStep[], place: number): boolean {
-  const seen = new Set<number>();
+  const seenPlaces = new Set<number>();
   const open = [place];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     const step = steps[at];
-    if (step === undefined || seen.has(at)) continue;
-    seen.add(at);
+    if (step === undefined || seenPlaces.has(at)) continue;
+    seenPlaces.add(at);
     if (isAnswering(step)) return true;
     open.push(placeAfter(steps, at, true), placeAfter(steps, at, false));
   }
@@ -53,6 +53,6 @@ export function isAnswering({ type }: FlowStep): boolean {
 }
 
 /** NaN for a text that is no number: it is neither greater nor less. */
-function numberOf(text: string): number {
+function parseNumber(text: string): number {
   return text === '' ? Number.NaN : Number(text);
 }

@@ -4,12 +4,12 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import { escapeMarkup } from '../../../lib/text/markup.ts';
 import { type CitedPassage, passagesWithin, writePassages } from '../../models/prompts/passages.ts';
-import { contextOf } from '../events/transcript.ts';
+import { toContext } from '../events/transcript.ts';
 import type { OpenRun } from '../open/open-run.ts';
 import type { FlowModel } from './flow-model.ts';
 import { holds, mayAnswerFrom, placeAfter } from './route.ts';
 import { namesIn, namesInValue } from './template.ts';
-import { messagesFor, turnOf } from './turn.ts';
+import { messagesFor, toTurn } from './turn.ts';
 import type { FlowValues } from './values.ts';
 
 /** What a step came to. */
@@ -53,8 +53,8 @@ export class FlowSteps {
         return this.#retrieve(step, signal);
       case 'prompt': {
         const values = this.#values;
-        const marked = values.fill(step.text, 'models');
-        return { status: 'completed', input: '', text: values.fill(step.text, 'people'), marked };
+        const markedText = values.fill(step.text, 'models');
+        return { status: 'completed', input: '', text: values.fill(step.text, 'people'), marked: markedText };
       }
       case 'tool':
         return yield* this.#tool(step, place, signal);
@@ -73,17 +73,17 @@ export class FlowSteps {
     if (knowledge === undefined || question === '') return { status: 'completed', input: question, text: '' };
     const sources = knowledge.dataSourceIds.filter((source) => dataSourceIds?.includes(source) ?? true);
     try {
-      const asked = { ...knowledge, dataSourceIds: sources, question, charge: plan.charge };
-      const { passages: found } = await this.#run.search(asked, signal);
-      const fitting = inputTokensMax === undefined ? found : passagesWithin(found, plan.messages, inputTokensMax);
+      const searchQuestion = { ...knowledge, dataSourceIds: sources, question, charge: plan.charge };
+      const { passages: foundPassages } = await this.#run.search(searchQuestion, signal);
+      const fitting = inputTokensMax === undefined ? foundPassages : passagesWithin(foundPassages, plan.messages, inputTokensMax);
       const passages = fitting.slice(0, limit ?? fitting.length);
       this.#run.gotPassages(passages.length);
       if (passages.length === 0) return { status: 'completed', input: question, text: '' };
       const numbers = citable.cite(passages);
-      const numbered = passages.map((passage, index) => ({ passage, number: numbers[index] ?? 0 }));
-      const marked = writePassages(numbered, plan.generateCitations);
-      if (!this.#named.has(id)) this.#knowledge.push(marked);
-      return { status: 'completed', input: question, text: passagesText(numbered), marked, passages };
+      const numberedPassages = passages.map((passage, index) => ({ passage, number: numbers[index] ?? 0 }));
+      const markedText = writePassages(numberedPassages, plan.generateCitations);
+      if (!this.#named.has(id)) this.#knowledge.push(markedText);
+      return { status: 'completed', input: question, text: passagesText(numberedPassages), marked: markedText, passages };
     } catch (error) {
       signal.throwIfAborted();
       deps.logger.error({ err: error, runId: start.runId }, 'retrieval failed; the flow continues without passages');
@@ -92,12 +92,12 @@ export class FlowSteps {
   }
 
   /** A tool that fails gives its error as the output: a later branch or model step can go by it. */
-  async *#tool({ tool: name, arguments: given }: StepOf<'tool'>, place: number, signal: AbortSignal): StepEvents {
+  async *#tool({ tool: name, arguments: argumentTemplates }: StepOf<'tool'>, place: number, signal: AbortSignal): StepEvents {
     const { tools, calls, budget, callAgain, start } = this.#run;
     const callId = `flow_${place + 1}`;
-    const args = JSON.stringify(this.#values.fillArguments(given));
-    const known = this.#result(callId);
-    if (known !== undefined) return doneCall(name, known);
+    const args = JSON.stringify(this.#values.fillArguments(argumentTemplates));
+    const knownOutcome = this.#result(callId);
+    if (knownOutcome !== undefined) return doneCall(name, knownOutcome);
     if (callAgain !== undefined && start.continues?.call?.callId === callId) yield* calls.again(callAgain, signal);
     else {
       const tool = tools.all.get(name);
@@ -110,9 +110,9 @@ export class FlowSteps {
       if (budget.mustAnswer) return undefined;
       yield* calls.make([{ callId, name, arguments: args }], [], false, signal);
     }
-    const made = this.#result(callId);
-    if (made === undefined) throw new Error('a call of a flow has no result');
-    return doneCall(name, made);
+    const callOutcome = this.#result(callId);
+    if (callOutcome === undefined) throw new Error('a call of a flow has no result');
+    return doneCall(name, callOutcome);
   }
 
   /** The result of a call among the items of the run, also of an earlier process. */
@@ -120,8 +120,8 @@ export class FlowSteps {
     const { items } = this.#run.output;
     const call = items.findLast((item) => item.type === 'server_tool_call' && item.callId === callId);
     if (call?.type !== 'server_tool_call') return undefined;
-    const told = contextOf(items).find((message) => message.role === 'tool' && message.toolCallId === callId);
-    const text = typeof told?.content === 'string' ? told.content : '';
+    const toolMessage = toContext(items).find((message) => message.role === 'tool' && message.toolCallId === callId);
+    const text = typeof toolMessage?.content === 'string' ? toolMessage.content : '';
     return { arguments: call.arguments, text, isFailed: call.status === 'failed' };
   }
 
@@ -131,14 +131,14 @@ export class FlowSteps {
     const values = this.#values;
     const isPlain = prompt.trim() === '{{input}}';
     const input = values.fill(prompt, 'people');
-    const marked = isPlain ? undefined : values.fill(prompt, 'models');
+    const markedPrompt = isPlain ? undefined : values.fill(prompt, 'models');
     const isAnswer = !mayAnswerFrom(flow.steps, place + 1);
-    const asked = {
+    const modelQuestion = {
       modelId: modelId === undefined ? plan.modelId : await this.#modelOf(modelId),
-      messages: messagesFor(turnOf(plan.messages), marked, flow.input, this.#knowledge),
+      messages: messagesFor(toTurn(plan.messages), markedPrompt, flow.input, this.#knowledge),
       isAnswer,
     };
-    const text = yield* this.#model.ask(asked, signal);
+    const text = yield* this.#model.ask(modelQuestion, signal);
     if (text === undefined) return undefined;
     return { status: 'completed', input, text, ...(isAnswer ? { isSaid: true } : {}) };
   }
@@ -151,9 +151,9 @@ export class FlowSteps {
 
   #branch({ condition }: StepOf<'branch'>, place: number): DoneStep {
     const values = this.#values;
-    const left = values.fill(condition.left, 'people');
-    const isTrue = holds({ ...condition, left, right: values.fill(condition.right, 'people') });
-    return { status: 'completed', input: left, text: String(isTrue), next: placeAfter(this.#flow.steps, place, isTrue) };
+    const leftText = values.fill(condition.left, 'people');
+    const isTrue = holds({ ...condition, left: leftText, right: values.fill(condition.right, 'people') });
+    return { status: 'completed', input: leftText, text: String(isTrue), next: placeAfter(this.#flow.steps, place, isTrue) };
   }
 }
 

@@ -10,7 +10,7 @@ export interface Turn {
 }
 
 /** Finds the turn that the flow answers: the last messages of the user. Calls of the flow's own tools behind them are left out. */
-export function turnOf(messages: readonly ModelMessage[]): Turn {
+export function toTurn(messages: readonly ModelMessage[]): Turn {
   const firstSaid = messages.findIndex(({ role }) => role !== 'system');
   const from = firstSaid < 0 ? messages.length : firstSaid;
   const end = messages.findLastIndex(({ role }) => role === 'user') + 1;
@@ -30,7 +30,7 @@ export function turnOf(messages: readonly ModelMessage[]): Turn {
  * @param knowledge  passages that no text of the flow names.
  */
 export function messagesFor(
-  { system, history, said }: Turn,
+  { system, history, said: turnMessages }: Turn,
   prompt: string | undefined,
   input: string,
   knowledge: readonly string[],
@@ -40,8 +40,8 @@ export function messagesFor(
     ...knowledge.map((content): ModelMessage => ({ role: 'system', content })),
     ...history,
   ];
-  if (prompt === undefined) return [...before, ...said];
+  if (prompt === undefined) return [...before, ...turnMessages];
   // Files and images of the user stay: the prompt has the user's text only.
-  const isPlain = said.length === 1 && said[0]?.content === input;
-  return [...before, ...(isPlain ? [] : said), { role: 'user', content: prompt }];
+  const isPlain = turnMessages.length === 1 && turnMessages[0]?.content === input;
+  return [...before, ...(isPlain ? [] : turnMessages), { role: 'user', content: prompt }];
 }

@@ -35,8 +35,8 @@ export class FlowValues {
     return fill(template, this.#valueOf(audience, template.length));
   }
 
-  fillArguments(given: JsonObject): JsonObject {
-    return fillValue(given, this.#valueOf('people', 0)) as JsonObject;
+  fillArguments(argumentTemplates: JsonObject): JsonObject {
+    return fillValue(argumentTemplates, this.#valueOf('people', 0)) as JsonObject;
   }
 
   #valueOf(audience: Audience, length: number): (name: TemplateName) => string | undefined {

@@ -4,9 +4,9 @@ import { estimateTokens } from '../../models/tokens.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import { RunBudget } from '../../usage/budget.ts';
 import { RunTools } from '../calls/run-tools.ts';
-import { toolRunOf } from '../calls/tool-run.ts';
+import { createToolRun } from '../calls/tool-run.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
-import { requestOf } from '../model/model-request.ts';
+import { makeRequest } from '../model/model-request.ts';
 import { findPassages } from '../model/passages.ts';
 import { CitablePassages } from '../output/citable.ts';
 import { RunOutput } from '../output/output.ts';
@@ -31,14 +31,14 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   const subagents = subagentsOfRun({ plan, deps, start, budget, recorder, run: runLoop, spent: () => undefined });
   const tools = new RunTools(plan, deps);
   if (tools.mustOpen)
-    await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1, charged, files: deps.filesOf(plan) }, signal));
+    await tools.open(createToolRun({ plan, deps, start, subagents, cite: () => 1, charged, files: deps.filesOf(plan) }, signal));
   let { messages } = plan;
   if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
     const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
     const citable = new CitablePassages([], plan.generateCitations, output, false);
     messages = withPassages(messages, await findPassages(plan, deps, citable, output, runId, signal), plan.generateCitations);
   }
-  return tokensOf(requestOf(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
+  return countTokens(makeRequest(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
 }
 
 /** Counting calls no tool. */
@@ -46,7 +46,7 @@ function charged(): Promise<never> {
   return Promise.reject(new Error('a count of tokens makes no upstream call'));
 }
 
-function tokensOf({ messages, tools, responseFormat }: ModelRequest): number {
+function countTokens({ messages, tools, responseFormat }: ModelRequest): number {
   let tokens = 0;
   for (const message of messages) tokens += messageTokens + tokensOfMessage(message);
   for (const { name, description, parameters } of tools) {
@@ -62,8 +62,8 @@ function tokensOfMessage(message: ModelMessage): number {
   if (typeof content === 'string') tokens += estimateTokens(content);
   else for (const part of content ?? []) tokens += part.type === 'text' ? estimateTokens(part.text) : imageTokens;
   if (message.role === 'assistant') {
-    for (const { name, arguments: given } of message.toolCalls ?? []) {
-      tokens += toolTokens + estimateTokens(name) + estimateTokens(given);
+    for (const { name, arguments: argumentText } of message.toolCalls ?? []) {
+      tokens += toolTokens + estimateTokens(name) + estimateTokens(argumentText);
     }
   }
   return tokens;

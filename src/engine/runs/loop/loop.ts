@@ -5,17 +5,17 @@ import { isCall } from '../../plan/choice.ts';
 import type { Approvals, RunPlan } from '../../plan/plan.ts';
 import type { ModelCallTrace } from '../../tracing/run-trace.ts';
 import type { TokenHold } from '../../usage/limits.ts';
-import { type AllowanceHold, least, leavesAnother, reserveBeside, shareOf } from '../../usage/token-allowance.ts';
-import { needOf, within } from '../../usage/token-need.ts';
+import { type AllowanceHold, least, leavesAnother, reserveBeside, takeShare } from '../../usage/token-allowance.ts';
+import { estimateNeed, within } from '../../usage/token-need.ts';
 import { approvedCalls, withResults } from '../calls/approvals.ts';
 import type { RunControl } from '../control/control.ts';
 import { type LoopDeps, type LoopStart, withMask } from '../control/loop-deps.ts';
-import { asStored, historyOf } from '../events/history.ts';
-import { contextOf, saidIn } from '../events/transcript.ts';
+import { asStored, buildHistory } from '../events/history.ts';
+import { toContext, saidIn } from '../events/transcript.ts';
 import { runFlow } from '../flow/flow-run.ts';
-import { type AnswerGate, gateOf } from '../model/gate.ts';
+import { type AnswerGate, createGate } from '../model/gate.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
-import { requestOf } from '../model/model-request.ts';
+import { makeRequest } from '../model/model-request.ts';
 import { findPassages } from '../model/passages.ts';
 import { OpenRun } from '../open/open-run.ts';
 
@@ -71,7 +71,7 @@ class Run {
   constructor(run: OpenRun) {
     const { plan, start, output, tools } = run;
     this.#run = run;
-    this.#gate = gateOf(plan, output);
+    this.#gate = createGate(plan, output);
     run.gate = this.#gate;
     this.#messages = plan.messages;
     this.#hasCalled = start.before?.output.some(isCall) === true;
@@ -99,8 +99,8 @@ class Run {
           while (asksModel && this.#hasRound()) {
             spending.emit();
             if (control?.hasInput === true) this.#add(await this.#takeSteers(control, signal));
-            const opened = this.#openRound();
-            const round = opened instanceof Promise ? await opened : opened;
+            const openedRound = this.#openRound();
+            const round = openedRound instanceof Promise ? await openedRound : openedRound;
             const { call } = round;
             try {
               for await (const deltas of call.start(deps.models, modelSignal, round.trace?.traceparent)) {
@@ -189,11 +189,11 @@ class Run {
     this.#turnFrom = output.items.length;
     budget.beginRound();
     const hasCalled = this.#hasCalled;
-    const requestFor = (isLast: boolean) => requestOf(plan, tools, this.#messages, { mustAnswer: isLast, hasCalled });
-    const asked = requestFor(budget.mustAnswer);
-    const mustAnswer = budget.mustAnswer || !leavesAnother(asked, budget.tokens);
-    const request = mustAnswer && !budget.mustAnswer ? requestFor(true) : asked;
-    const share = shareOf(request, budget.tokens);
+    const requestFor = (isLast: boolean) => makeRequest(plan, tools, this.#messages, { mustAnswer: isLast, hasCalled });
+    const modelRequest = requestFor(budget.mustAnswer);
+    const mustAnswer = budget.mustAnswer || !leavesAnother(modelRequest, budget.tokens);
+    const request = mustAnswer && !budget.mustAnswer ? requestFor(true) : modelRequest;
+    const share = takeShare(request, budget.tokens);
     const open = (hold: TokenHold): Round => {
       const answer = `${start.runId}:${this.#turnFrom}`;
       const call = new ModelCall(within(request, least(hold.outputMax, share?.outputMax)), plan.toolChoice !== 'none', answer);
@@ -201,7 +201,7 @@ class Run {
       this.#gate?.open(call, budget.roundsLeft > 0);
       return { call, hold, share, mustAnswer, startedMs: performance.now(), trace: trace?.modelCall(request.model) };
     };
-    const hold = reserveBeside(() => deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request)), share);
+    const hold = reserveBeside(() => deps.limits.reserve(plan.charge.orgId, 'api', () => estimateNeed(request)), share);
     if (!(hold instanceof Promise)) return open(hold);
     return hold.then(open, (error: unknown) => {
       share?.release(0);
@@ -213,9 +213,9 @@ class Run {
   #endCall({ call, share, ...books }: Round, wasCut: boolean): void {
     this.#hasCalled ||= call.hasCalled;
     this.#serviceTier = call.serviceTier ?? this.#serviceTier;
-    const used = call.usage(wasCut);
+    const tokenUsage = call.usage(wasCut);
     // First, because the log says with the charge what subagents have used.
-    share?.release(used === undefined ? 0 : used.inputTokens + used.outputTokens);
+    share?.release(tokenUsage === undefined ? 0 : tokenUsage.inputTokens + tokenUsage.outputTokens);
     const { spending, deps } = this.#run;
     this.#run.warn(call.warnings);
     bookCall(call, wasCut, { ...books, spending, timings: deps.timings });
@@ -241,8 +241,8 @@ class Run {
   /** Makes the calls that the answer asks for. @returns whether the model is asked again in this turn. */
   async *#makeCalls({ call, mustAnswer }: Round, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], boolean> {
     const { citable, output, calls } = this.#run;
-    const said = saidIn(citable.asWritten(output.items.slice(this.#turnFrom)));
-    const answers = yield* calls.make(call.wholeCalls, said, mustAnswer, signal);
+    const priorMessages = saidIn(citable.asWritten(output.items.slice(this.#turnFrom)));
+    const answers = yield* calls.make(call.wholeCalls, priorMessages, mustAnswer, signal);
     this.#awaitsClient = this.#hasClientCalls();
     // The client answers its own calls first; the results of the service's calls are in the run's items.
     if (this.#awaitsClient) return false;
@@ -258,8 +258,8 @@ class Run {
   async #beginTurn(control: RunControl, signal: AbortSignal): Promise<boolean> {
     const { budget, citable, output } = this.#run;
     if (this.#isOver || budget.roundsLeft <= 0 || (await control.mayEnd())) return false;
-    const said = contextOf(citable.asWritten(output.items.slice(this.#turnFrom)));
-    this.#add(await this.#run.withImages(said, this.#messages, signal));
+    const priorMessages = toContext(citable.asWritten(output.items.slice(this.#turnFrom)));
+    this.#add(await this.#run.withImages(priorMessages, this.#messages, signal));
     this.#awaitsClient = false;
     this.#isBounded = false;
     return true;
@@ -270,10 +270,10 @@ class Run {
   }
 
   async #takeSteers(control: RunControl, signal: AbortSignal): Promise<readonly ModelMessage[]> {
-    const taken = await control.take();
+    const takenSteers = await control.take();
     // One event for each time: a process that takes the run over counts them to know what was taken.
-    for (const messages of taken) this.#run.output.emit({ type: 'parley.input', messages });
-    return this.#run.withImages(historyOf(taken.flat().map(asStored), undefined), this.#messages, signal);
+    for (const messages of takenSteers) this.#run.output.emit({ type: 'parley.input', messages });
+    return this.#run.withImages(buildHistory(takenSteers.flat().map(asStored), undefined), this.#messages, signal);
   }
 
   #hasClientCalls(): boolean {

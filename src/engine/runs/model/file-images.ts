@@ -1,5 +1,5 @@
 import { DomainError } from '../../../entities/ground/errors.ts';
-import { imageTypeOf } from '../../../lib/image-type.ts';
+import { detectImageType } from '../../../lib/image-type.ts';
 import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
@@ -42,7 +42,7 @@ export async function withFileImages(
 ): Promise<readonly ModelMessage[]> {
   if (!messages.some(hasImageReference)) return messages;
   const result: ModelMessage[] = [];
-  let left = sight.bytesLeft ?? imagesBytesMax;
+  let remainingBytes = sight.bytesLeft ?? imagesBytesMax;
   for (const message of messages.toReversed()) {
     if (!hasImageReference(message)) {
       result.push(message);
@@ -56,11 +56,11 @@ export async function withFileImages(
         content.push(part);
         continue;
       }
-      const image = isToolImage(part) ? await toolImage(part, sight, left, signal) : await fileImage(part, sight, blobs);
-      if (image === undefined || image.bytes.length > left)
+      const image = isToolImage(part) ? await toolImage(part, sight, remainingBytes, signal) : await fileImage(part, sight, blobs);
+      if (image === undefined || image.bytes.length > remainingBytes)
         content.push({ type: 'text', text: `[image ${part.name}, not shown]` });
       else {
-        left -= image.bytes.length;
+        remainingBytes -= image.bytes.length;
         const detail = isToolImage(part) || part.detail === undefined ? {} : { detail: part.detail };
         content.push({ type: 'image', url: `data:${image.mimeType};base64,${image.bytes.toString('base64')}`, ...detail });
       }
@@ -98,12 +98,12 @@ async function fileImage(
 async function toolImage(
   { id }: ToolImagePart,
   { files }: ImageSight,
-  left: number,
+  remainingBytes: number,
   signal: AbortSignal,
 ): Promise<ReadImage | undefined> {
-  if (files === undefined || left <= 0) return undefined;
-  const bytes = await unlessMissing(files.read({ id }, Math.min(left, toolImageBytesMax), signal));
-  const mimeType = bytes === undefined ? undefined : imageTypeOf(bytes);
+  if (files === undefined || remainingBytes <= 0) return undefined;
+  const bytes = await unlessMissing(files.read({ id }, Math.min(remainingBytes, toolImageBytesMax), signal));
+  const mimeType = bytes === undefined ? undefined : detectImageType(bytes);
   return bytes === undefined || mimeType === undefined ? undefined : { bytes, mimeType };
 }
 

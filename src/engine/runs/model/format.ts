@@ -28,17 +28,17 @@ export class AnswerFormat {
     if (this.#format.type === 'json_object') {
       return isObject(value) ? undefined : 'is not a JSON object';
     }
-    const found = this.#check(value);
-    if (found === undefined) return undefined;
-    const at = found.value === '' ? '' : ` at ${found.value.replace(/^\./, '')}`;
-    return `${found.message}${at} (text.format.schema${found.schema})`;
+    const schemaFault = this.#check(value);
+    if (schemaFault === undefined) return undefined;
+    const at = schemaFault.value === '' ? '' : ` at ${schemaFault.value.replace(/^\./, '')}`;
+    return `${schemaFault.message}${at} (text.format.schema${schemaFault.schema})`;
   }
 
   askAgain(fault: string): string {
     const format = this.#format;
     const schema = format.type === 'json_schema' ? JSON.stringify(format.schema) : '';
-    const wanted = schema === '' ? 'one JSON object' : 'one JSON text that fits the schema';
-    const shown = schema === '' || schema.length > schemaShownMax ? '' : `\nThe schema: ${schema}`;
-    return `This answer cannot be used: it ${fault}. Answer again, whole, with ${wanted} and nothing before or behind it.${shown}`;
+    const wantedForm = schema === '' ? 'one JSON object' : 'one JSON text that fits the schema';
+    const schemaText = schema === '' || schema.length > schemaShownMax ? '' : `\nThe schema: ${schema}`;
+    return `This answer cannot be used: it ${fault}. Answer again, whole, with ${wantedForm} and nothing before or behind it.${schemaText}`;
   }
 }

@@ -7,7 +7,7 @@ import { AnswerFormat } from './format.ts';
 import type { ModelCall } from './model-call.ts';
 
 /** Undefined for a run without a checked format and without a forced call. */
-export function gateOf(plan: GatedPlan, output: RunOutput): AnswerGate | undefined {
+export function createGate(plan: GatedPlan, output: RunOutput): AnswerGate | undefined {
   const { responseFormat, answerCheck, toolChoice, formatMember = 'text.format' } = plan;
   const isChecked = answerCheck !== undefined && responseFormat !== undefined && responseFormat.type !== 'text';
   const format = isChecked ? new AnswerFormat(responseFormat) : undefined;
@@ -62,7 +62,7 @@ export class AnswerGate {
     const { items } = this.#output;
     this.#call = call;
     // A reader has seen what the run said before its pause: the rest follows it.
-    this.#from = items.length === this.#itemsBefore ? beginningOf(items) : items.length;
+    this.#from = items.length === this.#itemsBefore ? findBeginning(items) : items.length;
     const mayHold = isForcing(call.request.toolChoice) ? this.#mayHoldCall : this.#mayHoldText;
     this.#mark = mayAskAgain && mayHold && this.#from === items.length ? this.#output.mark() : undefined;
   }
@@ -79,17 +79,17 @@ export class AnswerGate {
     this.#mark = undefined;
     if (!call.isAnswer) return undefined;
     const { toolChoice } = call.request;
-    const said = this.#output.textFrom(this.#from);
+    const writtenText = this.#output.textFrom(this.#from);
     if (isForcing(toolChoice)) {
       if (mark === undefined) throw this.#refused('tool_choice', missedCall(toolChoice));
       this.#mayHoldCall = false;
-      return this.#again(mark, said, askForCall(toolChoice));
+      return this.#again(mark, writtenText, askForCall(toolChoice));
     }
-    const fault = format?.faultOf(said);
+    const fault = format?.faultOf(writtenText);
     if (format === undefined || fault === undefined) return undefined;
     if (mark === undefined) throw this.#refused(this.#formatMember, fault);
     this.#mayHoldText = false;
-    return this.#again(mark, said, format.askAgain(fault));
+    return this.#again(mark, writtenText, format.askAgain(fault));
   }
 
   #refused(member: string, fault: string): ModelError {
@@ -97,15 +97,15 @@ export class AnswerGate {
     return new ModelError('MODEL_ERROR', `The model did not keep to ${member}: its answer ${fault}`, false);
   }
 
-  #again(mark: OutputMark, said: string, content: string): readonly ModelMessage[] {
+  #again(mark: OutputMark, writtenText: string, content: string): readonly ModelMessage[] {
     this.#output.takeBack(mark);
-    const answer: readonly ModelMessage[] = said === '' ? [] : [{ role: 'assistant', content: said }];
+    const answer: readonly ModelMessage[] = writtenText === '' ? [] : [{ role: 'assistant', content: writtenText }];
     return [...answer, { role: 'user', content }];
   }
 }
 
 /** Index of the item whose text the next round continues: an item that a pause cut off, else the next new item. */
-function beginningOf(items: readonly RunItem[]): number {
+function findBeginning(items: readonly RunItem[]): number {
   const last = items.findLastIndex((item) => !(item.type === 'message' && item.status === 'incomplete'));
   return last + 1;
 }

@@ -63,9 +63,9 @@ export class ModelCall {
    * @throws ModelError, or the signal's reason, while it is read.
    */
   start(models: ModelRouter, signal: AbortSignal, traceparent?: string): AsyncIterable<readonly ModelDelta[]> {
-    const routed = models.stream(traceparent === undefined ? this.request : { ...this.request, traceparent }, signal);
-    this.selection = routed.selection;
-    return routed.deltas;
+    const routedStream = models.stream(traceparent === undefined ? this.request : { ...this.request, traceparent }, signal);
+    this.selection = routedStream.selection;
+    return routedStream.deltas;
   }
 
   /**

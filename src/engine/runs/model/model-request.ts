@@ -12,19 +12,19 @@ interface Turn {
 }
 
 /** Builds the next model request of a run. */
-export function requestOf(
+export function makeRequest(
   plan: RunPlan,
   tools: RunTools,
   messages: readonly ModelMessage[],
   { mustAnswer, hasCalled }: Turn,
 ): ModelRequest {
   const isForcing = plan.forcedTool !== undefined && !hasCalled && !mustAnswer;
-  const offered = tools.definitions(isForcing);
-  const toolChoice = mustAnswer && tools.all.size > 0 ? 'none' : choiceFor(plan.toolChoice, hasCalled, offered);
+  const offeredTools = tools.definitions(isForcing);
+  const toolChoice = mustAnswer && tools.all.size > 0 ? 'none' : choiceFor(plan.toolChoice, hasCalled, offeredTools);
   return {
     model: plan.modelId,
     messages,
-    tools: offered,
+    tools: offeredTools,
     parameters: plan.parameters,
     isStreaming: plan.isStreaming,
     ...(plan.isWhole === undefined ? {} : { isWhole: plan.isWhole }),

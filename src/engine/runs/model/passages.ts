@@ -26,12 +26,12 @@ export async function findPassages(
   };
   try {
     const earlier = turnsBefore(messages);
-    const asked = { ...knowledge, ...(earlier.length === 0 ? {} : { earlier }), charge: plan.charge };
-    const { passages: found, retrieval, searched } = await deps.retrieve(asked, signal);
-    const passages = inputTokensMax === undefined ? found : passagesWithin(found, messages, inputTokensMax);
+    const searchQuestion = { ...knowledge, ...(earlier.length === 0 ? {} : { earlier }), charge: plan.charge };
+    const { passages: foundPassages, retrieval, searched: searchedQuestion } = await deps.retrieve(searchQuestion, signal);
+    const passages = inputTokensMax === undefined ? foundPassages : passagesWithin(foundPassages, messages, inputTokensMax);
     const numbers = citable.cite(passages);
     const titles = [...new Set(passages.map((passage) => passage.title))];
-    step({ passages: passages.length, titles, retrieval, ...(searched.rewrite === 'none' ? {} : { searched }) });
+    step({ passages: passages.length, titles, retrieval, ...(searchedQuestion.rewrite === 'none' ? {} : { searched: searchedQuestion }) });
     return passages.map((passage, index) => ({ passage, number: numbers[index] ?? index + 1 }));
   } catch (error) {
     signal.throwIfAborted();
@@ -49,10 +49,10 @@ function turnsBefore(messages: readonly ModelMessage[]): readonly Turn[] {
   const question = messages.findLastIndex(({ role }) => role === 'user');
   return messages
     .slice(Math.max(0, question - turnsMax), Math.max(0, question))
-    .flatMap((message) => (message.role === 'user' || message.role === 'assistant' ? turnOf(message) : []));
+    .flatMap((message) => (message.role === 'user' || message.role === 'assistant' ? toTurn(message) : []));
 }
 
-function turnOf({ role, content }: Extract<ModelMessage, { readonly role: 'user' | 'assistant' }>): readonly Turn[] {
+function toTurn({ role, content }: Extract<ModelMessage, { readonly role: 'user' | 'assistant' }>): readonly Turn[] {
   const parts =
     typeof content === 'string' ? [content] : (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const text = parts.join('\n');

@@ -4,7 +4,7 @@ import { isFollowUp } from '../../knowledge/search/follow-up.ts';
 import type { ModelRequest } from '../../models/port.ts';
 import type { Charge, RewriteQuestion } from '../../plan/plan.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
-import { textOf } from '../events/history.ts';
+import { readTurnText } from '../events/history.ts';
 import { RunOutput } from '../output/output.ts';
 import { ModelCall } from './model-call.ts';
 
@@ -61,23 +61,23 @@ async function ask(
     input: Math.ceil(content.length / 4),
     outputMax: answerTokensMax,
   }));
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const boundedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const call = new ModelCall(request);
   const output = new RunOutput(newId, 0, [], answerMaxChars);
   try {
-    for await (const deltas of call.start(models, bounded)) call.take(deltas, output, new Map());
+    for await (const deltas of call.start(models, boundedSignal)) call.take(deltas, output, new Map());
   } finally {
-    const usage = call.usage(bounded.aborted);
+    const usage = call.usage(boundedSignal.aborted);
     if (usage !== undefined) ledger.note(charge, 'run', call.answeringModel ?? modelId, usage);
     hold.release();
   }
   if (!call.isAnswer) return undefined;
   output.close('completed');
-  const written = oneLine(textOf(output.items) ?? '');
-  return written === '' ? undefined : written;
+  const rewrittenQuestion = oneLine(readTurnText(output.items) ?? '');
+  return rewrittenQuestion === '' ? undefined : rewrittenQuestion;
 }
 
 function requestText(question: string, earlier: readonly Turn[]): string {
-  const said = earlier.slice(-turnsMax).map(({ role, text }) => `${role}: ${oneLine(text).slice(0, turnMaxChars)}`);
-  return [...said, `question: ${oneLine(question).slice(0, turnMaxChars)}`].join('\n').toWellFormed();
+  const earlierTurns = earlier.slice(-turnsMax).map(({ role, text }) => `${role}: ${oneLine(text).slice(0, turnMaxChars)}`);
+  return [...earlierTurns, `question: ${oneLine(question).slice(0, turnMaxChars)}`].join('\n').toWellFormed();
 }

@@ -12,8 +12,8 @@ import { OpenCall } from '../calls/open-call.ts';
 import { RunCalls } from '../calls/run-calls.ts';
 import { type Opening, RunTools } from '../calls/run-tools.ts';
 import { stoppedCall } from '../calls/server-calls.ts';
-import { toolRunOf } from '../calls/tool-run.ts';
-import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from '../control/ending.ts';
+import { createToolRun } from '../calls/tool-run.ts';
+import { toDomainError, toFailure, isCancel, toSelectionMetadata, snapshot, terminalBody } from '../control/ending.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import { RunStop } from '../control/stop.ts';
 import { hasImageReference, imageBytesIn, imagesBytesMax } from '../model/file-images.ts';
@@ -74,8 +74,8 @@ export class OpenRun {
     const isContinued = continues !== undefined || flowSteps.length > 0;
     this.output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, isContinued, deps.mask);
     // Old logs have the passages of a flow with its steps only.
-    const { cited = flowSteps.flatMap(({ passages = [] }) => passages) } = start;
-    this.citable = new CitablePassages(cited, plan.generateCitations, this.output, isEager);
+    const { cited: citedPassages = flowSteps.flatMap(({ passages = [] }) => passages) } = start;
+    this.citable = new CitablePassages(citedPassages, plan.generateCitations, this.output, isEager);
     const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax: deps.subagents.tokensMax };
     this.budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
     const { modelId, isStreaming, charge, head, warnings = [] } = plan;
@@ -91,10 +91,10 @@ export class OpenRun {
     this.callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.output, continues.call, continues.subagents);
     this.#hasYielded = isEager;
     if (firstSequence > 0) return;
-    const begun = { ...snapshot(runId, 'in_progress', []), ...this.#answerer };
+    const begunRun = { ...snapshot(runId, 'in_progress', []), ...this.#answerer };
     const more = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
-    this.output.emit({ type: 'response.created', run: { ...begun, ...more } });
-    this.output.emit({ type: 'response.in_progress', run: begun });
+    this.output.emit({ type: 'response.created', run: { ...begunRun, ...more } });
+    this.output.emit({ type: 'response.in_progress', run: begunRun });
   }
 
   /** Who answers, where no row tells it. */
@@ -115,27 +115,27 @@ export class OpenRun {
   /** Opens the tools of the run: their functions, what they add to the instructions, what MCP servers list. */
   openTools(signal: AbortSignal): Promise<Opening> {
     const { plan, start, deps, budget, spending, citable, recorder } = this;
-    const spent = (call: SpentCall) => {
+    const recordSpending = (call: SpentCall) => {
       spending.add(call);
       spending.emit();
     };
     const parts = {
-      ...{ plan, start, deps, subagents: subagentsOfRun({ plan, start, deps, budget, recorder, run: this.#run, spent }) },
+      ...{ plan, start, deps, subagents: subagentsOfRun({ plan, start, deps, budget, recorder, run: this.#run, spent: recordSpending }) },
       cite: (passage: Parameters<CitablePassages['cite']>[0][number]) => citable.cite([passage])[0] ?? 0,
       charged: spending.charged.bind(spending),
       files: this.files,
     };
-    return this.tools.open(toolRunOf(parts, signal));
+    return this.tools.open(createToolRun(parts, signal));
   }
 
   /** New messages of the run with the bytes of their images, as far as one request may have them. */
   async withImages(
-    added: readonly ModelMessage[],
+    addedMessages: readonly ModelMessage[],
     before: readonly ModelMessage[],
     signal: AbortSignal,
   ): Promise<readonly ModelMessage[]> {
-    if (!added.some(hasImageReference)) return added;
-    return this.deps.withImages(added, this.plan, this.files, imagesBytesMax - imageBytesIn(before), signal);
+    if (!addedMessages.some(hasImageReference)) return addedMessages;
+    return this.deps.withImages(addedMessages, this.plan, this.files, imagesBytesMax - imageBytesIn(before), signal);
   }
 
   /** Searches for passages. Each search is recorded, and is a span while tracing is on. */
@@ -143,12 +143,12 @@ export class OpenRun {
     const { deps, trace } = this;
     const search = () => deps.retrieve(plan, signal);
     const startedMs = performance.now();
-    let found: Awaited<ReturnType<Retrieve>> | undefined;
+    let searchResult: Awaited<ReturnType<Retrieve>> | undefined;
     try {
-      found = await (trace === undefined ? search() : trace.retrieval(plan.dataSourceIds, search));
-      return found;
+      searchResult = await (trace === undefined ? search() : trace.retrieval(plan.dataSourceIds, search));
+      return searchResult;
     } finally {
-      this.#lastRetrieval = this.recorder.retrieval(plan.question, startedMs, found, this.start.subagent?.id);
+      this.#lastRetrieval = this.recorder.retrieval(plan.question, startedMs, searchResult, this.start.subagent?.id);
     }
   }
 
@@ -166,11 +166,11 @@ export class OpenRun {
   failureOf(error: unknown, signal: AbortSignal, isTold = false): unknown {
     const { control, runId } = this.start;
     const { mask, logger } = this.deps;
-    const failure = failureOf(error, signal, control?.pause);
+    const failure = toFailure(error, signal, control?.pause);
     if (!this.#hasYielded && !isCancel(failure) && !isTold) {
       this.trace?.fail(failure);
-      const shown = domainErrorOf(failure);
-      throw mask?.error(shown) ?? shown;
+      const shownError = toDomainError(failure);
+      throw mask?.error(shownError) ?? shownError;
     }
     const isExpected = failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop;
     if (!isExpected) logger.error({ err: mask?.error(failure) ?? failure, runId }, 'a run failed');
@@ -199,15 +199,15 @@ export class OpenRun {
       ...snapshot(runId, 'completed', output.items),
       ...this.#answerer,
       usage: spending.total,
-      selection: selectionOf(selection) ?? before?.selection ?? null,
+      selection: toSelectionMetadata(selection) ?? before?.selection ?? null,
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(serviceTier === undefined ? {} : { serviceTier }),
       ...(flowSteps.length === 0 ? {} : { flowSteps }),
     };
     const body = terminalBody(base, failure, finish, isBounded);
-    const completed = body.type === 'response.completed' ? { completedAtMs: deps.now().getTime() } : {};
-    const paused = body.run.incompleteReason === 'paused' ? { spent: spending.spent } : {};
-    output.emit({ ...body, run: { ...body.run, ...completed, ...paused, ...this.#record } });
+    const completion = body.type === 'response.completed' ? { completedAtMs: deps.now().getTime() } : {};
+    const pausedSpending = body.run.incompleteReason === 'paused' ? { spent: spending.spent } : {};
+    output.emit({ ...body, run: { ...body.run, ...completion, ...pausedSpending, ...this.#record } });
     const events = output.take();
     this.trace?.close(events);
     return events;

@@ -20,12 +20,12 @@ export class CitablePassages {
    * @param known     of the same run, by an earlier process.
    * @param isLogged  whether a process may go on with the run: new passages become events.
    */
-  constructor(known: readonly Passage[], isCiting: boolean, output: RunOutput, isLogged: boolean) {
+  constructor(knownPassages: readonly Passage[], isCiting: boolean, output: RunOutput, isLogged: boolean) {
     this.#isCiting = isCiting;
     this.#output = output;
     this.#isLogged = isLogged;
-    for (const passage of known) this.#add(passage);
-    if (known.length > 0) this.watch();
+    for (const passage of knownPassages) this.#add(passage);
+    if (knownPassages.length > 0) this.watch();
   }
 
   /** @returns the numbers of the passages, in their order. */
@@ -35,8 +35,8 @@ export class CitablePassages {
     const fresh = this.#passages.slice(before);
     if (this.#isLogged && fresh.length > 0) {
       // A citation shows the beginning only.
-      const kept = fresh.map((passage) => ({ ...passage, text: cutText(passage.text, snippetLength) }));
-      this.#output.emit({ type: 'parley.cited', passages: kept });
+      const keptPassages = fresh.map((passage) => ({ ...passage, text: cutText(passage.text, snippetLength) }));
+      this.#output.emit({ type: 'parley.cited', passages: keptPassages });
     }
     if (this.#passages.length > 0) this.watch();
     return numbers;
@@ -59,9 +59,9 @@ export class CitablePassages {
 
   /** A passage that is found again replaces what is known of it: its link is newer. */
   #add(passage: Passage): number {
-    const key = keyOf(passage.chunkId, passage.fileId);
-    const known = this.#numbers.get(key);
-    const number = known ?? this.#passages.length + 1;
+    const key = makeKey(passage.chunkId, passage.fileId);
+    const knownNumber = this.#numbers.get(key);
+    const number = knownNumber ?? this.#passages.length + 1;
     this.#passages[number - 1] = passage;
     this.#numbers.set(key, number);
     return number;
@@ -69,20 +69,20 @@ export class CitablePassages {
 }
 
 /** A text of an earlier part of a run with the numbers of the run. @param cited  the passages of the run, in the order of their numbers. */
-export function asWrittenText(text: string, citations: readonly Citation[], cited: readonly Passage[]): string {
-  const numbers = new Map(cited.map(({ chunkId, fileId }, index) => [keyOf(chunkId, fileId), index + 1]));
+export function asWrittenText(text: string, citations: readonly Citation[], citedPassages: readonly Passage[]): string {
+  const numbers = new Map(citedPassages.map(({ chunkId, fileId }, index) => [makeKey(chunkId, fileId), index + 1]));
   return withRunNumbers(text, citations, numbers);
 }
 
 function withRunNumbers(text: string, citations: readonly Citation[], numbers: ReadonlyMap<string, number>): string {
-  const sorted = [...citations].sort((one, other) => one.answerStart - other.answerStart);
-  return sorted.reduceRight((left, { id, fileId, index, answerStart, answerEnd }) => {
-    const number = numbers.get(keyOf(id, fileId));
-    if (number === undefined || left.slice(answerStart, answerEnd) !== `[${index}]`) return left;
-    return `${left.slice(0, answerStart)}[${number}]${left.slice(answerEnd)}`;
+  const sortedCitations = [...citations].sort((one, other) => one.answerStart - other.answerStart);
+  return sortedCitations.reduceRight((restText, { id, fileId, index, answerStart, answerEnd }) => {
+    const number = numbers.get(makeKey(id, fileId));
+    if (number === undefined || restText.slice(answerStart, answerEnd) !== `[${index}]`) return restText;
+    return `${restText.slice(0, answerStart)}[${number}]${restText.slice(answerEnd)}`;
   }, text);
 }
 
-function keyOf(chunkId: string, fileId: string | undefined): string {
+function makeKey(chunkId: string, fileId: string | undefined): string {
   return fileId === undefined ? chunkId : `${chunkId} ${fileId}`;
 }

@@ -9,8 +9,8 @@ export class OutputBudget {
   isFull = false;
   left: number;
 
-  constructor(charsMax: number, said: readonly RunItem[]) {
-    this.left = charsMax - said.reduce((sum, item) => sum + lengthOf(item), 0);
+  constructor(charsMax: number, earlierItems: readonly RunItem[]) {
+    this.left = charsMax - earlierItems.reduce((sum, item) => sum + measureLength(item), 0);
   }
 
   /** @returns the literal, or the part of it that fits; undefined for nothing. */
@@ -36,7 +36,7 @@ export class OutputBudget {
   }
 }
 
-function lengthOf(item: RunItem): number {
+function measureLength(item: RunItem): number {
   if (item.type === 'message') return item.text.length;
   if (item.type === 'reasoning')
     return item.text.length + (item.origin?.opaque === undefined ? 0 : JSON.stringify(item.origin.opaque).length);

@@ -119,8 +119,8 @@ export class RunOutput {
   }
 
   emit(body: RunEventBody): void {
-    const shown = this.#mask === undefined ? body : this.#mask.value(body);
-    this.#batch.push({ sequence: this.#nextSequence(), ...shown });
+    const maskedBody = this.#mask === undefined ? body : this.#mask.value(body);
+    this.#batch.push({ sequence: this.#nextSequence(), ...maskedBody });
   }
 
   /** Emits an event that counts as said: a process that takes the run over goes on behind it. */
@@ -129,13 +129,13 @@ export class RunOutput {
     this.emit(body);
   }
 
-  text(said: string): void {
-    if (this.#deltas === undefined) this.#sayText(said);
-    else this.#sayMasked(this.#deltas, 'text', said);
+  text(textDelta: string): void {
+    if (this.#deltas === undefined) this.#sayText(textDelta);
+    else this.#sayMasked(this.#deltas, 'text', textDelta);
   }
 
-  #sayText(said: string): void {
-    const json = this.#kept(said);
+  #sayText(textDelta: string): void {
+    const json = this.#kept(textDelta);
     if (json === undefined) return;
     const open = this.#open?.type === 'message' && !this.#open.isRefusal ? this.#open : this.#openText('message');
     const inside = json.slice(1, -1);
@@ -144,13 +144,13 @@ export class RunOutput {
   }
 
   /** A refusal is a message of its own, without citations. */
-  refusal(said: string): void {
-    if (this.#deltas === undefined) this.#sayRefusal(said);
-    else this.#sayMasked(this.#deltas, 'refusal', said);
+  refusal(refusalDelta: string): void {
+    if (this.#deltas === undefined) this.#sayRefusal(refusalDelta);
+    else this.#sayMasked(this.#deltas, 'refusal', refusalDelta);
   }
 
-  #sayRefusal(said: string): void {
-    const json = this.#kept(said);
+  #sayRefusal(refusalDelta: string): void {
+    const json = this.#kept(refusalDelta);
     if (json === undefined) return;
     const open = this.#open?.isRefusal === true ? this.#open : this.#openText('message', true);
     this.#textDelta(open, json.slice(1, -1), json);
@@ -178,10 +178,10 @@ export class RunOutput {
   }
 
   /** @param provider  its id. */
-  reasoning(said: string, provider?: string): void {
+  reasoning(reasoningDelta: string, provider?: string): void {
     this.#thinking = provider;
-    if (this.#deltas === undefined) this.#sayReasoning(said);
-    else this.#sayMasked(this.#deltas, 'reasoning', said);
+    if (this.#deltas === undefined) this.#sayReasoning(reasoningDelta);
+    else this.#sayMasked(this.#deltas, 'reasoning', reasoningDelta);
   }
 
   /** Closes the open thought, or adds one without text, with what its provider demands to see again. */
@@ -201,8 +201,8 @@ export class RunOutput {
     return isSame && this.#budget.take(literal) === literal;
   }
 
-  #sayReasoning(said: string): void {
-    const json = this.#budget.take(said);
+  #sayReasoning(reasoningDelta: string): void {
+    const json = this.#budget.take(reasoningDelta);
     if (json === undefined) return;
     const open = this.#open?.type === 'reasoning' ? this.#open : this.#openText('reasoning');
     // Also where text is forgotten: a provider checks that its thoughts come back as they were.
@@ -223,8 +223,8 @@ export class RunOutput {
   }
 
   callArguments(index: number, json: string): void {
-    const kept = this.#budget.take(this.#deltas === undefined ? json : this.#deltas.argumentsOf(index, json));
-    if (kept !== undefined) this.#calls.append(index, kept.slice(1, -1));
+    const jsonPart = this.#budget.take(this.#deltas === undefined ? json : this.#deltas.argumentsOf(index, json));
+    if (jsonPart !== undefined) this.#calls.append(index, jsonPart.slice(1, -1));
   }
 
   /** Counts arguments that are kept elsewhere. @returns the inside of the literal, cut where the budget ends. */
@@ -304,10 +304,10 @@ export class RunOutput {
   /** The text of the messages from index `place` on, including the open message; nothing may be added to that one afterwards. */
   textFrom(place: number): string {
     this.#sayHeld();
-    const said = this.#done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
-    if (this.#open?.type !== 'message') return said.join('');
+    const messageTexts = this.#done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
+    if (this.#open?.type !== 'message') return messageTexts.join('');
     if (this.#marking !== undefined) this.#markedText(this.#open, this.#marking.flush());
-    return said.join('') + decodeLiteral(this.#open.literal.toString());
+    return messageTexts.join('') + decodeLiteral(this.#open.literal.toString());
   }
 
   /** The current position, for `takeBack`. */

@@ -106,13 +106,13 @@ export class RunSpending {
 }
 
 /** The sum of what a run has spent and one more model call. */
-export function addUsage(usage: Usage | null, spent: TokenUsage): Usage {
-  if (usage === null) return spent;
+export function addUsage(usage: Usage | null, tokenUsage: TokenUsage): Usage {
+  if (usage === null) return tokenUsage;
   return {
-    inputTokens: usage.inputTokens + spent.inputTokens,
-    outputTokens: usage.outputTokens + spent.outputTokens,
-    cachedTokens: usage.cachedTokens + spent.cachedTokens,
-    reasoningTokens: usage.reasoningTokens + spent.reasoningTokens,
-    ...(usage.isEstimated === true || spent.isEstimated === true ? { isEstimated: true } : {}),
+    inputTokens: usage.inputTokens + tokenUsage.inputTokens,
+    outputTokens: usage.outputTokens + tokenUsage.outputTokens,
+    cachedTokens: usage.cachedTokens + tokenUsage.cachedTokens,
+    reasoningTokens: usage.reasoningTokens + tokenUsage.reasoningTokens,
+    ...(usage.isEstimated === true || tokenUsage.isEstimated === true ? { isEstimated: true } : {}),
   };
 }

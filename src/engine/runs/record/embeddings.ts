@@ -1,6 +1,6 @@
 import { ModelError } from '../../models/port.ts';
 import type { Charge, ChargedEmbeddings, EmbeddingCall } from '../../plan/plan.ts';
-import { asSpan, type Tracing, traceparentOf } from '../../tracing/tracing.ts';
+import { asSpan, type Tracing, toTraceparent } from '../../tracing/tracing.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
 import type { UsageLimits } from '../../usage/limits.ts';
 import type { RunRecorder } from './recorder.ts';
@@ -47,7 +47,7 @@ function traced<T extends { readonly tokens: number | undefined }>(
   const attributes = { 'gen_ai.operation.name': 'embeddings', 'gen_ai.request.model': modelId };
   const span = tracing.begin(`embeddings ${modelId}`, 'client', attributes);
   return asSpan(tracing, span, async () => {
-    const reply = await ask(traceparentOf(span));
+    const reply = await ask(toTraceparent(span));
     if (reply.tokens !== undefined) span.setAttribute('gen_ai.usage.input_tokens', reply.tokens);
     return reply;
   });

@@ -16,7 +16,7 @@ import type {
 } from '../../../entities/conversations/runs/step.ts';
 import { timeOfId } from '../../../entities/ground/ids.ts';
 import type { ModelPrice } from '../../models/providers/provider.ts';
-import { costOf, decimalOf } from '../../usage/cost.ts';
+import { computeCost, toDecimal } from '../../usage/cost.ts';
 
 /** What the log of a stored run says of its work. */
 export interface LoggedWork {
@@ -34,15 +34,15 @@ export interface LoggedWork {
 export function workInLog(events: readonly RunEvent[], priceOf: (modelId: string) => ModelPrice | null): LoggedWork {
   const records = events.flatMap((event) => ('run' in event && event.run.record !== undefined ? [event.run.record] : []));
   const steps = records.flatMap((record) => stepsOfRecord(record, priceOf));
-  const known = new Set(steps.map(keyOf));
+  const stepKeys = new Set(steps.map(toKey));
   for (const step of [
     ...loggedCalls(events, priceOf),
     ...loggedTools(events),
     ...loggedSubagents(events),
     ...loggedFlow(events),
   ]) {
-    if (known.has(keyOf(step))) continue;
-    known.add(keyOf(step));
+    if (stepKeys.has(toKey(step))) continue;
+    stepKeys.add(toKey(step));
     steps.push(step);
   }
   steps.sort((a, b) => (a.startedAtMs ?? 0) - (b.startedAtMs ?? 0));
@@ -61,7 +61,7 @@ export function awaitedSteps(items: readonly RunItem[]): readonly ToolCallStep[]
   });
 }
 
-function keyOf(step: RunStep): string {
+function toKey(step: RunStep): string {
   switch (step.type) {
     case 'model_call':
       return step.entryId ?? `call ${step.startedAtMs} ${step.modelId}`;
@@ -105,11 +105,11 @@ function loggedCalls(events: readonly RunEvent[], priceOf: (modelId: string) => 
 /** The id of its entry was made when the call was over. */
 function callStep(call: SpentCall, priceOf: (modelId: string) => ModelPrice | null): ModelCallStep {
   const { entryId, modelId, usage, durationMs = null } = call;
-  const cost = costOf(priceOf(modelId), usage);
+  const cost = computeCost(priceOf(modelId), usage);
   const startedAtMs = timeOfId(entryId).getTime() - (durationMs ?? 0);
   return {
     ...{ type: 'model_call', startedAtMs, durationMs, entryId, modelId, firstTokenMs: null, usage, errorCode: null },
-    cost: cost === null ? null : decimalOf(cost),
+    cost: cost === null ? null : toDecimal(cost),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { ModelRouter } from '../../models/router.ts';
-import { addCost, type Cost, costOf, decimalOf } from '../../usage/cost.ts';
+import { addCost, type Cost, computeCost, toDecimal } from '../../usage/cost.ts';
 
 export interface RecorderDeps {
   readonly models: Pick<ModelRouter, 'priceOf'>;
@@ -52,13 +52,13 @@ export class RunRecorder {
   }
 
   modelCall({ modelId, startedMs, firstTokenMs, usage, errorCode, entryId, subagentId }: CallNote): void {
-    const cost = usage === undefined ? 0n : costOf(this.#deps.models.priceOf(modelId), usage);
+    const cost = usage === undefined ? 0n : computeCost(this.#deps.models.priceOf(modelId), usage);
     if (subagentId !== undefined) this.#addCost(subagentId, cost);
     this.#steps.push({
       type: 'model_call',
       ...this.#times(startedMs),
       ...(entryId === undefined ? {} : { entryId }),
-      ...{ modelId, firstTokenMs, usage: usage ?? null, errorCode, cost: cost === null ? null : decimalOf(cost) },
+      ...{ modelId, firstTokenMs, usage: usage ?? null, errorCode, cost: cost === null ? null : toDecimal(cost) },
       ...(subagentId === undefined ? {} : { subagentId }),
     });
   }
@@ -67,10 +67,10 @@ export class RunRecorder {
   retrieval(
     question: string,
     startedMs: number,
-    found: { readonly passages: readonly Passage[]; readonly retrieval: Retrieval } | undefined,
+    retrievalResult: { readonly passages: readonly Passage[]; readonly retrieval: Retrieval } | undefined,
     subagentId: string | undefined,
   ): number {
-    const { passages = [], retrieval } = found ?? {};
+    const { passages = [], retrieval } = retrievalResult ?? {};
     this.#steps.push({
       type: 'retrieval',
       ...this.#times(startedMs),
@@ -112,7 +112,7 @@ export class RunRecorder {
     this.#steps.push({
       type: 'subagent',
       ...this.#times(startedMs),
-      ...{ id, name, agentId, depth, status, usage, cost: cost === null ? null : decimalOf(cost) },
+      ...{ id, name, agentId, depth, status, usage, cost: cost === null ? null : toDecimal(cost) },
       ...(parentId === null ? {} : { subagentId: parentId }),
     });
   }

@@ -1,7 +1,7 @@
 import type { FoundPassage, ModelCallStep, RetrievalSummary, RunStep } from '../../../entities/conversations/runs/step.ts';
 import { countable } from '../../../entities/operations/usage.ts';
 import type { RunFacts } from '../../../storage/conversations/runs/writes.ts';
-import { addCost, type Cost, costIn, decimalOf } from '../../usage/cost.ts';
+import { addCost, type Cost, costIn, toDecimal } from '../../usage/cost.ts';
 
 /** Bounds of the steps in a row. */
 const stepsMax = 100;
@@ -11,14 +11,14 @@ const nameCharsMax = 120;
 const passagesMax = 8;
 
 /** What the row of a run says of its steps. @param startedAtMs  when the work began. */
-export function factsOf(steps: readonly RunStep[], startedAtMs: number): Omit<RunFacts, 'durationMs'> {
+export function toRunFacts(steps: readonly RunStep[], startedAtMs: number): Omit<RunFacts, 'durationMs'> {
   const calls = steps.filter((step) => step.type === 'model_call');
   const own = calls.filter(({ subagentId }) => subagentId === undefined);
-  const retrieval = summaryOf(steps);
+  const retrieval = summarizeRetrieval(steps);
   return {
     answeredModelId: own.findLast(({ usage }) => usage !== null)?.modelId ?? null,
-    firstTokenMs: firstTokenOf(own, startedAtMs),
-    cost: sumOf(calls),
+    firstTokenMs: findFirstToken(own, startedAtMs),
+    cost: sumCosts(calls),
     retrieval,
     hasFoundNothing: retrieval !== null && retrieval.mode !== null && retrieval.passageCount === 0,
     steps: boundedSteps(steps),
@@ -26,19 +26,19 @@ export function factsOf(steps: readonly RunStep[], startedAtMs: number): Omit<Ru
 }
 
 /** The tokens of all model calls, as a row takes them; null when there was none. */
-export function usageOf(steps: readonly RunStep[]) {
-  const used = steps.flatMap((step) => (step.type === 'model_call' && step.usage !== null ? [step.usage] : []));
-  if (used.length === 0) return null;
+export function sumUsage(steps: readonly RunStep[]) {
+  const usages = steps.flatMap((step) => (step.type === 'model_call' && step.usage !== null ? [step.usage] : []));
+  if (usages.length === 0) return null;
   const sum = (name: 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'reasoningTokens') =>
-    countable(used.reduce((total, usage) => total + countable(usage[name]), 0));
+    countable(usages.reduce((total, usage) => total + countable(usage[name]), 0));
   return {
     ...{ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') },
     ...{ cachedTokens: sum('cachedTokens'), reasoningTokens: sum('reasoningTokens') },
-    ...(used.some(({ isEstimated }) => isEstimated === true) ? { isEstimated: true as const } : {}),
+    ...(usages.some(({ isEstimated }) => isEstimated === true) ? { isEstimated: true as const } : {}),
   };
 }
 
-function firstTokenOf(calls: readonly ModelCallStep[], beganMs: number): number | null {
+function findFirstToken(calls: readonly ModelCallStep[], beganMs: number): number | null {
   const times = calls.flatMap(({ startedAtMs, firstTokenMs }) =>
     startedAtMs === null || firstTokenMs === null ? [] : [startedAtMs - beganMs + firstTokenMs],
   );
@@ -46,24 +46,24 @@ function firstTokenOf(calls: readonly ModelCallStep[], beganMs: number): number 
 }
 
 /** Null when no model was called, or one of them has no price. */
-function sumOf(calls: readonly ModelCallStep[]): string | null {
+function sumCosts(calls: readonly ModelCallStep[]): string | null {
   if (calls.length === 0) return null;
   const sum = calls.reduce<Cost | null>((total, { cost }) => addCost(total, cost === null ? null : costIn(cost)), 0n);
-  return sum === null ? null : decimalOf(sum);
+  return sum === null ? null : toDecimal(sum);
 }
 
 /** The searches of the run itself, those of its subagents apart. */
-function summaryOf(steps: readonly RunStep[]): RetrievalSummary | null {
+function summarizeRetrieval(steps: readonly RunStep[]): RetrievalSummary | null {
   const searches = steps.filter((step) => step.type === 'retrieval').filter(({ subagentId }) => subagentId === undefined);
   const last = searches.at(-1);
   if (last === undefined) return null;
-  const found = searches.flatMap(({ passages }) => passages);
+  const allPassages = searches.flatMap(({ passages }) => passages);
   const passageCount = searches.reduce((sum, search) => sum + search.passageCount, 0);
   const { mode, reason } = searches.findLast((search) => search.mode !== null) ?? last;
-  const scores = found.map(({ score }) => score);
+  const scores = allPassages.map(({ score }) => score);
   return {
     ...{ mode, reason, passageCount, bestScore: scores.length === 0 ? null : Math.max(...scores) },
-    ...(passageCount === 0 && found.length > 0 ? { near: found.slice(0, passagesMax).map(cutPassage) } : {}),
+    ...(passageCount === 0 && allPassages.length > 0 ? { near: allPassages.slice(0, passagesMax).map(cutPassage) } : {}),
   };
 }
 
@@ -71,15 +71,15 @@ function summaryOf(steps: readonly RunStep[]): RetrievalSummary | null {
 function boundedSteps(steps: readonly RunStep[]): readonly RunStep[] | null {
   const [only] = steps;
   if (only === undefined || (steps.length === 1 && only.type === 'model_call')) return null;
-  const bounded: RunStep[] = [];
+  const shortenedSteps: RunStep[] = [];
   let bytes = 0;
   for (const step of steps.toSorted((a, b) => (a.startedAtMs ?? 0) - (b.startedAtMs ?? 0)).slice(0, stepsMax)) {
     const plain = withoutContents(step);
     bytes += Buffer.byteLength(JSON.stringify(plain));
     if (bytes > stepsBytesMax) break;
-    bounded.push(plain);
+    shortenedSteps.push(plain);
   }
-  return bounded;
+  return shortenedSteps;
 }
 
 function withoutContents(step: RunStep): RunStep {

@@ -11,12 +11,12 @@ import { type IdKind, idPrefixes } from '../../../entities/ground/ids.ts';
 import type { LeasedRun } from '../../../storage/conversations/runs/runs.ts';
 import type { CallError } from '../calls/open-call.ts';
 import { stoppedCall } from '../calls/server-calls.ts';
-import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../calls/unknown-outcome.ts';
+import { unknownOutcome, makeUnknownOutcome, unknownOutcomeText } from '../calls/unknown-outcome.ts';
 import { snapshot } from '../control/ending.ts';
 import type { RunFold } from '../events/fold.ts';
 import { stoppedSummary } from '../events/subagent-records.ts';
 import type { Leftover } from './leftover.ts';
-import { requestOf } from './request.ts';
+import { readStoredRequest } from './request.ts';
 
 type MessageItem = Extract<RunItem, { readonly type: 'message' }>;
 
@@ -44,26 +44,26 @@ const attemptsMax = 3;
  *
  * @param hasSecretsHere  whether this process has the secrets of its caller.
  */
-export function closingFor(run: LeasedRun, left: Leftover, hasSecretsHere: boolean): Closing | undefined {
+export function closingFor(run: LeasedRun, leftover: Leftover, hasSecretsHere: boolean): Closing | undefined {
   if (run.isKeyRevoked && !run.isCancelRequested) return keyRevoked;
-  const hasSecrets = requestOf(run).needsSecrets === true;
+  const hasSecrets = readStoredRequest(run).needsSecrets === true;
   const needsSecrets = hasSecrets && !hasSecretsHere;
   // In the log, the arguments of calls have no secrets: such a call cannot be made again.
-  const mayGoOn = left.kind === 'unsaid' ? !needsSecrets : left.kind === 'between' && !hasSecrets;
+  const mayGoOn = leftover.kind === 'unsaid' ? !needsSecrets : leftover.kind === 'between' && !hasSecrets;
   if (mayGoOn && run.attempt <= attemptsMax) return undefined;
   if (run.isCancelRequested) return 'cancelled';
-  if (left.kind === 'unknown') {
-    const { code, message } = unknownOutcomeOf(left.call.name);
+  if (leftover.kind === 'unknown') {
+    const { code, message } = makeUnknownOutcome(leftover.call.name);
     return { code, message };
   }
-  return needsSecrets && left.kind === 'unsaid' ? secretsLost : interrupted;
+  return needsSecrets && leftover.kind === 'unsaid' ? secretsLost : interrupted;
 }
 
 /**
  * The events that end a run in place of its worker: what it said is closed as incomplete and kept. If a tool call may have been
  * carried out, its output and a message for people say so.
  */
-export function closingOf(fold: RunFold, runId: string, why: Closing): readonly RunEvent[] {
+export function listClosingEvents(fold: RunFold, runId: string, why: Closing): readonly RunEvent[] {
   const bodies: RunEventBody[] = [];
   let run: RunSnapshot;
   if (fold.lastSequence < 0) {
@@ -71,36 +71,36 @@ export function closingOf(fold: RunFold, runId: string, why: Closing): readonly 
     bodies.push({ type: 'response.created', run });
   } else run = fold.snapshot();
   const isUnknown = fold.lostCallRule === 'unknown';
-  const lost = isUnknown ? unknownOutcome : stoppedCall;
-  const output = run.output.map((item) => (item.status === 'in_progress' ? cut(item, lost) : item));
+  const lossError = isUnknown ? unknownOutcome : stoppedCall;
+  const output = run.output.map((item) => (item.status === 'in_progress' ? cut(item, lossError) : item));
   for (const [outputIndex, item] of output.entries()) {
     if (run.output[outputIndex] !== item) bodies.push(...closing(outputIndex, item, fold.openSubagents));
   }
   const last = output.at(-1);
   if (last?.type === 'server_tool_call' && run.output.at(-1)?.status === 'in_progress') {
     if (last.form === undefined) {
-      const item = stoppedOutput(last, lost);
+      const item = stoppedOutput(last, lossError);
       bodies.push({ type: 'response.output_item.added', outputIndex: output.length, item });
       bodies.push({ type: 'response.output_item.done', outputIndex: output.length, item });
       output.push(item);
     }
     if (isUnknown) {
-      const note = noteOf(last);
+      const note = writeNote(last);
       bodies.push(...saying(output.length, note));
       output.push(note);
     }
   }
-  const ended = { ...run, output, usage: fold.usage };
-  if (why === 'cancelled') bodies.push({ type: 'response.incomplete', run: { ...ended, status: 'cancelled' } });
-  else if (why === 'cut') bodies.push({ type: 'response.incomplete', run: { ...ended, status: 'cancelled', isCut: true } });
-  else bodies.push({ type: 'response.failed', run: { ...ended, status: 'failed', error: why } });
+  const endedRun = { ...run, output, usage: fold.usage };
+  if (why === 'cancelled') bodies.push({ type: 'response.incomplete', run: { ...endedRun, status: 'cancelled' } });
+  else if (why === 'cut') bodies.push({ type: 'response.incomplete', run: { ...endedRun, status: 'cancelled', isCut: true } });
+  else bodies.push({ type: 'response.failed', run: { ...endedRun, status: 'failed', error: why } });
   return bodies.map((body, index) => ({ sequence: fold.lastSequence + 1 + index, ...body }));
 }
 
 /** @param lost  the error of a call. Calls with an item of their own format hold their result. */
-function cut(item: RunItem, lost: CallError): RunItem {
+function cut(item: RunItem, lossError: CallError): RunItem {
   if (item.type === 'server_tool_call' && item.form !== undefined) {
-    return { ...item, status: 'failed', result: { output: '', error: lost } };
+    return { ...item, status: 'failed', result: { output: '', error: lossError } };
   }
   if (item.type === 'server_tool_call' || item.type === 'server_tool_call_output') return { ...item, status: 'failed' };
   // Listings are whole from the beginning.
@@ -108,18 +108,18 @@ function cut(item: RunItem, lost: CallError): RunItem {
 }
 
 function closing(outputIndex: number, item: RunItem, subagents: readonly Subagent[]): RunEventBody[] {
-  const done: RunEventBody = { type: 'response.output_item.done', outputIndex, item };
+  const doneEvent: RunEventBody = { type: 'response.output_item.done', outputIndex, item };
   if (item.type === 'message') {
     const { id: itemId, text, citations } = item;
     return [
       { type: 'response.output_text.done', outputIndex, itemId, text },
       { type: 'response.content_part.done', outputIndex, itemId, text, citations },
-      done,
+      doneEvent,
     ];
   }
   if (item.type === 'function_call') {
     const { id: itemId, name, arguments: args } = item;
-    return [{ type: 'response.function_call_arguments.done', outputIndex, itemId, name, arguments: args }, done];
+    return [{ type: 'response.function_call_arguments.done', outputIndex, itemId, name, arguments: args }, doneEvent];
   }
   if (item.type === 'server_tool_call') {
     const { id: itemId } = item;
@@ -133,10 +133,10 @@ function closing(outputIndex: number, item: RunItem, subagents: readonly Subagen
         }),
       ),
       { type: 'response.server_tool_call.failed', outputIndex, itemId },
-      done,
+      doneEvent,
     ];
   }
-  return [done];
+  return [doneEvent];
 }
 
 /** Every call gets an output. Its id follows from the call's id, so taking the run over twice does no harm. */
@@ -145,7 +145,7 @@ function stoppedOutput({ id, callId }: ServerCallItem, error: CallError): RunIte
 }
 
 /** Its id follows from the call's id, for the same reason. */
-function noteOf({ id, name }: ServerCallItem): MessageItem {
+function writeNote({ id, name }: ServerCallItem): MessageItem {
   return { type: 'message', id: idLike(id, 'message'), status: 'incomplete', text: unknownOutcomeText(name), citations: [] };
 }
 

@@ -70,16 +70,16 @@ export class EventLog {
 
   #nextChange(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const done = () => {
-        signal.removeEventListener('abort', done);
+      const finish = () => {
+        signal.removeEventListener('abort', finish);
         resolve();
       };
-      signal.addEventListener('abort', done, { once: true });
-      this.#waiting.push(done);
+      signal.addEventListener('abort', finish, { once: true });
+      this.#waiting.push(finish);
     });
   }
 
   #wake(): void {
-    for (const done of this.#waiting.splice(0)) done();
+    for (const wakeWaiter of this.#waiting.splice(0)) wakeWaiter();
   }
 }

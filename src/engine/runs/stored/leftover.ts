@@ -12,7 +12,7 @@ export type Leftover =
   | { readonly kind: 'between'; readonly continuation: Continuation; readonly closed: readonly RunItem[] }
   | { readonly kind: 'unknown'; readonly call: ServerCallItem };
 
-export function leftoverOf(fold: RunFold): Leftover {
+export function toLeftover(fold: RunFold): Leftover {
   if (!fold.hasOutput) return { kind: 'unsaid' };
   const { output } = fold.snapshot();
   const last = output.at(-1);

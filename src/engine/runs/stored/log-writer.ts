@@ -98,13 +98,13 @@ export class LogWriter {
     const { id, fence } = this.#lease;
     const log = [...this.#log.events, ...events];
     const write = (end: RunEnding) => this.#persist(() => this.#store.finish(id, fence, { ...end, events: log }));
-    const finished = await write(ending).catch((error: unknown) => {
+    const finishResult = await write(ending).catch((error: unknown) => {
       // A run that cannot end would block its thread for ever.
       this.#logger.error({ err: error, runId: id }, 'the chat refused the messages of a run; the run ends without them');
       return write({ ...ending, messages: [] });
     });
-    if (finished !== undefined) this.#log.add(events);
-    return finished;
+    if (finishResult !== undefined) this.#log.add(events);
+    return finishResult;
   }
 
   async #drain(): Promise<void> {
@@ -117,14 +117,14 @@ export class LogWriter {
       this.#gathering.begin();
       const { id, fence } = this.#lease;
       const write = async () => (await this.#store.append(id, fence, events)) || undefined;
-      const written = await this.#persist(write).catch((error: unknown) => {
+      const writeResult = await this.#persist(write).catch((error: unknown) => {
         this.#logger.error(
           { err: error, runId: id },
           'the database refused the events of a run; the process that takes the run over ends it',
         );
         this.#lose(new RunStop('lost', 'The run could not be written'));
       });
-      if (written !== undefined) {
+      if (writeResult !== undefined) {
         this.#log.add(events);
         this.#onWritten(events);
       }
@@ -140,9 +140,9 @@ export class LogWriter {
   async #persist<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const written = await write();
-        if (written === undefined) this.#lose(new RunStop('lost', 'Another process took the run over'));
-        return written;
+        const writeResult = await write();
+        if (writeResult === undefined) this.#lose(new RunStop('lost', 'Another process took the run over'));
+        return writeResult;
       } catch (error) {
         if (isRefusal(error)) throw error;
         if (attempt === 1)

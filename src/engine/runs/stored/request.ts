@@ -5,7 +5,7 @@ import type { LeasedRun } from '../../../storage/conversations/runs/runs.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
 import type { ProviderRouting } from '../../models/routing.ts';
 import type { AnswerCheck, Approvals, Charge, ForcedTool, RunPlan } from '../../plan/plan.ts';
-import { historyOf } from '../events/history.ts';
+import { buildHistory } from '../events/history.ts';
 
 /** What is stored of a chat run besides its messages, so that any process can start it. It never holds the caller's secrets. */
 export interface StoredRequest {
@@ -52,20 +52,20 @@ export const flowMode = 'flow';
 const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on from exactly where you stopped.' };
 
 /** The plan of a stored run, with the transcript of its chat. */
-export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
-  const request = requestOf(run);
+export function planStoredRun(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
+  const request = readStoredRequest(run);
   const { instructions, inputTokensMax, flow } = request;
   const instructionTokens = Math.ceil(instructions.length / 4);
-  const said = historyOf(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
+  const historyMessages = buildHistory(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
   // A flow goes on with its next step: nothing was interrupted in the middle.
-  const history = isResumed && flow === undefined && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
+  const history = isResumed && flow === undefined && historyMessages.at(-1)?.role === 'assistant' ? [...historyMessages, goOn] : historyMessages;
   return {
     ...withMessages(request, history),
     modelId: run.modelId,
     isStreaming: true,
     chatId: run.chatId,
-    charge: chargeOf(run),
-    ...(flow === undefined ? {} : { flow: { ...flow, input: inputOf(run, transcript) ?? flow.input } }),
+    charge: toCharge(run),
+    ...(flow === undefined ? {} : { flow: { ...flow, input: findInput(run, transcript) ?? flow.input } }),
   };
 }
 
@@ -83,15 +83,15 @@ export function withMessages(
 }
 
 /** What the user said in the messages that the run answers: several, when messages that waited are answered together. */
-function inputOf(run: LeasedRun, transcript: readonly ChatMessage[]): string | undefined {
-  const said = transcript.filter(({ role, runId, content }) => role === 'user' && runId === run.id && content.trim() !== '');
-  return said.length === 0 ? undefined : said.map(({ content }) => content.trim()).join('\n\n');
+function findInput(run: LeasedRun, transcript: readonly ChatMessage[]): string | undefined {
+  const userMessages = transcript.filter(({ role, runId, content }) => role === 'user' && runId === run.id && content.trim() !== '');
+  return userMessages.length === 0 ? undefined : userMessages.map(({ content }) => content.trim()).join('\n\n');
 }
 
-export function chargeOf({ tenantId, orgId, userId, keyId, agentId, id }: LeasedRun): Charge {
+export function toCharge({ tenantId, orgId, userId, keyId, agentId, id }: LeasedRun): Charge {
   return { tenantId, orgId, userId, keyId, agentId, runId: id };
 }
 
-export function requestOf(run: LeasedRun): StoredRequest {
+export function readStoredRequest(run: LeasedRun): StoredRequest {
   return run.request as StoredRequest;
 }

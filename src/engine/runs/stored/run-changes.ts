@@ -99,18 +99,18 @@ export class RunWatch {
         resolve();
         return;
       }
-      const done = () => {
+      const finish = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', done);
+        signal.removeEventListener('abort', finish);
         this.#wake = undefined;
         resolve();
       };
       const timer = setTimeout(() => {
         this.#mustLook = true;
-        done();
+        finish();
       }, timeoutMs).unref();
-      signal.addEventListener('abort', done, { once: true });
-      this.#wake = done;
+      signal.addEventListener('abort', finish, { once: true });
+      this.#wake = finish;
     });
   }
 }

@@ -44,10 +44,10 @@ export class RunReaders {
         if (log !== undefined) batches = log.read(cursor, signal);
         else {
           watch ??= this.#changes.watch(runId);
-          const told = watch.take(cursor);
+          const runEvents = watch.take(cursor);
           // The status is read before the events: no event is missed in between.
-          isOver = told === undefined && (await this.#isOver(runId, signal));
-          batches = told === undefined ? this.#stored(runId, cursor, signal) : [told];
+          isOver = runEvents === undefined && (await this.#isOver(runId, signal));
+          batches = runEvents === undefined ? this.#stored(runId, cursor, signal) : [runEvents];
         }
         for await (const batch of batches) {
           const last = batch.at(-1);
@@ -77,8 +77,8 @@ export class RunReaders {
       isEmpty = false;
       yield batch;
     }
-    const folded = isEmpty ? await this.#runs.readFolded(runId) : undefined;
-    if (folded !== undefined) yield folded;
+    const foldedEvents = isEmpty ? await this.#runs.readFolded(runId) : undefined;
+    if (foldedEvents !== undefined) yield foldedEvents;
   }
 
   /** Resolves once the run is over or paused. */
@@ -88,8 +88,8 @@ export class RunReaders {
     try {
       for (;;) {
         // The events do not matter here.
-        const told = watch.take(Number.POSITIVE_INFINITY);
-        if (told === undefined && (await this.#isOver(runId, signal))) return;
+        const runEvents = watch.take(Number.POSITIVE_INFINITY);
+        if (runEvents === undefined && (await this.#isOver(runId, signal))) return;
         if (this.#isEnding && this.#logOf(runId) === undefined) throw stopping();
         await watch.next(lookAgainMs, signal);
       }

@@ -13,11 +13,11 @@ export class StoredControl implements RunControl {
   #isNewsThere = false;
 
   /** @param taken  how many times added messages were taken, according to the log. */
-  constructor(runs: Pick<RunStore, 'readSteers' | 'closeSteers'>, runId: string, fence: number, taken: number) {
+  constructor(runs: Pick<RunStore, 'readSteers' | 'closeSteers'>, runId: string, fence: number, takenCount: number) {
     this.#runs = runs;
     this.#runId = runId;
     this.#fence = fence;
-    this.#taken = taken;
+    this.#taken = takenCount;
   }
 
   get pause(): AbortSignal {
@@ -39,9 +39,9 @@ export class StoredControl implements RunControl {
 
   async take(): Promise<readonly (readonly NewMessage[])[]> {
     this.#isNewsThere = false;
-    const given = await this.#runs.readSteers(this.#runId, this.#taken);
-    this.#taken += given.length;
-    return given;
+    const steers = await this.#runs.readSteers(this.#runId, this.#taken);
+    this.#taken += steers.length;
+    return steers;
   }
 
   async mayEnd(): Promise<boolean> {

@@ -111,9 +111,9 @@ export class StoredRuns {
   /** @param secrets  undefined where unknown: the secrets kept here for the run are used. */
   start(runId: string, secrets?: Readonly<Record<string, string>>): void {
     if (this.#isStopping) return;
-    const kept = this.#expected.get(runId);
+    const keptSecrets = this.#expected.get(runId);
     this.#expected.delete(runId);
-    const all = kept === undefined ? secrets : { ...kept, ...secrets };
+    const all = keptSecrets === undefined ? secrets : { ...keptSecrets, ...secrets };
     // The former worker of a run that was paused a moment ago may not have finished.
     const leaving = this.#leaving.get(runId);
     if (leaving === undefined) this.#take(runId, 'free', all);
@@ -260,14 +260,14 @@ export class StoredRuns {
   /** Extends all leases in one statement; finds cancels whose signal was lost. */
   #beat(): void {
     this.#reserve();
-    const asked = [...this.#workers.values(), ...this.#ending].filter((worker) => worker.isLeased);
-    if (asked.length === 0) return;
-    const ids = asked.map((worker) => worker.runId);
-    const sent = LeaseClock.now();
+    const askedWorkers = [...this.#workers.values(), ...this.#ending].filter((worker) => worker.isLeased);
+    if (askedWorkers.length === 0) return;
+    const ids = askedWorkers.map((worker) => worker.runId);
+    const sentAt = LeaseClock.now();
     this.#deps.storage.runs.extend(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
-      (held) => {
-        const states = new Map(held.map((state) => [state.id, state]));
-        for (const worker of asked) worker.heard(states.get(worker.runId), sent);
+      (leaseStates) => {
+        const states = new Map(leaseStates.map((state) => [state.id, state]));
+        for (const worker of askedWorkers) worker.heard(states.get(worker.runId), sentAt);
       },
       (error: unknown) => this.#deps.logger.warn({ err: error }, 'run leases could not be extended'),
     );
@@ -275,13 +275,13 @@ export class StoredRuns {
 
   /** Keeps waiting runs whose secrets are here for this process, and starts those whose turn has come, even if no signal said so. */
   #reserve(): void {
-    const asked = [...this.#expected.entries()];
-    if (asked.length === 0) return;
-    const ids = asked.map(([id]) => id);
+    const expectedEntries = [...this.#expected.entries()];
+    if (expectedEntries.length === 0) return;
+    const ids = expectedEntries.map(([id]) => id);
     this.#deps.storage.runs.reserve(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
-      (held) => {
-        const states = new Map(held.map((state) => [state.id, state]));
-        for (const [id, secrets] of asked) {
+      (heldRuns) => {
+        const states = new Map(heldRuns.map((state) => [state.id, state]));
+        for (const [id, secrets] of expectedEntries) {
           if (this.#expected.get(id) !== secrets) continue;
           const state = states.get(id);
           if (state === undefined) this.#expected.delete(id);

@@ -10,18 +10,18 @@ import type { LoopDeps } from '../control/loop-deps.ts';
 import { RunScope, RunStop } from '../control/stop.ts';
 import { RunFold } from '../events/fold.ts';
 import { asStored } from '../events/history.ts';
-import { messagesOf } from '../events/transcript.ts';
+import { toTranscriptMessages } from '../events/transcript.ts';
 import { runLoop } from '../loop/loop.ts';
 import { imagesBytesMax } from '../model/file-images.ts';
 import { asWrittenText } from '../output/citable.ts';
 import { workInLog } from '../record/log-steps.ts';
-import { factsOf } from '../record/run-facts.ts';
+import { toRunFacts } from '../record/run-facts.ts';
 import { HeldCharges } from './charges.ts';
-import { closingFor, closingOf } from './closing.ts';
+import { closingFor, listClosingEvents } from './closing.ts';
 import { EventLog } from './event-log.ts';
-import { leftoverOf } from './leftover.ts';
+import { toLeftover } from './leftover.ts';
 import { LogWriter } from './log-writer.ts';
-import { chargeOf, planOf, requestOf } from './request.ts';
+import { toCharge, planStoredRun, readStoredRequest } from './request.ts';
 import { StoredControl } from './stored-control.ts';
 
 export interface WorkerDeps {
@@ -81,8 +81,8 @@ export class StoredWorker {
   }
 
   /** Takes the result of a heartbeat; undefined: the run is over or another process has it. */
-  heard(state: LeaseState | undefined, asked: Moment): void {
-    if (state?.fence === this.#fence) this.#clock.renewed(asked);
+  heard(state: LeaseState | undefined, askedAt: Moment): void {
+    if (state?.fence === this.#fence) this.#clock.renewed(askedAt);
     if (state?.fence !== this.#fence) this.stop(new RunStop('lost', 'Another process took the run over'));
     else if (state.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
     else {
@@ -111,11 +111,11 @@ export class StoredWorker {
     if (secrets !== undefined) this.addSecrets(secrets);
     let isOver = false;
     try {
-      const asked = LeaseClock.now();
+      const askedAt = LeaseClock.now();
       const run = await runs.lease(this.runId, owner, leaseMs, manner);
       if (run === undefined) return false;
       this.#fence = run.fence;
-      this.#clock.renewed(asked);
+      this.#clock.renewed(askedAt);
       onLeased?.(run);
       await this.#run(run, manner === 'ending');
       isOver = true;
@@ -132,7 +132,7 @@ export class StoredWorker {
     const fold = await this.#load(run);
     const charges = this.#charges;
     const { log } = this;
-    const known = log.length;
+    const knownLength = log.length;
     const writer = new LogWriter({
       store: runs,
       log,
@@ -140,7 +140,7 @@ export class StoredWorker {
       logger: loop.logger,
       onLost: (reason) => this.stop(reason),
       onWritten: (events) => {
-        if (charges.isHolding && log.hasOutputFrom(known)) charges.release();
+        if (charges.isHolding && log.hasOutputFrom(knownLength)) charges.release();
         onWritten(run.id, events);
       },
     });
@@ -164,15 +164,15 @@ export class StoredWorker {
   ): Promise<void> {
     const snapshot = terminalRun(events);
     const { span } = fold;
-    const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : messagesOf(snapshot, span);
-    const { chatName } = requestOf(run);
+    const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : toTranscriptMessages(snapshot, span);
+    const { chatName } = readStoredRequest(run);
     const facts = this.#factsOf(run, fold, events);
-    const finished = await writer.finish({ events, run: snapshot, messages, chatName, dropsOutput, facts });
-    if (finished === undefined) return;
+    const finishResult = await writer.finish({ events, run: snapshot, messages, chatName, dropsOutput, facts });
+    if (finishResult === undefined) return;
     this.#charges.release();
     this.#deps.onEnded(snapshot.status);
     this.#deps.onOver(run.id, run.chatId);
-    if (finished.next !== null) this.#deps.onNext(finished.next);
+    if (finishResult.next !== null) this.#deps.onNext(finishResult.next);
   }
 
   /** What the row of the run says of its work, over all processes. */
@@ -182,39 +182,39 @@ export class StoredWorker {
     const events = fold.events.at(-1) === last.at(-1) ? fold.events : [...fold.events, ...last];
     const { steps, startedAtMs, workedMs } = workInLog(events, (modelId) => loop.models.priceOf(modelId));
     const beganMs = startedAtMs ?? (run.startedAt ?? run.createdAt).getTime();
-    return { ...factsOf(steps, beganMs), durationMs: workedMs ?? null };
+    return { ...toRunFacts(steps, beganMs), durationMs: workedMs ?? null };
   }
 
   /** The remaining events: of the loop, or those that end a run in place of a dead process. */
   async *#events(run: LeasedRun, fold: RunFold, writer: LogWriter, isCutOff: boolean) {
     const { chats, runs, loop, messagesMax } = this.#deps;
     if (run.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
-    const left = leftoverOf(fold);
-    const closing = isCutOff ? 'cut' : closingFor(run, left, this.#secrets !== undefined);
+    const leftover = toLeftover(fold);
+    const closing = isCutOff ? 'cut' : closingFor(run, leftover, this.#secrets !== undefined);
     // The process that made these calls may have died before it charged for them.
     for (const { entryId, modelId, usage } of fold.spentCalls) {
-      this.#charges.ledger.note(chargeOf(run), 'run', modelId, usage, entryId);
+      this.#charges.ledger.note(toCharge(run), 'run', modelId, usage, entryId);
     }
     if (closing !== undefined) {
-      yield closingOf(fold, run.id, closing);
+      yield listClosingEvents(fold, run.id, closing);
       return;
     }
     const { isResumed } = fold;
-    const spent = { ...fold.used, workedMs: isResumed ? fold.used.workedMs : run.heldMs };
-    this.#scope.countWorked(spent.workedMs);
+    const spending = { ...fold.used, workedMs: isResumed ? fold.used.workedMs : run.heldMs };
+    this.#scope.countWorked(spending.workedMs);
     this.#secrets ??= {};
     const history = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
     // Messages that were added before the restart: they are in the log but not in the chat yet.
     const { inputs } = fold.span;
-    const begun =
-      left.kind === 'between'
-        ? messagesOf({ ...fold.snapshot(), output: left.closed }, fold.span)
+    const begunMessages =
+      leftover.kind === 'between'
+        ? toTranscriptMessages({ ...fold.snapshot(), output: leftover.closed }, fold.span)
         : inputs.flatMap(({ messages }) => messages);
-    const { cited } = fold;
+    const { cited: citedPassages } = fold;
     // The model reads its own words with the numbers that it wrote: those of the passages.
-    const transcript = [...history, ...begun.map(asStored)].map((message) =>
-      message.runId === run.id && message.citations !== null && cited.length > 0
-        ? { ...message, content: asWrittenText(message.content, message.citations, cited) }
+    const transcript = [...history, ...begunMessages.map(asStored)].map((message) =>
+      message.runId === run.id && message.citations !== null && citedPassages.length > 0
+        ? { ...message, content: asWrittenText(message.content, message.citations, citedPassages) }
         : message,
     );
     this.#control = new StoredControl(runs, run.id, run.fence, inputs.length);
@@ -224,20 +224,20 @@ export class StoredWorker {
       firstSequence: fold.lastSequence + 1,
       isEager: true,
       secrets: this.#secrets,
-      spent,
+      spent: spending,
       roundsLost: run.attempt - 1,
       hold: this.#holdOn(writer),
-      ...(left.kind === 'between'
-        ? { before: { ...fold.snapshot(), output: left.closed, usage: fold.usage }, continues: left.continuation }
+      ...(leftover.kind === 'between'
+        ? { before: { ...fold.snapshot(), output: leftover.closed, usage: fold.usage }, continues: leftover.continuation }
         : isResumed
           ? { before: fold.snapshot() }
           : {}),
-      ...(cited.length === 0 ? {} : { cited: [...cited] }),
+      ...(citedPassages.length === 0 ? {} : { cited: [...citedPassages] }),
       ...(fold.researches.length === 0 ? {} : { researches: [...fold.researches] }),
       ...(fold.flowSteps.length === 0 ? {} : { flowSteps: [...fold.flowSteps] }),
       control: this.#control,
     };
-    const plan = planOf(run, transcript, isResumed && left.kind !== 'between');
+    const plan = planStoredRun(run, transcript, isResumed && leftover.kind !== 'between');
     const messages = await loop.withImages(plan.messages, plan, loop.filesOf(plan), imagesBytesMax, this.#scope.signal);
     for await (const batch of runLoop(
       { ...plan, messages },
@@ -256,9 +256,9 @@ export class StoredWorker {
       clock: this.#clock,
       extend: async () => {
         const { runs, owner, leaseMs } = this.#deps;
-        const asked = LeaseClock.now();
+        const askedAt = LeaseClock.now();
         const [state] = await runs.extend(owner, [this.runId], leaseMs);
-        this.heard(state, asked);
+        this.heard(state, askedAt);
         this.#scope.signal.throwIfAborted();
       },
     });
@@ -309,8 +309,8 @@ function terminalRun(events: readonly RunEvent[]): RunSnapshot {
 }
 
 /** The hold of a stored run, by its lease. `extend` throws when another process has the run, or when the run was told to stop. */
-function leaseHold({ written, clock, extend }: LeaseParts): RunHold {
-  return { written, isFresh: () => clock.isFresh, renew: () => (clock.isFresh ? Promise.resolve() : extend()) };
+function leaseHold({ written: waitUntilWritten, clock, extend }: LeaseParts): RunHold {
+  return { written: waitUntilWritten, isFresh: () => clock.isFresh, renew: () => (clock.isFresh ? Promise.resolve() : extend()) };
 }
 
 interface LeaseParts {

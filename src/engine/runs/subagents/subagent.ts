@@ -16,13 +16,13 @@ import { cutText } from '../../../lib/text/text.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/agents/subagents.ts';
 import type { Tell } from '../../tools/server-tool.ts';
-import { unknownOutcomeOf } from '../calls/unknown-outcome.ts';
+import { makeUnknownOutcome } from '../calls/unknown-outcome.ts';
 import { snapshot } from '../control/ending.ts';
-import { isSubagentRecord, type SubagentState, stateOf, stoppedSummary } from '../events/subagent-records.ts';
-import { contextOf } from '../events/transcript.ts';
-import { researcherOf } from './earlier-findings.ts';
+import { isSubagentRecord, type SubagentState, foldState, stoppedSummary } from '../events/subagent-records.ts';
+import { toContext } from '../events/transcript.ts';
+import { findResearcher } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
-import { cutNote, lastMessage, paused, spendingOf, workOff } from './work.ts';
+import { cutNote, lastMessage, paused, trackSpending, workOff } from './work.ts';
 
 const instructions = [
   'You are a researcher: another assistant hands you one question and works on with what you find out.',
@@ -38,54 +38,54 @@ const instructions = [
  * @returns also when it failed, or when the signal fired.
  */
 export async function runSubagent(
-  given: SubagentTask,
+  subagentTask: SubagentTask,
   parent: SubagentParent,
   limits: SubagentLimits,
   tell: Tell,
   signal: AbortSignal,
 ): Promise<SubagentFinding> {
-  const { secrets, roundsMax, tokens, pass } = given;
+  const { secrets, roundsMax, tokens, pass } = subagentTask;
   const { runId, recorder } = parent;
   const startedMs = performance.now();
-  const plan = await planOf(given, parent, limits);
-  const left = leftOf(given, parent);
-  const isNew = left === undefined || left.ended !== undefined;
-  const subagent: Subagent = isNew ? newSubagent(given, parent) : left.subagent;
-  const state = left === undefined ? undefined : stateOf(left.events);
+  const plan = await makePlan(subagentTask, parent, limits);
+  const leftRecord = findLeftover(subagentTask, parent);
+  const isNew = leftRecord === undefined || leftRecord.ended !== undefined;
+  const subagent: Subagent = isNew ? newSubagent(subagentTask, parent) : leftRecord.subagent;
+  const state = leftRecord === undefined ? undefined : foldState(leftRecord.events);
   const isRecorded = parent.hold !== undefined && pass.whenRecorded !== undefined;
   const keep = (events: readonly RunEvent[]) => {
     if (isRecorded && events.length > 0) tell({ type: 'parley.subagent.kept', subagentId: subagent.id, events });
   };
-  const spending = spendingOf(parent);
+  const spending = trackSpending(parent);
   const { ledger } = spending;
   if (isNew) {
     tell({ type: 'response.subagent.started', subagent });
-    keep(left?.events ?? []);
+    keep(leftRecord?.events ?? []);
   }
-  const lost = lostOf(state);
-  if (lost !== undefined) {
-    const failed = { ...subagent, status: 'failed', summary: lost.message, usage: null } as const;
-    tell({ type: 'response.subagent.completed', subagent: failed });
-    recorder.subagent(failed, startedMs);
-    return { subagent: failed, text: '', citations: [], error: lost, isPaused: false, isOverBudget: false };
+  const lossError = findLoss(state);
+  if (lossError !== undefined) {
+    const failedSubagent = { ...subagent, status: 'failed', summary: lossError.message, usage: null } as const;
+    tell({ type: 'response.subagent.completed', subagent: failedSubagent });
+    recorder.subagent(failedSubagent, startedMs);
+    return { subagent: failedSubagent, text: '', citations: [], error: lossError, isPaused: false, isOverBudget: false };
   }
   const steps = new Steps(subagent.id, tell, isNew);
   if (plan.knowledge !== undefined) steps.show('Searching the knowledge', 0, null);
   const work = {
     ...{ timeoutMs: limits.timeoutMs, ledger, subagent: { id: subagent.id, depth: subagent.depth } },
     ...{ budget: parent.budget.share(roundsMax, tokens), secrets, keyPrefix: `${runId}:${subagent.id}` },
-    ...(state === undefined ? {} : { from: startOf(state, runId) }),
+    ...(state === undefined ? {} : { from: makeStart(state, runId) }),
     ...(isRecorded && pass.whenRecorded !== undefined ? { whenRecorded: pass.whenRecorded } : {}),
   };
-  const said = state === undefined ? [] : contextOf(state.closed);
-  const run = await workOff({ ...plan, messages: [...plan.messages, ...said] }, work, parent, signal, (event) => {
+  const priorMessages = state === undefined ? [] : toContext(state.closed);
+  const run = await workOff({ ...plan, messages: [...plan.messages, ...priorMessages] }, work, parent, signal, (event) => {
     if (isSubagentRecord(event)) keep([event]);
-    const nested = updateOf(event);
-    if (nested !== undefined) tell(nested);
+    const nestedUpdate = toUpdate(event);
+    if (nestedUpdate !== undefined) tell(nestedUpdate);
     steps.take(event, spending.usage);
   });
   const { usage } = spending;
-  const finding = { ...findingOf(subagent, run, usage, limits, signal), isOverBudget: tokens.hasRefused };
+  const finding = { ...toFinding(subagent, run, usage, limits, signal), isOverBudget: tokens.hasRefused };
   tell({ type: 'response.subagent.completed', subagent: finding.subagent });
   recorder.subagent(finding.subagent, startedMs);
   return finding;
@@ -104,42 +104,42 @@ function newSubagent({ question, agent }: SubagentTask, { deps, plan, subagent }
 }
 
 /** The subagent that the same call started in a process that died. */
-function leftOf({ agent, question, pass }: SubagentTask, parent: SubagentParent): SubagentRecord | undefined {
-  if (agent === undefined) return researcherOf(question, parent, pass);
+function findLeftover({ agent, question, pass }: SubagentTask, parent: SubagentParent): SubagentRecord | undefined {
+  if (agent === undefined) return findResearcher(question, parent, pass);
   const above = parent.subagent?.id ?? null;
-  return pass.before?.findLast((kept) => kept.subagent.agentId === agent.id && kept.subagent.parentId === above);
+  return pass.before?.findLast((earlierRecord) => earlierRecord.subagent.agentId === agent.id && earlierRecord.subagent.parentId === above);
 }
 
 /** Why a subagent cannot go on: a call of it may have acted. The asking model reads it. */
-function lostOf(state: SubagentState | undefined): RunError | undefined {
+function findLoss(state: SubagentState | undefined): RunError | undefined {
   if (state?.call === undefined || state.ifLost === 'repeat') return undefined;
   if (state.ifLost !== 'unknown') return { code: 'SERVER_ERROR', message: stoppedSummary };
-  const { code, message } = unknownOutcomeOf(state.call.name);
+  const { code, message } = makeUnknownOutcome(state.call.name);
   return { code, message };
 }
 
-function startOf({ closed, call, cited, researches, subagents, nextSequence }: SubagentState, runId: string) {
-  if (closed.length === 0 && call === undefined) return { firstSequence: nextSequence, cited, researches };
+function makeStart({ closed: closedItems, call, cited: citedPassages, researches, subagents, nextSequence }: SubagentState, runId: string) {
+  if (closedItems.length === 0 && call === undefined) return { firstSequence: nextSequence, cited: citedPassages, researches };
   return {
-    ...{ firstSequence: nextSequence, cited, researches },
-    before: snapshot(runId, 'in_progress', closed),
+    ...{ firstSequence: nextSequence, cited: citedPassages, researches },
+    before: snapshot(runId, 'in_progress', closedItems),
     continues: { call, turnFrom: 0, subagents },
   };
 }
 
 /** @throws DomainError NOT_FOUND for an agent that the user may not use any more. */
-async function planOf(given: SubagentTask, parent: SubagentParent, limits: SubagentLimits): Promise<RunPlan> {
-  const { question, agent } = given;
-  if (agent === undefined) return researchPlanOf(given, parent, limits);
+async function makePlan(subagentTask: SubagentTask, parent: SubagentParent, limits: SubagentLimits): Promise<RunPlan> {
+  const { question, agent } = subagentTask;
+  if (agent === undefined) return makeResearchPlan(subagentTask, parent, limits);
   const { deps, plan } = parent;
   const own = await deps.subagentPlan?.(plan.charge, agent.id, question);
   if (own === undefined) throw new DomainError('NOT_FOUND', `${agent.name} is gone, or may not be asked any more`);
   const { maxTokens = limits.outputTokensMax } = own.parameters;
-  return { ...own, parameters: { ...own.parameters, maxTokens }, askedBy: chainOf(plan) };
+  return { ...own, parameters: { ...own.parameters, maxTokens }, askedBy: listChain(plan) };
 }
 
 /** The agents of a run and above it, the topmost first. */
-function chainOf({ askedBy = [], charge: { agentId } }: RunPlan): readonly string[] {
+function listChain({ askedBy = [], charge: { agentId } }: RunPlan): readonly string[] {
   return agentId === null ? askedBy : [...askedBy, agentId];
 }
 
@@ -147,14 +147,14 @@ function chainOf({ askedBy = [], charge: { agentId } }: RunPlan): readonly strin
  * A researcher gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. It searches the web wherever this
  * instance can, with the filters of the run's `web_search` if it has one.
  */
-function researchPlanOf({ question, task }: SubagentTask, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
+function makeResearchPlan({ question, task }: SubagentTask, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
   const { plan, deps } = parent;
-  const given = (plan.serviceTools ?? []).filter(
+  const givenTools = (plan.serviceTools ?? []).filter(
     (tool) => tool.type === 'python' || (deps.tools.isReadOnly(tool) && tool.type !== 'deep_research'),
   );
   const web = deps.tools.find('web_search');
-  const isLacking = web !== undefined && web.unavailable === undefined && !given.some(({ type }) => type === web.type);
-  const serviceTools: readonly EnabledTool[] = isLacking ? [...given, { type: web.type, options: {} }] : given;
+  const isLacking = web !== undefined && web.unavailable === undefined && !givenTools.some(({ type }) => type === web.type);
+  const serviceTools: readonly EnabledTool[] = isLacking ? [...givenTools, { type: web.type, options: {} }] : givenTools;
   const { stop: _stop, logprobs: _logprobs, maxTokens = outputTokensMax, ...parameters } = plan.parameters;
   return {
     modelId: plan.modelId,
@@ -177,7 +177,7 @@ function researchPlanOf({ question, task }: SubagentTask, parent: SubagentParent
 }
 
 /** The event of a subagent's own subagent, as the run above shows it; undefined for other events. */
-function updateOf(event: RunEvent): SubagentUpdate | undefined {
+function toUpdate(event: RunEvent): SubagentUpdate | undefined {
   switch (event.type) {
     case 'response.subagent.started':
     case 'response.subagent.progress':
@@ -228,7 +228,7 @@ function foundText({ passages, isUnavailable }: RetrievalDetail): string {
   return passages === 1 ? 'Reading 1 passage' : `Reading ${String(passages)} passages`;
 }
 
-function findingOf(
+function toFinding(
   subagent: Subagent,
   run: RunSnapshot | undefined,
   usage: Usage | null,
@@ -238,21 +238,21 @@ function findingOf(
   const isCancelled = signal.aborted && run?.status !== 'completed';
   const error: RunError | null = isCancelled
     ? { code: 'CLIENT_CLOSED_REQUEST', message: stoppedSummary }
-    : errorOf(run, timeoutMs);
+    : toError(run, timeoutMs);
   const isPaused = run?.incompleteReason === 'paused';
-  const said = run === undefined ? undefined : lastMessage(run);
-  if (error !== null || said === undefined) {
+  const finalMessage = run === undefined ? undefined : lastMessage(run);
+  if (error !== null || finalMessage === undefined) {
     const status = isCancelled || isPaused ? 'cancelled' : 'failed';
     const summary = error?.message ?? stoppedSummary;
     return { subagent: { ...subagent, status, summary, usage }, text: '', citations: [], error, isPaused };
   }
   const end = run?.incompleteReason === null ? '' : cutNote;
-  const summary = cutText(withoutMarkers(said.text, said.citations).trim(), resultCharsMax) + end;
-  const ended = { ...subagent, status: 'completed', summary, usage } as const;
-  return { subagent: ended, text: said.text.trimEnd() + end, citations: said.citations, error: null, isPaused: false };
+  const summary = cutText(withoutMarkers(finalMessage.text, finalMessage.citations).trim(), resultCharsMax) + end;
+  const completedSubagent = { ...subagent, status: 'completed', summary, usage } as const;
+  return { subagent: completedSubagent, text: finalMessage.text.trimEnd() + end, citations: finalMessage.citations, error: null, isPaused: false };
 }
 
-function errorOf(run: RunSnapshot | undefined, timeoutMs: number): RunError | null {
+function toError(run: RunSnapshot | undefined, timeoutMs: number): RunError | null {
   if (run === undefined || run.status === 'cancelled') return { code: 'SERVER_ERROR', message: stoppedSummary };
   if (run.error !== null) return run.error;
   if (run.incompleteReason === 'timeout') {
@@ -266,7 +266,7 @@ function errorOf(run: RunSnapshot | undefined, timeoutMs: number): RunError | nu
 
 /** Removes the markers of passages: readers of the events do not see what they name. */
 function withoutMarkers(text: string, citations: readonly Citation[]): string {
-  return citations.reduceRight((left, { answerStart, answerEnd }) => {
-    return left.slice(0, answerStart).trimEnd() + left.slice(answerEnd);
+  return citations.reduceRight((restText, { answerStart, answerEnd }) => {
+    return restText.slice(0, answerStart).trimEnd() + restText.slice(answerEnd);
   }, text);
 }

@@ -4,10 +4,10 @@ import type { ModelQuestion, Subagents } from '../../tools/agents/subagents.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { TokenAllowance } from '../../usage/token-allowance.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
-import { earlierFindingOf } from './earlier-findings.ts';
+import { findEarlierFinding } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
 import { runSubagent } from './subagent.ts';
-import { lastMessage, spendingOf, workOff } from './work.ts';
+import { lastMessage, trackSpending, workOff } from './work.ts';
 
 interface OfRun extends Pick<SubagentParent, 'run' | 'recorder'> {
   readonly plan: RunPlan;
@@ -19,10 +19,10 @@ interface OfRun extends Pick<SubagentParent, 'run' | 'recorder'> {
 }
 
 /** The subagents of one run. */
-export function subagentsOfRun({ plan, deps, start, budget, recorder, run, spent }: OfRun): Subagents {
+export function subagentsOfRun({ plan, deps, start, budget, recorder, run, spent: recordSpending }: OfRun): Subagents {
   const { runId, control, hold, subagent } = start;
   const { subagents: limits } = deps;
-  const parent: SubagentParent = { plan, deps, runId, subagent, pause: control?.pause, hold, budget, recorder, run, spent };
+  const parent: SubagentParent = { plan, deps, runId, subagent, pause: control?.pause, hold, budget, recorder, run, spent: recordSpending };
   return {
     limits,
     mayStart: (subagent?.depth ?? 0) < limits.depthMax,
@@ -31,7 +31,7 @@ export function subagentsOfRun({ plan, deps, start, budget, recorder, run, spent
     get roundsLeft() {
       return budget.roundsLeft;
     },
-    earlierFinding: (question, pass) => earlierFindingOf(question, parent, pass),
+    earlierFinding: (question, pass) => findEarlierFinding(question, parent, pass),
     run: (task, tell, signal) => runSubagent(task, parent, limits, tell, signal),
     ask: (question, tokens, signal) => askModel(question, parent, tokens, signal),
     stopsShort() {
@@ -66,7 +66,7 @@ async function askModel(
     parameters: { ...parameters, maxTokens: Math.min(maxTokens, outputTokensMax) },
     ...{ isStreaming: true, generateCitations: false, charge: own.charge },
   };
-  const { ledger } = spendingOf(parent);
+  const { ledger } = trackSpending(parent);
   const work = { timeoutMs, ledger, budget: budget.share(1, tokens), secrets: {}, keyPrefix: runId };
   const run = await workOff(plan, work, parent, signal, () => undefined);
   return run?.status === 'completed' ? lastMessage(run)?.text : undefined;

@@ -79,7 +79,7 @@ function recordedHold(hold: RunHold, whenRecorded: () => Promise<void>): RunHold
 }
 
 /** Adds up what a run within a run costs. Its calls are charged once, and told to the run above. */
-export function spendingOf({ deps, spent }: SubagentParent): {
+export function trackSpending({ deps, spent: recordSpending }: SubagentParent): {
   readonly usage: Usage | null;
   readonly ledger: LoopDeps['ledger'];
 } {
@@ -92,7 +92,7 @@ export function spendingOf({ deps, spent }: SubagentParent): {
       ...deps.ledger,
       note(charge, purpose, modelId, cost, entryId = deps.newId('usageEntry')) {
         usage = addUsage(usage, cost);
-        spent({ entryId, modelId, usage: cost });
+        recordSpending({ entryId, modelId, usage: cost });
         deps.ledger.note(charge, purpose, modelId, cost, entryId);
       },
     },

@@ -23,21 +23,21 @@ const none: ServerTools = new Map();
 
 /** Makes the tools of agents callable. They are made once for each cached agent. */
 export function createAgentTools(deps: AgentToolsDeps): AgentTools {
-  const made = new WeakMap<RunnableAgent, ServerTools>();
-  const toolsOf = (agent: RunnableAgent | undefined): ServerTools => {
+  const toolsByAgent = new WeakMap<RunnableAgent, ServerTools>();
+  const createTools = (agent: RunnableAgent | undefined): ServerTools => {
     if (agent === undefined || (agent.tools.length === 0 && agent.skills.length === 0)) return none;
-    const known = made.get(agent);
-    if (known !== undefined) return known;
+    const cachedTools = toolsByAgent.get(agent);
+    if (cachedTools !== undefined) return cachedTools;
     const tools = new Map(
       agent.tools.filter(({ type }) => type === 'API_FUNCTION').map((tool) => [tool.name, apiTool(deps, agent, tool)] as const),
     );
     if (areOnDemand(agent)) tools.set(skillFunction, createSkillTool(agent, deps.storage.agentParts.skills));
-    made.set(agent, tools);
+    toolsByAgent.set(agent, tools);
     return tools;
   };
   return (agentId) => {
     const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime());
-    return agent instanceof Promise ? agent.then(toolsOf) : toolsOf(agent);
+    return agent instanceof Promise ? agent.then(createTools) : createTools(agent);
   };
 }
 
@@ -47,12 +47,12 @@ export function apiTool(
   agent: Pick<RunnableAgent, 'id' | 'orgId'>,
   tool: Pick<RunnableTool, 'name' | 'data'>,
 ): ServerTool {
-  const made = createApiTool(tool, secretKeysIn(tool.data), {
+  const serverTool = createApiTool(tool, secretKeysIn(tool.data), {
     egress,
     timeoutMs: settings.API_FUNCTION_TIMEOUT_MS,
     replyBytesMax: settings.API_FUNCTION_REPLY_MAX_BYTES,
     resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     secretsFor: (keys, origin) => openSecrets(storage, agent, keys, origin),
   });
-  return tool.data.requireApproval === true ? { ...made, requiresApproval: true } : made;
+  return tool.data.requireApproval === true ? { ...serverTool, requiresApproval: true } : serverTool;
 }

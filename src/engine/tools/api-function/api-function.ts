@@ -74,7 +74,7 @@ export const authMembers = ['type', 'in', 'name', 'username', 'secretKey'] as co
 export function readApiFunction(data: JsonObject, faults: DataFault[]): ApiFunction {
   const fault = (path: string, message: string) => void faults.push({ path, message });
   const description = optionalText(data.description, '.description', descriptionLengthMax, fault);
-  const method = apiMethods.find((known) => known === (data.method === undefined ? 'GET' : upper(data.method)));
+  const method = apiMethods.find((candidate) => candidate === (data.method === undefined ? 'GET' : upper(data.method)));
   if (method === undefined) fault('.method', `must be one of ${apiMethods.join(', ')}`);
   if (data.idempotent !== undefined && data.idempotent !== null && typeof data.idempotent !== 'boolean') {
     fault('.idempotent', 'must be true or false');
@@ -101,10 +101,10 @@ export function readApiFunction(data: JsonObject, faults: DataFault[]): ApiFunct
 
 type Fault = (path: string, message: string) => void;
 
-function readParameters(given: unknown, fault: Fault): Pick<ApiFunction, 'parameters' | 'declared'> {
-  if (given === undefined || given === null) return { parameters: { type: 'object', properties: {} }, declared: new Set() };
-  const parameters = isObject(given) ? given : {};
-  if (!isObject(given)) fault('.parameters', 'must be a JSON Schema object');
+function readParameters(input: unknown, fault: Fault): Pick<ApiFunction, 'parameters' | 'declared'> {
+  if (input === undefined || input === null) return { parameters: { type: 'object', properties: {} }, declared: new Set() };
+  const parameters = isObject(input) ? input : {};
+  if (!isObject(input)) fault('.parameters', 'must be a JSON Schema object');
   try {
     compileArguments(parameters);
     return { parameters, declared: declaredNames(parameters) };
@@ -116,13 +116,13 @@ function readParameters(given: unknown, fault: Fault): Pick<ApiFunction, 'parame
 }
 
 /** Scheme, host and port are read from the template's own text: an argument in them is refused, whatever it would be filled with. */
-function readUrl(given: unknown, fault: Fault): Pick<ApiFunction, 'origin' | 'userinfo' | 'path' | 'search'> {
+function readUrl(input: unknown, fault: Fault): Pick<ApiFunction, 'origin' | 'userinfo' | 'path' | 'search'> {
   const none = { origin: 'http://invalid.invalid', userinfo: undefined, path: [], search: [] };
-  if (typeof given !== 'string' || given.length > urlLengthMax) {
+  if (typeof input !== 'string' || input.length > urlLengthMax) {
     fault('.url', `must be an http(s) address of at most ${urlLengthMax} characters`);
     return none;
   }
-  const parts = splitAddress(given);
+  const parts = splitAddress(input);
   if (parts === undefined) {
     fault('.url', 'must be an http(s) address; arguments may stand behind the host only');
     return none;
@@ -141,13 +141,13 @@ function readUrl(given: unknown, fault: Fault): Pick<ApiFunction, 'origin' | 'us
   };
 }
 
-function readEntries(given: unknown, path: string, fault: Fault): ApiFunction['headers'] {
-  if (given === undefined || given === null) return [];
-  if (!isObject(given)) {
+function readEntries(input: unknown, path: string, fault: Fault): ApiFunction['headers'] {
+  if (input === undefined || input === null) return [];
+  if (!isObject(input)) {
     fault(path, 'must be an object of texts');
     return [];
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(input);
   if (entries.length > entriesMax) fault(path, `must have at most ${entriesMax} members`);
   return entries.slice(0, entriesMax).flatMap(([name, value]) => {
     const isFit = ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= valueLengthMax;
@@ -156,14 +156,14 @@ function readEntries(given: unknown, path: string, fault: Fault): ApiFunction['h
   });
 }
 
-function readBody(given: unknown, headers: ApiFunction['headers'], fault: Fault): ApiFunction['body'] {
-  if (given === undefined || given === null) return { kind: 'none' };
-  if (typeof given !== 'string') return { kind: 'json', value: given };
+function readBody(input: unknown, headers: ApiFunction['headers'], fault: Fault): ApiFunction['body'] {
+  if (input === undefined || input === null) return { kind: 'none' };
+  if (typeof input !== 'string') return { kind: 'json', value: input };
   const contentType = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value[0];
   const isOther = contentType?.kind === 'text' && !contentType.text.includes('json');
-  if (isOther) return readTextBody(given, contentType.text, (message) => fault('.body', message));
+  if (isOther) return readTextBody(input, contentType.text, (message) => fault('.body', message));
   try {
-    return { kind: 'json', value: JSON.parse(given) };
+    return { kind: 'json', value: JSON.parse(input) };
   } catch {
     fault(
       '.body',
@@ -173,9 +173,9 @@ function readBody(given: unknown, headers: ApiFunction['headers'], fault: Fault)
   }
 }
 
-function readAuth(given: unknown, fault: Fault): ApiAuth | undefined {
-  const auth = isObject(given) ? given : {};
-  const type = authTypes.find((known) => known === auth.type);
+function readAuth(input: unknown, fault: Fault): ApiAuth | undefined {
+  const auth = isObject(input) ? input : {};
+  const type = authTypes.find((candidate) => candidate === auth.type);
   if (type === undefined) {
     fault('.auth.type', `must be one of ${authTypes.join(', ')}`);
     return undefined;
@@ -187,21 +187,21 @@ function readAuth(given: unknown, fault: Fault): ApiAuth | undefined {
   const isHeader = type === 'header' || (type === 'apiKey' && place === 'header');
   if (isHeader && name !== '' && (!headerName.test(name) || ownHeaders.has(name.toLowerCase())))
     fault('.auth.name', 'is not a header that a tool may set');
-  const held = credentialMembers.map((member) => auth[member]).find((value) => typeof value === 'string');
-  if (held === undefined) fault('.auth.secretKey', 'is required: the key of a secret');
+  const credential = credentialMembers.map((member) => auth[member]).find((value) => typeof value === 'string');
+  if (credential === undefined) fault('.auth.secretKey', 'is required: the key of a secret');
   const username = optionalText(auth.username, '.auth.username', 500, fault);
   return {
     type,
     in: place === 'query' ? 'query' : 'header',
     name,
     username: username === '' ? undefined : username,
-    credential: parseTemplate(typeof held === 'string' ? held : ''),
+    credential: parseTemplate(typeof credential === 'string' ? credential : ''),
   };
 }
 
-function optionalText(given: unknown, path: string, lengthMax: number, fault: Fault): string {
-  if (given === undefined || given === null) return '';
-  if (typeof given === 'string' && given.length <= lengthMax) return given;
+function optionalText(input: unknown, path: string, lengthMax: number, fault: Fault): string {
+  if (input === undefined || input === null) return '';
+  if (typeof input === 'string' && input.length <= lengthMax) return input;
   fault(path, `must be a text of at most ${lengthMax} characters`);
   return '';
 }
@@ -220,10 +220,10 @@ type Schema = Readonly<Record<string, unknown>>;
  */
 function declaredNames(schema: Schema): ReadonlySet<string> {
   const names = new Set<string>();
-  const seen = new Set<unknown>();
+  const usedNames = new Set<unknown>();
   const add = (one: unknown) => {
-    if (typeof one !== 'object' || one === null || seen.has(one)) return;
-    seen.add(one);
+    if (typeof one !== 'object' || one === null || usedNames.has(one)) return;
+    usedNames.add(one);
     const { $ref, properties, allOf, anyOf, oneOf, then: whenTrue, else: whenFalse } = one as Schema;
     for (const name of Object.keys(properties ?? {})) names.add(name);
     for (const inner of [allOf, anyOf, oneOf, whenTrue, whenFalse].flat()) add(inner);

@@ -1,7 +1,7 @@
-import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agents/part.ts';
+import { readDescription, type JsonObject, readParameters } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { nobody, type ShareOwner } from '../../../lib/flow/fair-share.ts';
-import { imageTypeOf } from '../../../lib/image-type.ts';
+import { detectImageType } from '../../../lib/image-type.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
@@ -38,43 +38,43 @@ export function createApiTool(
   context: ApiToolContext,
 ): ServerTool {
   // Prepared by the first call: an agent may have many tools, and a run calls few.
-  let prepared: { readonly tool: ApiFunction; readonly read: ArgumentsReader } | undefined;
-  const toolOf = (owner: ShareOwner): ServerTool => ({
-    definition: { name, description: descriptionOf(data), parameters: parametersOf(data) },
+  let toolSetup: { readonly tool: ApiFunction; readonly read: ArgumentsReader } | undefined;
+  const createTool = (owner: ShareOwner): ServerTool => ({
+    definition: { name, description: readDescription(data), parameters: readParameters(data) },
     hint: `Calling ${name}`,
     ifLost: isRepeatable(data) ? 'repeat' : 'unknown',
-    async run(json, given, signal, _tell, pass) {
-      prepared ??= prepare(name, data);
-      const { tool, read } = prepared;
+    async run(json, requestSecrets, signal, _tell, pass) {
+      toolSetup ??= prepare(name, data);
+      const { tool, read } = toolSetup;
       const args = read(json);
       if ('fault' in args) throw new DomainError('INVALID_VALUE', args.fault);
-      const own = (key: string) => (Object.hasOwn(given, key) ? given[key] : undefined);
+      const own = (key: string) => (Object.hasOwn(requestSecrets, key) ? requestSecrets[key] : undefined);
       const missing = keys.filter((key) => own(key) === undefined);
-      const kept = missing.length === 0 ? new Map<string, string>() : await context.secretsFor(missing, tool.origin);
-      const used = new Map<string, string>();
+      const storedSecrets = missing.length === 0 ? new Map<string, string>() : await context.secretsFor(missing, tool.origin);
+      const secretValues = new Map<string, string>();
       const secret = (key: string) => {
-        const value = own(key) ?? kept.get(key);
+        const value = own(key) ?? storedSecrets.get(key);
         if (value === undefined) throw new DomainError('INVALID_VALUE', `The secret ${key} of this tool has no value`);
-        used.set(key, value);
+        secretValues.set(key, value);
         return value;
       };
       const request = buildRequest(tool, { args: args.value, secret });
-      const mask = masker(used.values());
+      const mask = masker(secretValues.values());
       const { timeoutMs, replyBytesMax: bytesMax } = context;
       try {
         // A secret is for one origin only; the same host under https is another one.
-        const redirectsWithin = used.size > 0 ? 'origin' : 'host';
+        const redirectsWithin = secretValues.size > 0 ? 'origin' : 'host';
         const call = { ...request, owner, bytesMax, timeoutMs, redirectsWithin } as const;
         const reply = await sendOnce(context.egress, call, pass, signal);
-        return resultOf(reply, mask, context.resultCharsMax, name);
+        return toResult(reply, mask, context.resultCharsMax, name);
       } catch (error) {
         if (error instanceof EgressError) throw new DomainError('UPSTREAM_ERROR', mask(`The call failed: ${error.message}`));
         throw error;
       }
     },
-    countedFor: toolOf,
+    countedFor: createTool,
   });
-  return toolOf(nobody);
+  return createTool(nobody);
 }
 
 /** @throws DomainError for data of an older version that is no longer accepted. The faults name members and repeat no value. */
@@ -92,10 +92,10 @@ function prepare(name: string, data: JsonObject): { readonly tool: ApiFunction; 
 }
 
 /** The text of a reply; an image is a file of the run. @throws DomainError for an error status, with the service's message. */
-function resultOf(reply: EgressReply, mask: (text: string) => string, charsMax: number, name: string): string | ToolResult {
-  const text = bounded(mask(textOf(reply)), charsMax);
+function toResult(reply: EgressReply, mask: (text: string) => string, charsMax: number, name: string): string | ToolResult {
+  const text = bounded(mask(readText(reply)), charsMax);
   if (reply.status < 400 && (reply.status < 300 || reply.status === 304)) {
-    const mimeType = imageTypeOf(reply.body);
+    const mimeType = detectImageType(reply.body);
     if (mimeType === undefined) return text;
     const filename = `${name}.${mimeType === 'image/jpeg' ? 'jpg' : mimeType.slice('image/'.length)}`;
     return { text: `[an image, ${reply.body.length} bytes]`, newFiles: [{ filename, mimeType, bytes: reply.body }] };
@@ -104,7 +104,7 @@ function resultOf(reply: EgressReply, mask: (text: string) => string, charsMax: 
   throw new DomainError('UPSTREAM_ERROR', `The service answered ${reply.status}${what === '' ? '' : `: ${what}`}`);
 }
 
-function textOf({ body, headers }: EgressReply): string {
+function readText({ body, headers }: EgressReply): string {
   const type = headers['content-type'] ?? '';
   if (body.length === 0) return '';
   if (/^(image|audio|video|font)\/|octet-stream|zip|pdf/i.test(type)) return `[${body.length} bytes of ${type.split(';')[0]}]`;

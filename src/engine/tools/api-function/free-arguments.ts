@@ -7,13 +7,13 @@ import { decodedLeniently } from './text-body.ts';
  * name that the author fixed in body, query or address. All others are not sent.
  */
 export function freeArguments(tool: ApiFunction, args: Values['args']): Readonly<Record<string, unknown>> {
-  const named = new Set(namedArguments(tool));
-  const fixed = fixedNames(tool).map(spellings);
+  const argumentNames = new Set(namedArguments(tool));
+  const fixedSpellings = fixedNames(tool).map(spellings);
   return Object.fromEntries(
     Object.entries(args).filter(([name, value]) => {
-      if (value === undefined || !tool.declared.has(name) || named.has(name)) return false;
+      if (value === undefined || !tool.declared.has(name) || argumentNames.has(name)) return false;
       const own = spellings(name);
-      return !fixed.some((other) => isSameMember(own, other));
+      return !fixedSpellings.some((other) => isSameMember(own, other));
     }),
   );
 }

@@ -3,7 +3,7 @@ import { isObject } from '../../../lib/json/json.ts';
 import type { EgressRequest } from '../../egress/request.ts';
 import type { ApiFunction } from './api-function.ts';
 import { freeArguments } from './free-arguments.ts';
-import { argumentOf, fillJson, fillTemplate, soleArgument, type Template, textOf, type Values } from './template.ts';
+import { findArgument, fillJson, fillTemplate, soleArgument, type Template, toText, type Values } from './template.ts';
 import { decodedLeniently, type Pair } from './text-body.ts';
 
 type Request = Required<Pick<EgressRequest, 'url' | 'method' | 'headers'>> & Pick<EgressRequest, 'body'>;
@@ -20,7 +20,7 @@ const bodyMethods = ['POST', 'PUT', 'PATCH'];
  */
 export function buildRequest(tool: ApiFunction, values: Values): Request {
   const url = new URL(tool.origin);
-  url.pathname = pathOf(tool.path, values);
+  url.pathname = fillPath(tool.path, values);
   url.search = fillPairs(tool.search, values);
   addQuery(url, tool.query, values);
   const headers = new Map<string, string>();
@@ -30,24 +30,24 @@ export function buildRequest(tool: ApiFunction, values: Values): Request {
   }
   addCredential(tool, values, url, headers);
   const free = freeArguments(tool, values.args);
-  const body = bodyOf(tool, values, free, headers);
+  const body = buildBody(tool, values, free, headers);
   if (!bodyMethods.includes(tool.method)) for (const [name, value] of Object.entries(free)) append(url, name, value);
   if (url.origin !== tool.origin) throw new DomainError('INVALID_VALUE', 'The arguments would change where the tool calls');
   return { url: url.href, method: tool.method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
 }
 
 /** A segment made from arguments must not leave its path: `..` is refused. */
-function pathOf(path: Template, values: Values): string {
-  const filled = fillTemplate(path, values, segmentText);
-  if (filled === undefined) throw missing(path, values);
-  const written = path
+function fillPath(path: Template, values: Values): string {
+  const filledPath = fillTemplate(path, values, segmentText);
+  if (filledPath === undefined) throw missing(path, values);
+  const pathSegments = path
     .map((piece) => (piece.kind === 'text' ? piece.text : '\u0000'))
     .join('')
     .split('/');
-  for (const [index, segment] of filled.split('/').entries()) {
-    if (written[index]?.includes('\u0000') === true && isDots(segment.replaceAll(/%2e/gi, '.'))) throw climbs();
+  for (const [index, segment] of filledPath.split('/').entries()) {
+    if (pathSegments[index]?.includes('\u0000') === true && isDots(segment.replaceAll(/%2e/gi, '.'))) throw climbs();
   }
-  return filled;
+  return filledPath;
 }
 
 /** An encoded slash stays inside its segment by the standard. Servers that decode it first must not find `.` or `..` segments either. */
@@ -91,7 +91,7 @@ function fillPairs(pairs: readonly Pair[], values: Values): string {
 function addQuery(url: URL, query: ApiFunction['query'], values: Values): void {
   for (const { name, value } of query) {
     const path = soleArgument(value);
-    if (path !== undefined) append(url, name, argumentOf(path, values.args));
+    if (path !== undefined) append(url, name, findArgument(path, values.args));
     else append(url, name, fillTemplate(value, values, asItIs));
   }
 }
@@ -99,7 +99,7 @@ function addQuery(url: URL, query: ApiFunction['query'], values: Values): void {
 function append(url: URL, name: string, value: unknown): void {
   if (value === undefined || value === null) return;
   if (Array.isArray(value)) for (const one of value) append(url, name, one);
-  else url.searchParams.append(name, textOf(value));
+  else url.searchParams.append(name, toText(value));
 }
 
 function addCredential({ auth, userinfo }: ApiFunction, values: Values, url: URL, headers: Map<string, string>): void {
@@ -131,7 +131,7 @@ function cookieText(text: string, kind: 'argument' | 'secret'): string {
   return text;
 }
 
-function bodyOf(tool: ApiFunction, values: Values, free: Values['args'], headers: Map<string, string>): string | undefined {
+function buildBody(tool: ApiFunction, values: Values, free: Values['args'], headers: Map<string, string>): string | undefined {
   const { body, method } = tool;
   if (body.kind === 'form') return fillPairs(body.pairs, values);
   if (body.kind === 'text') {
@@ -141,14 +141,14 @@ function bodyOf(tool: ApiFunction, values: Values, free: Values['args'], headers
   }
   const hasBody = bodyMethods.includes(method);
   if (body.kind === 'none' && (!hasBody || Object.keys(free).length === 0)) return undefined;
-  const filled = body.kind === 'none' ? {} : fillJson(body.value, values);
+  const bodyValue = body.kind === 'none' ? {} : fillJson(body.value, values);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return JSON.stringify(isObject(filled) && hasBody ? { ...free, ...filled } : filled);
+  return JSON.stringify(isObject(bodyValue) && hasBody ? { ...free, ...bodyValue } : bodyValue);
 }
 
 function missing(template: Template, { args }: Values): DomainError {
   const name = template.flatMap((piece) =>
-    piece.kind === 'argument' && (argumentOf(piece.path, args) ?? null) === null ? [piece.path.join('.')] : [],
+    piece.kind === 'argument' && (findArgument(piece.path, args) ?? null) === null ? [piece.path.join('.')] : [],
   )[0];
   return new DomainError('INVALID_VALUE', `The argument ${name ?? ''} is needed for this call`);
 }

@@ -53,18 +53,18 @@ export type Encode = (text: string, kind: 'argument' | 'secret') => string;
  * @returns undefined when an argument of the template is missing.
  */
 export function fillTemplate(template: Template, values: Values, encode: Encode): string | undefined {
-  let filled = '';
+  let output = '';
   for (const piece of template) {
-    if (piece.kind === 'text') filled += piece.text;
-    else if (piece.kind === 'secret') filled += encode(values.secret(piece.key), 'secret');
-    else if (piece.kind === 'json') filled += encode(JSON.stringify(fillJson(piece.value, values)), 'argument');
+    if (piece.kind === 'text') output += piece.text;
+    else if (piece.kind === 'secret') output += encode(values.secret(piece.key), 'secret');
+    else if (piece.kind === 'json') output += encode(JSON.stringify(fillJson(piece.value, values)), 'argument');
     else {
-      const value = argumentOf(piece.path, values.args);
+      const value = findArgument(piece.path, values.args);
       if (value === undefined || value === null) return undefined;
-      filled += encode(textOf(value), 'argument');
+      output += encode(toText(value), 'argument');
     }
   }
-  return filled;
+  return output;
 }
 
 /**
@@ -75,14 +75,14 @@ export function fillJson(value: unknown, values: Values): unknown {
   if (typeof value === 'string') {
     const template = parseTemplate(value);
     const path = soleArgument(template);
-    return path === undefined ? fillTemplate(template, values, (text) => text) : argumentOf(path, values.args);
+    return path === undefined ? fillTemplate(template, values, (text) => text) : findArgument(path, values.args);
   }
   if (Array.isArray(value)) return value.map((one) => fillJson(one, values)).filter((one) => one !== undefined);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, one]) => {
-      const filled = fillJson(one, values);
-      return filled === undefined ? [] : [[name, filled]];
+      const filledItem = fillJson(one, values);
+      return filledItem === undefined ? [] : [[name, filledItem]];
     }),
   );
 }
@@ -94,7 +94,7 @@ export function soleArgument(template: Template): readonly string[] | undefined 
 }
 
 /** Own members only. */
-export function argumentOf(path: readonly string[], args: Readonly<Record<string, unknown>>): unknown {
+export function findArgument(path: readonly string[], args: Readonly<Record<string, unknown>>): unknown {
   let value: unknown = args;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
@@ -117,6 +117,6 @@ export function argumentNamesIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(argumentNamesIn) : [];
 }
 
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -27,8 +27,8 @@ export function readPairs(text: string, fault: Fault): readonly Pair[] {
 
 /** JSON in a value is usually percent-encoded. */
 function readValue(text: string): Template {
-  const decoded = parseTemplate(decodedText(text));
-  return decoded[0]?.kind === 'json' ? decoded : parseTemplate(text);
+  const bodyTemplate = parseTemplate(decodedText(text));
+  return bodyTemplate[0]?.kind === 'json' ? bodyTemplate : parseTemplate(text);
 }
 
 function decodedText(text: string): string {

@@ -28,7 +28,7 @@ const signs: Readonly<Record<string, (start: string) => boolean>> = {
 const signBytes = 1_024;
 
 /** The type of a file that a program wrote: by its name, and for pictures by their bytes too. */
-export function mimeTypeOf(filename: string, bytes: Buffer): string {
+export function detectMimeType(filename: string, bytes: Buffer): string {
   const ending = /\.([a-z0-9]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
   const type = Object.hasOwn(byEnding, ending) ? byEnding[ending] : undefined;
   const sign = type === undefined ? undefined : signs[type];

@@ -1,6 +1,6 @@
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import type { IdKind } from '../../../entities/ground/ids.ts';
-import { decodeFrame, encodeFrame, partsOf } from '../../../lib/frame.ts';
+import { decodeFrame, encodeFrame, splitParts } from '../../../lib/frame.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { SecretPlace } from '../../../storage/vault/vault.ts';
 import type { ToolRun } from '../tool-kind.ts';
@@ -57,7 +57,7 @@ export class CodeStates {
     // A state that was replaced or deleted in this moment, or is damaged, is no state.
     return storage.blobs
       .read(blobKey)
-      .then((sealed) => storage.vault.openBytes(placeOf(plan, chatId), sealed))
+      .then((sealedBytes) => storage.vault.openBytes(toSecretPlace(plan, chatId), sealedBytes))
       .then(decodeState)
       .catch(() => undefined);
   }
@@ -68,7 +68,7 @@ export class CodeStates {
       return;
     }
     const { storage, now, newId, ttlMs } = this.#deps;
-    const bytes = await storage.vault.sealBytes(placeOf(plan, chatId), encodeState(state));
+    const bytes = await storage.vault.sealBytes(toSecretPlace(plan, chatId), encodeState(state));
     const blobKey = `${plan.charge.orgId}/code-states/${newId('upload')}`;
     await storage.blobs.put(blobKey, bytes, bytes.length);
     const put = await storage.codeStates.set(chatId, blobKey, new Date(now().getTime() + ttlMs)).catch(async (error: unknown) => {
@@ -80,13 +80,13 @@ export class CodeStates {
   }
 }
 
-function placeOf({ charge }: ToolRun['plan'], chatId: string): SecretPlace {
+function toSecretPlace({ charge }: ToolRun['plan'], chatId: string): SecretPlace {
   return { orgId: charge.orgId, table: 'code_states', rowId: chatId };
 }
 
 function encodeState({ variables, files, ...rest }: CodeState): Buffer {
-  const described = files.map(({ path, fileId, bytes }) => ({ path, fileId, sizeBytes: bytes.length }));
-  const header = { ...rest, files: described, variablesBytes: variables.length };
+  const describedFiles = files.map(({ path, fileId, bytes }) => ({ path, fileId, sizeBytes: bytes.length }));
+  const header = { ...rest, files: describedFiles, variablesBytes: variables.length };
   return encodeFrame(header, [...files.map(({ bytes }) => bytes), variables]);
 }
 
@@ -96,7 +96,7 @@ function decodeState(bytes: Buffer): CodeState {
     readonly files: readonly { readonly path: string; readonly fileId: string | null; readonly sizeBytes: number }[];
     readonly variablesBytes: number;
   };
-  const parts = partsOf(body, [...files.map(({ sizeBytes }) => sizeBytes), variablesBytes]);
-  const kept = files.map(({ path, fileId }, index) => ({ path, fileId, bytes: parts[index] ?? none }));
-  return { ...rest, files: kept, variables: parts.at(-1) ?? none };
+  const parts = splitParts(body, [...files.map(({ sizeBytes }) => sizeBytes), variablesBytes]);
+  const keptFiles = files.map(({ path, fileId }, index) => ({ path, fileId, bytes: parts[index] ?? none }));
+  return { ...rest, files: keptFiles, variables: parts.at(-1) ?? none };
 }

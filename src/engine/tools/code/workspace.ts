@@ -4,7 +4,7 @@ import { freeFilename } from '../../files/filename.ts';
 import type { RunFile } from '../run-files.ts';
 import type { ToolRun } from '../tool-kind.ts';
 import type { ProgramOutcome, WorkspaceFile } from './box/program.ts';
-import { mimeTypeOf } from './mime-type.ts';
+import { detectMimeType } from './mime-type.ts';
 import type { CodeState, StateFile } from './states.ts';
 
 export interface WorkspaceLimits {
@@ -37,39 +37,39 @@ export async function openWorkspace(
   { filesMaxBytes, fileMaxBytes }: WorkspaceLimits,
   signal: AbortSignal,
 ): Promise<Workspace> {
-  const listed = (await run.files.list(signal)).filter(({ madeBy }) => madeBy !== call);
-  const byId = new Map(listed.map((file) => [file.id, file]));
-  const hidden = new Set(before?.hidden);
-  const taken = new Set<string>();
-  const wanted: { readonly path: string; readonly file: RunFile }[] = [];
+  const listedFiles = (await run.files.list(signal)).filter(({ madeBy }) => madeBy !== call);
+  const byId = new Map(listedFiles.map((file) => [file.id, file]));
+  const hiddenIds = new Set(before?.hidden);
+  const takenPaths = new Set<string>();
+  const wantedFiles: { readonly path: string; readonly file: RunFile }[] = [];
   const files: WorkspaceFile[] = [];
   for (const { path, fileId, bytes } of before?.files ?? []) {
     const file = fileId === null ? undefined : byId.get(fileId);
     if (fileId !== null && file === undefined) continue;
-    taken.add(path);
+    takenPaths.add(path);
     if (file === undefined) files.push({ path, bytes });
-    else wanted.push({ path, file });
+    else wantedFiles.push({ path, file });
     if (fileId !== null) byId.delete(fileId);
   }
   for (const file of byId.values()) {
-    if (hidden.has(file.id)) continue;
-    const path = freeFilename(file.filename, taken);
-    taken.add(path);
-    wanted.push({ path, file });
+    if (hiddenIds.has(file.id)) continue;
+    const path = freeFilename(file.filename, takenPaths);
+    takenPaths.add(path);
+    wantedFiles.push({ path, file });
   }
   const ids = new Map<string, string>();
-  const left: string[] = [];
+  const leftPaths: string[] = [];
   let sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  for (const { path, file } of wanted.toReversed()) {
+  for (const { path, file } of wantedFiles.toReversed()) {
     if (file.sizeBytes > fileMaxBytes || sizeBytes + file.sizeBytes > filesMaxBytes) {
-      left.push(path);
+      leftPaths.push(path);
       continue;
     }
     sizeBytes += file.sizeBytes;
     files.push({ path, bytes: await run.files.read(file, fileMaxBytes, signal) });
     ids.set(path, file.id);
   }
-  const notes = left.length === 0 ? [] : [`Not in /workspace, which holds ${filesMaxBytes} bytes at most: ${namesOf(left)}.`];
+  const notes = leftPaths.length === 0 ? [] : [`Not in /workspace, which holds ${filesMaxBytes} bytes at most: ${joinNames(leftPaths)}.`];
   return { files, ids, notes };
 }
 
@@ -87,40 +87,40 @@ export interface Closing {
 export async function closeWorkspace(
   run: ToolRun,
   workspace: Workspace,
-  { files: made, removed }: ProgramOutcome,
+  { files: outcomeFiles, removed: removedPaths }: ProgramOutcome,
   before: CodeState | undefined,
   call: string,
   { stateMaxBytes }: WorkspaceLimits,
   signal: AbortSignal,
 ): Promise<Closing> {
   const notes: string[] = [];
-  const saved: OutputFile[] = [];
-  const kept = new Map<string, StateFile>();
-  const hidden = new Set(before?.hidden);
-  const known = new Map(workspace.files.map((file) => [file.path, file]));
-  for (const path of removed) known.delete(path);
-  for (const [path, { bytes }] of known) {
+  const savedFiles: OutputFile[] = [];
+  const keptFiles = new Map<string, StateFile>();
+  const hiddenIds = new Set(before?.hidden);
+  const knownFiles = new Map(workspace.files.map((file) => [file.path, file]));
+  for (const path of removedPaths) knownFiles.delete(path);
+  for (const [path, { bytes }] of knownFiles) {
     const fileId = workspace.ids.get(path) ?? null;
-    kept.set(path, { path, fileId, bytes: fileId === null ? bytes : Buffer.alloc(0) });
+    keptFiles.set(path, { path, fileId, bytes: fileId === null ? bytes : Buffer.alloc(0) });
   }
   const names = new Set<string>();
-  for (const { path, bytes } of made) {
-    kept.delete(path);
+  for (const { path, bytes } of outcomeFiles) {
+    keptFiles.delete(path);
     const isHidden = path.split('/').some((part) => part.startsWith('.'));
     const file = isHidden ? undefined : await save(path, bytes);
-    if (file !== undefined) saved.push(file);
+    if (file !== undefined) savedFiles.push(file);
     // The files of a stateless run are known by their names.
     const fileId = file === undefined ? null : (file.fileId ?? file.filename);
-    kept.set(path, { path, fileId, bytes: fileId === null ? bytes : Buffer.alloc(0) });
+    keptFiles.set(path, { path, fileId, bytes: fileId === null ? bytes : Buffer.alloc(0) });
   }
-  for (const [path, id] of workspace.ids) if (kept.get(path)?.fileId !== id) hidden.add(id);
-  return { saved, kept: bounded(), hidden: [...hidden].slice(-1_000), notes };
+  for (const [path, id] of workspace.ids) if (keptFiles.get(path)?.fileId !== id) hiddenIds.add(id);
+  return { saved: savedFiles, kept: bounded(), hidden: [...hiddenIds].slice(-1_000), notes };
 
   async function save(path: string, bytes: Buffer): Promise<OutputFile | undefined> {
     const filename = freeFilename(path, names);
     names.add(filename);
     try {
-      return await run.files.save({ filename, mimeType: mimeTypeOf(filename, bytes), bytes }, call, signal);
+      return await run.files.save({ filename, mimeType: detectMimeType(filename, bytes), bytes }, call, signal);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       notes.push(`${JSON.stringify(path)} is no file of the chat: ${error.message}.`);
@@ -131,23 +131,23 @@ export async function closeWorkspace(
   function bounded(): readonly StateFile[] {
     let sizeBytes = 0;
     let count = 0;
-    const lost: string[] = [];
-    const within = [...kept.values()].filter(({ path, fileId, bytes }) => {
+    const lostPaths: string[] = [];
+    const within = [...keptFiles.values()].filter(({ path, fileId, bytes }) => {
       if (fileId !== null) return true;
       if (sizeBytes + bytes.length > stateMaxBytes || count >= keptFilesMax) {
-        lost.push(path);
+        lostPaths.push(path);
         return false;
       }
       sizeBytes += bytes.length;
       count += 1;
       return true;
     });
-    if (lost.length > 0) notes.push(`Not kept for the next call: ${namesOf(lost)}.`);
+    if (lostPaths.length > 0) notes.push(`Not kept for the next call: ${joinNames(lostPaths)}.`);
     return within;
   }
 }
 
-function namesOf(paths: readonly string[]): string {
-  const shown = paths.slice(0, 20).map((path) => JSON.stringify(path));
-  return `${shown.join(', ')}${paths.length > shown.length ? ` and ${paths.length - shown.length} more` : ''}`;
+function joinNames(paths: readonly string[]): string {
+  const shownPaths = paths.slice(0, 20).map((path) => JSON.stringify(path));
+  return `${shownPaths.join(', ')}${paths.length > shownPaths.length ? ` and ${paths.length - shownPaths.length} more` : ''}`;
 }

@@ -36,11 +36,11 @@ export function researchParameters(questionsMax: number): Readonly<Record<string
  * @throws DomainError that tells the model what is wrong.
  */
 export function readResearch(args: string, questionsMax: number): Research {
-  const given = readArguments(args);
-  const question = optionalText(given.question, 'question');
-  const task = optionalText(given.task, 'task');
+  const argumentValues = readArguments(args);
+  const question = optionalText(argumentValues.question, 'question');
+  const task = optionalText(argumentValues.task, 'task');
   const whole = question === '' ? task : question;
-  const questions = questionsOf(given.questions);
+  const questions = readQuestions(argumentValues.questions);
   if (whole === '' && questions.length === 0) throw wrongArguments('question must be a string that is not blank');
   if (questions.length > questionsMax) throw wrongArguments(`questions must hold at most ${questionsMax} questions`);
   const [first = whole] = questions;
@@ -48,17 +48,17 @@ export function readResearch(args: string, questionsMax: number): Research {
   return { task: whole, questions: [whole], mustPlan: question !== '' };
 }
 
-function questionsOf(given: unknown): readonly string[] {
-  if (given === undefined || given === null) return [];
-  if (!Array.isArray(given)) throw wrongArguments('questions must be an array of strings');
-  const questions = given.map((question: unknown, index) => textOf(question, `questions[${index}]`));
+function readQuestions(questionsValue: unknown): readonly string[] {
+  if (questionsValue === undefined || questionsValue === null) return [];
+  if (!Array.isArray(questionsValue)) throw wrongArguments('questions must be an array of strings');
+  const questions = questionsValue.map((question: unknown, index) => readText(question, `questions[${index}]`));
   return [...new Set(questions)].filter((question) => question !== '');
 }
 
 function optionalText(value: unknown, name: string): string {
-  return value === undefined || value === null ? '' : textOf(value, name);
+  return value === undefined || value === null ? '' : readText(value, name);
 }
 
-function textOf(value: unknown, name: string): string {
+function readText(value: unknown, name: string): string {
   return limitedText(value, name, lengthMax).trim();
 }

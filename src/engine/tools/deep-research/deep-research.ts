@@ -20,9 +20,9 @@ export function createDeepResearchKind(settings: Pick<Settings, 'SUBAGENTS_MAX' 
     check({ budget }, at, faults) {
       if (!isObject(budget)) return;
       for (const [member, { min, max }] of Object.entries(bounds)) {
-        const given = budget[member];
+        const memberValue = budget[member];
         const place = `${at}.budget.${member}`;
-        const isIn = given === undefined || given === null || (typeof given === 'number' && given >= min && given <= max);
+        const isIn = memberValue === undefined || memberValue === null || (typeof memberValue === 'number' && memberValue >= min && memberValue <= max);
         if (!isIn) faults.add(place, `${place} must be an integer from ${min} to ${max}`, 'INVALID_VALUE');
       }
     },

@@ -17,7 +17,7 @@ export async function planQuestions(
   tokens: TokenAllowance,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const written = await subagents.ask(
+  const planText = await subagents.ask(
     {
       messages: [
         { role: 'system', content: instructions(questionsMax) },
@@ -28,7 +28,7 @@ export async function planQuestions(
     tokens,
     signal,
   );
-  const questions = written === undefined ? [] : questionsIn(written).slice(0, questionsMax);
+  const questions = planText === undefined ? [] : questionsIn(planText).slice(0, questionsMax);
   return questions.length === 0 ? [question] : questions;
 }
 
@@ -49,14 +49,14 @@ function schema(questionsMax: number): Readonly<Record<string, unknown>> {
   };
 }
 
-function questionsIn(written: string): readonly string[] {
-  let parsed: unknown;
+function questionsIn(planText: string): readonly string[] {
+  let parsedPlan: unknown;
   try {
-    parsed = JSON.parse(written);
+    parsedPlan = JSON.parse(planText);
   } catch {
     return [];
   }
-  const given = isObject(parsed) ? parsed.questions : undefined;
-  if (!Array.isArray(given) || !given.every((one) => typeof one === 'string' && one.length <= questionLengthMax)) return [];
-  return [...new Set(given.map((one: string) => storableText(one).trim()))].filter((one) => one !== '');
+  const questionsValue = isObject(parsedPlan) ? parsedPlan.questions : undefined;
+  if (!Array.isArray(questionsValue) || !questionsValue.every((one) => typeof one === 'string' && one.length <= questionLengthMax)) return [];
+  return [...new Set(questionsValue.map((one: string) => storableText(one).trim()))].filter((one) => one !== '');
 }

@@ -37,8 +37,8 @@ export async function researchAll(all: readonly string[], work: ResearchWork, si
   const { subagents, pass } = work;
   const findings = new Map<string, SubagentFinding>();
   for (const question of all) {
-    const found = subagents.earlierFinding(question, pass);
-    if (found !== undefined) findings.set(question, found);
+    const priorFinding = subagents.earlierFinding(question, pass);
+    if (priorFinding !== undefined) findings.set(question, priorFinding);
   }
   const questions = all.filter((question) => !findings.has(question));
   const isAgain = (pass.before ?? []).length > 0;
@@ -48,12 +48,12 @@ export async function researchAll(all: readonly string[], work: ResearchWork, si
 
   const shareOfNext = (): Share => {
     const others = [...atWork];
-    const left = questions.length - next;
+    const remainingCount = questions.length - next;
     const rounds = subagents.roundsLeft - 1 - others.reduce((sum, share) => sum + share.rounds, 0);
     const tokens = work.tokens.left - others.reduce((sum, share) => sum + share.tokens, 0);
-    const affordable = Math.max(1, Math.min(left, Math.floor(tokens / tokensMin)));
+    const affordable = Math.max(1, Math.min(remainingCount, Math.floor(tokens / tokensMin)));
     return {
-      rounds: Math.min(subagents.limits.roundsMax, Math.max(1, Math.floor(rounds / left))),
+      rounds: Math.min(subagents.limits.roundsMax, Math.max(1, Math.floor(rounds / remainingCount))),
       tokens: Math.max(0, Math.floor(tokens / affordable)),
     };
   };
@@ -61,8 +61,8 @@ export async function researchAll(all: readonly string[], work: ResearchWork, si
   const workOn = async (question: string, share: Share): Promise<boolean> => {
     atWork.add(share);
     const tokens = work.tokens.part(share.tokens);
-    const given = { question, task: work.task, secrets: work.secrets, pass, roundsMax: share.rounds, tokens };
-    const finding = await subagents.run(given, work.tell, signal);
+    const subagentTask = { question, task: work.task, secrets: work.secrets, pass, roundsMax: share.rounds, tokens };
+    const finding = await subagents.run(subagentTask, work.tell, signal);
     atWork.delete(share);
     signal.throwIfAborted();
     if (!finding.isPaused && !finding.isOverBudget) findings.set(question, finding);

@@ -39,23 +39,23 @@ export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'researches'
   const most = typeof budget.subagents === 'number' ? budget.subagents : Number.POSITIVE_INFINITY;
   const { researchTokens } = subagents;
   const tokens = researchTokens.part(typeof budget.tokens === 'number' ? budget.tokens : undefined, researchTokens.used);
-  const cited = new CitedFindings(run);
+  const citedFindings = new CitedFindings(run);
   let calls = researches.length;
-  let left = most;
+  let remainingCount = most;
   /** Questions of calls of dead processes, with those that got a subagent. */
   const begunBefore = new Map<string, Questions>();
   for (const { key, questions } of researches) {
-    const begun = questions.slice(0, Math.min(limits.countMax, left));
-    left -= begun.length;
-    begunBefore.set(key, { all: questions, begun });
+    const begunQuestions = questions.slice(0, Math.min(limits.countMax, remainingCount));
+    remainingCount -= begunQuestions.length;
+    begunBefore.set(key, { all: questions, begun: begunQuestions });
   }
   const finish = async ({ all, begun }: Questions, work: ResearchWork, signal: AbortSignal): Promise<string> => {
     const { findings, reason } = await researchAll(begun, work, signal);
     const open = all.filter((question) => !findings.has(question));
-    const found = all.flatMap((question) => findings.get(question) ?? []);
+    const orderedFindings = all.flatMap((question) => findings.get(question) ?? []);
     const why = reason ?? overBudget(all.length > begun.length);
-    requireAny(found, open, why);
-    return report(found, open, why, cited, limits.resultCharsMax);
+    requireAny(orderedFindings, open, why);
+    return report(orderedFindings, open, why, citedFindings, limits.resultCharsMax);
   };
   return {
     definition: {
@@ -83,15 +83,15 @@ export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'researches'
       if (subagents.roundsLeft <= 1) {
         throw new DomainError('CONFLICT', 'This answer may ask the model no further questions: go on with what is known');
       }
-      if (left <= 0 || tokens.left <= 0) return report([], [task], overBudget(left <= 0), cited, limits.resultCharsMax);
+      if (remainingCount <= 0 || tokens.left <= 0) return report([], [task], overBudget(remainingCount <= 0), citedFindings, limits.resultCharsMax);
       let { questions } = research;
-      const countMax = Math.min(limits.countMax, left);
+      const countMax = Math.min(limits.countMax, remainingCount);
       if (research.mustPlan && countMax > 1 && subagents.roundsLeft >= roundsOfPlan) {
         questions = await planQuestions(task, countMax, subagents, tokens.part(), signal);
         signal.throwIfAborted();
       }
       const begun = questions.slice(0, countMax);
-      left -= begun.length;
+      remainingCount -= begun.length;
       tell({ type: 'parley.research', key: pass.key, questions });
       return finish({ all: questions, begun }, work, signal);
     },
@@ -116,23 +116,23 @@ function report(
   findings: readonly SubagentFinding[],
   open: readonly string[],
   reason: string,
-  cited: CitedFindings,
+  citedFindings: CitedFindings,
   charsMax: number,
 ): string {
   const lengthMax = Math.floor(charsMax / (findings.length + open.length));
   const [only] = findings;
-  if (only !== undefined && findings.length + open.length === 1) return findingText(only, cited, lengthMax);
+  if (only !== undefined && findings.length + open.length === 1) return findingText(only, citedFindings, lengthMax);
   const parts = findings.map((finding) => {
     const head = cutText(`## ${finding.subagent.task}\n`, Math.ceil(lengthMax / 2));
-    return head + findingText(finding, cited, lengthMax - head.length);
+    return head + findingText(finding, citedFindings, lengthMax - head.length);
   });
-  const left = open.map((question) =>
+  const unansweredLines = open.map((question) =>
     cutText(`## ${question}\n(Not researched: ${reason}. Ask again if it is still needed.)`, lengthMax),
   );
-  return [...parts, ...left].join('\n\n');
+  return [...parts, ...unansweredLines].join('\n\n');
 }
 
-function findingText(finding: SubagentFinding, cited: CitedFindings, lengthMax: number): string {
+function findingText(finding: SubagentFinding, citedFindings: CitedFindings, lengthMax: number): string {
   const { error } = finding;
-  return error === null ? cited.textOf(finding, lengthMax) : cutText(`(Not answered: ${error.message})`, lengthMax);
+  return error === null ? citedFindings.textOf(finding, lengthMax) : cutText(`(Not answered: ${error.message})`, lengthMax);
 }

@@ -25,8 +25,8 @@ export function createFileSearchKind(deps: FileSearchDeps): ToolKind {
     description: 'Searches the knowledge of the agent, and vector stores of the caller; answers cite what was found.',
     check: checkOptions,
     functionNames: () => [searchName],
-    async open({ options: given, ofAgent }, { plan, cite }) {
-      const options = readOptions(given);
+    async open({ options: givenOptions, ofAgent }, { plan, cite }) {
+      const options = readOptions(givenOptions);
       const mustAsk = ofAgent !== undefined && options.vectorStoreIds.length > 0;
       // Of a request, the rights of the caller were checked when it was read.
       const readableSources = mustAsk ? (await deps.rightsOfAgent(plan, ofAgent)).readableSources : everything;

@@ -42,7 +42,7 @@ export function readOptions(options: WireObject): FileSearchOptions {
 function checkFilters(options: WireObject, at: string, faults: FaultNotes): void {
   if (!isObject(options.filters)) return;
   let isWellFormed = true;
-  const noted: FaultNotes = {
+  const faultNotes: FaultNotes = {
     get isFull() {
       return faults.isFull;
     },
@@ -51,7 +51,7 @@ function checkFilters(options: WireObject, at: string, faults: FaultNotes): void
       faults.add(...fault);
     },
   };
-  const filter = readFilter(options.filters, at, noted);
+  const filter = readFilter(options.filters, at, faultNotes);
   const { vectorStoreIds, dataSourceIds } = readOptions(options);
   if (!isWellFormed || vectorStoreIds.length > 0 || dataSourceIds !== undefined) return;
   checkItemKeys(filter, at, (param, message) => faults.add(param, message));

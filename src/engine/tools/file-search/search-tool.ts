@@ -10,7 +10,7 @@ import { printableArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign/foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
 import type { FileSearchOptions } from './options.ts';
-import { fittingItems, placesOf, type StoreFinder } from './searched-places.ts';
+import { fittingItems, findPlaces, type StoreFinder } from './searched-places.ts';
 
 const queryMax = 8_000;
 const noteChars = 600;
@@ -52,30 +52,30 @@ export function createFileSearchTool(context: FileSearchContext): ServerTool {
     },
     hint: 'Searching documents',
     ifLost: 'repeat',
-    form: (args) => formOf(printableArgument(args, 'query', queryMax), []),
+    form: (args) => makeForm(printableArgument(args, 'query', queryMax), []),
     async run(args, _secrets, signal) {
       const query = textArgument(args, 'query', queryMax);
-      return resultOf(context, query, await hitsOf(context, query, signal));
+      return writeResult(context, query, await findHits(context, query, signal));
     },
   };
 }
 
-function formOf(query: string, results: readonly FileSearchResult[]): CallForm {
+function makeForm(query: string, results: readonly FileSearchResult[]): CallForm {
   return { type: 'file_search', queries: query === '' ? [] : [query], results };
 }
 
 /** The best passages of all places, best first. */
-async function hitsOf(context: FileSearchContext, query: string, signal: AbortSignal): Promise<readonly Hit[]> {
+async function findHits(context: FileSearchContext, query: string, signal: AbortSignal): Promise<readonly Hit[]> {
   const { knowledge, stores, options, plan, readableSources, tokensMax, now } = context;
-  const found: { readonly passage: Passage; readonly score: number }[] = [];
-  for (const place of await placesOf(options, plan, { stores, readableSources }, now())) {
+  const foundHits: { readonly passage: Passage; readonly score: number }[] = [];
+  for (const place of await findPlaces(options, plan, { stores, readableSources }, now())) {
     const itemIds = await fittingItems(place, options.filter, stores);
     const limits = { passagesMax: options.resultsMax, tokensMax, ...(itemIds === undefined ? {} : { itemIds }) };
-    const asked = { ...place, question: query, charge: plan.charge };
-    const { passages, retrieval } = await knowledge.search(asked, limits, signal);
-    found.push(...passages.map((passage) => ({ passage, score: displayScore(passage, retrieval) })));
+    const searchQuestion = { ...place, question: query, charge: plan.charge };
+    const { passages, retrieval } = await knowledge.search(searchQuestion, limits, signal);
+    foundHits.push(...passages.map((passage) => ({ passage, score: displayScore(passage, retrieval) })));
   }
-  const passages = found
+  const passages = foundHits
     .filter(({ score }) => score >= options.scoreMin)
     .sort((a, b) => b.score - a.score)
     .slice(0, options.resultsMax);
@@ -88,20 +88,20 @@ async function hitsOf(context: FileSearchContext, query: string, signal: AbortSi
   });
 }
 
-function resultOf({ resultCharsMax, plan, cite }: FileSearchContext, query: string, hits: readonly Hit[]): ToolResult {
-  if (hits.length === 0) return { text: 'The search found nothing.', form: formOf(query, []) };
-  let left = resultCharsMax - noteChars;
+function writeResult({ resultCharsMax, plan, cite }: FileSearchContext, query: string, hits: readonly Hit[]): ToolResult {
+  if (hits.length === 0) return { text: 'The search found nothing.', form: makeForm(query, []) };
+  let remainingChars = resultCharsMax - noteChars;
   const texts: string[] = [];
   for (const { passage, fileId } of hits) {
     const { title, headingPath, page, text, url } = passage;
     const around = title.length + headingPath.length + tagChars;
-    if (left < around) break;
+    if (remainingChars < around) break;
     // An upload has no address of its own: the responses format names its file.
     const n = cite(isContentLink(url) ? { ...passage, fileId } : passage);
     const attributes = { n, title, section: headingPath === '' ? null : headingPath, page };
-    const marked = markForeign('passage', attributes, text, left - around);
-    left -= marked.length;
-    texts.push(marked);
+    const markedText = markForeign('passage', attributes, text, remainingChars - around);
+    remainingChars -= markedText.length;
+    texts.push(markedText);
   }
   const how = plan.generateCitations ? 'Cite a passage as its number in square brackets, like [3].' : '';
   const rest = hits.length - texts.length;
@@ -109,7 +109,7 @@ function resultOf({ resultCharsMax, plan, cite }: FileSearchContext, query: stri
   return {
     text: [foreignNote, how, ...texts, ...more].filter((part) => part !== '').join('\n'),
     // A passage that answers may not cite is not shown to people either.
-    form: formOf(
+    form: makeForm(
       query,
       hits.flatMap(({ passage, score, fileId, filename }) =>
         passage.mayCite ? [{ fileId, filename, score, text: passage.text }] : [],

@@ -23,20 +23,20 @@ export interface ReadableStores {
  * without an agent has no sources of its own: there, the sources of the caller that the request names are searched. The rights of the caller were
  * checked when the request was read. Stores that are gone or expired since are left out.
  */
-export async function placesOf(
+export async function findPlaces(
   { dataSourceIds, vectorStoreIds }: FileSearchOptions,
   { knowledge, charge }: RunPlan,
   { stores, readableSources }: ReadableStores,
   now: Date,
 ): Promise<readonly SearchedPlace[]> {
   const own = knowledge?.dataSourceIds ?? [];
-  const named = dataSourceIds ?? (vectorStoreIds.length === 0 ? own : []);
+  const namedSources = dataSourceIds ?? (vectorStoreIds.length === 0 ? own : []);
   const places: SearchedPlace[] = [];
-  if (charge.agentId === null && named.length > 0) places.push({ orgId: charge.orgId, dataSourceIds: named });
-  const ofAgent = named.filter((id) => own.includes(id));
+  if (charge.agentId === null && namedSources.length > 0) places.push({ orgId: charge.orgId, dataSourceIds: namedSources });
+  const ofAgent = namedSources.filter((id) => own.includes(id));
   if (knowledge !== undefined && ofAgent.length > 0) places.push({ orgId: knowledge.orgId, dataSourceIds: ofAgent });
-  const found = await Promise.all(vectorStoreIds.map((id) => stores.find(id, readableSources)));
-  for (const store of found) {
+  const foundStores = await Promise.all(vectorStoreIds.map((id) => stores.find(id, readableSources)));
+  for (const store of foundStores) {
     if (store === undefined || (store.expiresAt !== null && store.expiresAt <= now)) continue;
     await stores.touch(store.id);
     places.push({ orgId: store.orgId, dataSourceIds: [store.id] });

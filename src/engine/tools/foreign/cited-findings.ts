@@ -18,28 +18,28 @@ export class CitedFindings {
   textOf({ text, citations }: SubagentFinding, lengthMax: number): string {
     if (citations.length === 0) return cutText(text.trim(), lengthMax);
     const names = new Map<number, string>();
-    const marked = citations.reduceRight((left, citation) => {
+    const markedText = citations.reduceRight((partialText, citation) => {
       const number = this.#numberOf(citation);
       names.set(number, cutText(citation.name.replaceAll(/\s+/g, ' '), titleLength));
-      return `${left.slice(0, citation.answerStart)}[${number}]${left.slice(citation.answerEnd)}`;
+      return `${partialText.slice(0, citation.answerStart)}[${number}]${partialText.slice(citation.answerEnd)}`;
     }, text);
-    const sorted = [...names].sort(([one], [other]) => one - other);
-    const sources = `\nSources: ${sorted.map(([number, name]) => `[${number}] ${name}`).join('; ')}`;
-    return cutText(cutText(marked.trim(), Math.max(0, lengthMax - sources.length)) + sources, lengthMax);
+    const nameEntries = [...names].sort(([one], [other]) => one - other);
+    const sources = `\nSources: ${nameEntries.map(([number, name]) => `[${number}] ${name}`).join('; ')}`;
+    return cutText(cutText(markedText.trim(), Math.max(0, lengthMax - sources.length)) + sources, lengthMax);
   }
 
   #numberOf(citation: Citation): number {
     const key = JSON.stringify([citation.id, citation.url]);
-    const known = this.#numbers.get(key);
-    if (known !== undefined) return known;
-    const number = this.#run.cite(passageOf(citation));
+    const existingNumber = this.#numbers.get(key);
+    if (existingNumber !== undefined) return existingNumber;
+    const number = this.#run.cite(toPassage(citation));
     this.#numbers.set(key, number);
     return number;
   }
 }
 
 /** The cited passage again. Its text is the snippet: no more of it is shown. */
-function passageOf(citation: Citation): Passage {
+function toPassage(citation: Citation): Passage {
   const {
     id: chunkId,
     name: title,

@@ -16,18 +16,18 @@ export function markForeign(
   text: string,
   charsMax: number,
 ): string {
-  const shown = Object.entries(attributes).flatMap(([name, value]) =>
+  const attributeTexts = Object.entries(attributes).flatMap(([name, value]) =>
     value === null ? [] : [` ${name}="${escapeMarkup(String(value))}"`],
   );
   const whole = escapeMarkup(text);
   const isCut = whole.length > charsMax;
   // No half of an escape or of a surrogate pair at the end.
-  const written = isCut
+  const foreignText = isCut
     ? whole
         .slice(0, Math.max(0, charsMax))
         .replace(/&[a-z]*$/, '')
         .toWellFormed()
     : whole;
-  const note = isCut ? `\n[cut: ${whole.length - written.length} more characters]` : '';
-  return `<${mark}${shown.join('')}>\n${written}\n</${mark}>${note}`;
+  const note = isCut ? `\n[cut: ${whole.length - foreignText.length} more characters]` : '';
+  return `<${mark}${attributeTexts.join('')}>\n${foreignText}\n</${mark}>${note}`;
 }

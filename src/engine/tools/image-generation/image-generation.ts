@@ -1,6 +1,6 @@
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
-import { imageTypeOf } from '../../../lib/image-type.ts';
+import { detectImageType } from '../../../lib/image-type.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
@@ -14,7 +14,7 @@ import {
   type FixedOptions,
   fixedOptions,
   type ImageCall,
-  imageModelOf,
+  findImageModel,
   imageParameters,
   readImageCall,
 } from './options.ts';
@@ -63,36 +63,36 @@ export function createImageGenerationKind(deps: ImageDeps): ToolKind {
         faults.add(`${at}.${member}`, `${at}.${member} ${message}`, 'INVALID_VALUE'),
       ),
     open({ options }, run) {
-      const model = imageModelOf(options.model, models);
+      const model = findImageModel(options.model, models);
       if (model === undefined) {
-        const allowed = models.map(({ id }) => id).join(', ');
-        throw new DomainError('INVALID_VALUE', `image_generation: model must be one of ${allowed}`, { param: 'tools' });
+        const allowedModels = models.map(({ id }) => id).join(', ');
+        throw new DomainError('INVALID_VALUE', `image_generation: model must be one of ${allowedModels}`, { param: 'tools' });
       }
       return { functions: [imageTool(deps, model, fixedOptions(options), run)] };
     },
   };
 }
 
-function imageTool(deps: ImageDeps, model: ImageModel, fixed: FixedOptions, run: ToolRun): ServerTool {
+function imageTool(deps: ImageDeps, model: ImageModel, presetOptions: FixedOptions, run: ToolRun): ServerTool {
   return {
     definition: {
       name: 'generate_image',
       description:
         'Makes images from a description, or changes an image of this chat. The user sees them; do not repeat their addresses.',
-      parameters: imageParameters(fixed, model),
+      parameters: imageParameters(presetOptions, model),
     },
     hint: 'Making an image',
     // It costs money, and not every provider honours an idempotency key.
     ifLost: 'unknown',
     async run(args, _secrets, signal, _tell, pass) {
-      const call = readImageCall(args, fixed, model);
-      const given = fixed.inputImage === undefined ? inputImage : ownImage;
-      const images = call.inputImage === undefined ? [] : [await given(deps, call.inputImage, run, signal)];
-      const mask = fixed.mask === undefined ? undefined : await maskOf(deps, fixed.mask, run, signal);
+      const call = readImageCall(args, presetOptions, model);
+      const loadInput = presetOptions.inputImage === undefined ? inputImage : ownImage;
+      const images = call.inputImage === undefined ? [] : [await loadInput(deps, call.inputImage, run, signal)];
+      const mask = presetOptions.mask === undefined ? undefined : await loadMask(deps, presetOptions.mask, run, signal);
       if (mask !== undefined && images.length === 0) {
         throw new DomainError('INVALID_VALUE', 'This request has a mask: input_image must name the image that is changed');
       }
-      const reply = await made(deps, model, { call, fixed, images, ...(mask === undefined ? {} : { mask }) }, run, signal, pass);
+      const reply = await made(deps, model, { call, fixed: presetOptions, images, ...(mask === undefined ? {} : { mask }) }, run, signal, pass);
       return stored(deps, reply, call, run, signal, pass);
     },
   };
@@ -109,8 +109,8 @@ interface Wanted {
 async function made(
   { settings }: ImageDeps,
   model: ImageModel,
-  { call, fixed, images, mask }: Wanted,
-  { charged }: ToolRun,
+  { call, fixed: presetOptions, images, mask }: Wanted,
+  { charged: chargeCall }: ToolRun,
   signal: AbortSignal,
   pass: CallPass,
 ): Promise<ImageReply> {
@@ -120,12 +120,12 @@ async function made(
   const timeout = AbortSignal.timeout(settings.IMAGE_TIMEOUT_MS);
   const request = {
     ...options,
-    ...{ model: model.name, images, more: fixed.more, idempotencyKey: pass.key },
-    ...(fixed.outputFormat === undefined ? {} : { outputFormat: fixed.outputFormat }),
+    ...{ model: model.name, images, more: presetOptions.more, idempotencyKey: pass.key },
+    ...(presetOptions.outputFormat === undefined ? {} : { outputFormat: presetOptions.outputFormat }),
     ...(mask === undefined ? {} : { mask }),
   };
   try {
-    return await charged(model.id, { input, outputMax: call.n * imageTokens }, async () => {
+    return await chargeCall(model.id, { input, outputMax: call.n * imageTokens }, async () => {
       await pass.renew();
       const result = await model.makeImages(request, AbortSignal.any([signal, timeout]));
       return { result, usage: result.usage ?? estimate };
@@ -151,19 +151,19 @@ async function stored(
   for (const image of images.slice(0, call.n)) {
     const bytes = Buffer.isBuffer(image) ? image : await fetched(deps, image.url, run, signal);
     const mimeType = requireImage(deps, bytes);
-    const filename = `${stemOf(call.prompt)}${call.n === 1 ? '' : `-${files.length + 1}`}.${endings[mimeType]}`;
+    const filename = `${makeStem(call.prompt)}${call.n === 1 ? '' : `-${files.length + 1}`}.${endings[mimeType]}`;
     files.push(await run.files.save({ filename, mimeType, bytes }, pass.key, signal));
   }
   const names = files.map(({ fileId, filename }) => (fileId === null ? filename : `${filename} (file ${fileId})`));
   return {
-    text: `Made ${countOf(files.length, call.n)}, shown to the user: ${names.join(', ')}`,
+    text: `Made ${describeCount(files.length, call.n)}, shown to the user: ${names.join(', ')}`,
     files,
   };
 }
 
-function countOf(made: number, asked: number): string {
-  if (made < asked) return `${made} of ${asked} images (the others failed)`;
-  return made === 1 ? 'an image' : `${made} images`;
+function describeCount(madeCount: number, askedCount: number): string {
+  if (madeCount < askedCount) return `${madeCount} of ${askedCount} images (the others failed)`;
+  return madeCount === 1 ? 'an image' : `${madeCount} images`;
 }
 
 function requireImage({ settings }: ImageDeps, bytes: Buffer): string {
@@ -174,7 +174,7 @@ function requireImage({ settings }: ImageDeps, bytes: Buffer): string {
       `The provider made an image of ${bytes.length} bytes; at most ${bytesMax} are kept`,
     );
   }
-  const mimeType = imageTypeOf(bytes);
+  const mimeType = detectImageType(bytes);
   if (mimeType === undefined) throw new DomainError('UPSTREAM_ERROR', 'The provider answered something that is no image');
   return mimeType;
 }
@@ -196,13 +196,13 @@ async function fetched({ egress, settings }: ImageDeps, url: string, { plan }: T
 }
 
 /** The file of the chat that the model names by its id or its name. @throws DomainError when it is missing or no image. */
-async function inputImage(_deps: ImageDeps, named: string, { files }: ToolRun, signal: AbortSignal): Promise<InputImage> {
+async function inputImage(_deps: ImageDeps, imageName: string, { files }: ToolRun, signal: AbortSignal): Promise<InputImage> {
   const all = await files.list(signal);
-  const file = all.find(({ id }) => id === named) ?? all.find(({ filename }) => filename === named);
+  const file = all.find(({ id }) => id === imageName) ?? all.find(({ filename }) => filename === imageName);
   if (file === undefined) {
     const names = all.map(({ filename }) => filename).slice(-20);
-    const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
-    throw new DomainError('NOT_FOUND', `There is no file ${named} in this conversation: ${known}`);
+    const knownImages = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
+    throw new DomainError('NOT_FOUND', `There is no file ${imageName} in this conversation: ${knownImages}`);
   }
   const bytes = await files.read(file, imageMaxBytes, signal);
   return asImage(file.filename, bytes);
@@ -222,12 +222,12 @@ async function ownImage(deps: ImageDeps, id: string, { plan }: ToolRun, signal: 
 }
 
 function asImage(filename: string, bytes: Buffer): InputImage {
-  const mimeType = imageTypeOf(bytes);
+  const mimeType = detectImageType(bytes);
   if (mimeType === undefined) throw new DomainError('INVALID_VALUE', `${filename} is no PNG, JPEG, GIF or WebP image`);
   return { filename, mimeType, bytes };
 }
 
-async function maskOf(
+async function loadMask(
   deps: ImageDeps,
   mask: NonNullable<FixedOptions['mask']>,
   run: ToolRun,
@@ -239,7 +239,7 @@ async function maskOf(
 }
 
 /** The first words of the prompt, as a file name. */
-function stemOf(prompt: string): string {
+function makeStem(prompt: string): string {
   const words = prompt.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const stem = words.slice(0, 5).join('-').slice(0, 60).toWellFormed().replaceAll('\ufffd', '');
   return stem === '' ? 'image' : stem;

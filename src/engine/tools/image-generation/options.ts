@@ -34,16 +34,16 @@ export interface ImageCall {
 /** Members that go to the provider as they are. */
 const passedOn = ['style', 'moderation', 'input_fidelity', 'output_compression'] as const;
 /** Members of the common format that nothing here can honour. */
-const unserved = ['partial_images', 'model_configuration'] as const;
+const unservedOptions = ['partial_images', 'model_configuration'] as const;
 const choices = ['size', 'quality', 'background'] as const;
 const backgrounds: readonly string[] = ['transparent', 'opaque', 'auto'];
 const sizePattern = /^(auto|\d{2,5}x\d{2,5})$/;
 
 /** The model that a request asks for, among those of IMAGE_MODEL; a bare name is enough when it is unique. */
-export function imageModelOf(wanted: unknown, models: readonly ImageModel[]): ImageModel | undefined {
-  if (wanted === undefined) return models[0];
-  const named = models.filter(({ id, name }) => id === wanted || name === wanted);
-  return named.find(({ id }) => id === wanted) ?? (named.length === 1 ? named[0] : undefined);
+export function findImageModel(wantedModel: unknown, models: readonly ImageModel[]): ImageModel | undefined {
+  if (wantedModel === undefined) return models[0];
+  const namedModels = models.filter(({ id, name }) => id === wantedModel || name === wantedModel);
+  return namedModels.find(({ id }) => id === wantedModel) ?? (namedModels.length === 1 ? namedModels[0] : undefined);
 }
 
 /** As ToolKind.check says. */
@@ -52,15 +52,15 @@ export function checkOptions(
   models: readonly ImageModel[],
   fault: (member: string, message: string) => void,
 ): void {
-  if (models.length > 0 && imageModelOf(options.model, models) === undefined) {
+  if (models.length > 0 && findImageModel(options.model, models) === undefined) {
     fault('model', `must be one of ${models.map(({ id }) => id).join(', ')}`);
   }
-  const { refusals } = boundsOf(imageModelOf(options.model, models));
+  const { refusals } = findBounds(findImageModel(options.model, models));
   const isSize = typeof options.size !== 'string' || sizePattern.test(options.size);
   if (!isSize) fault('size', 'must be auto, or such as 1024x1024');
   for (const [member, message] of refusals(options)) if (member !== 'size' || isSize) fault(member, message);
   if (options.n !== undefined && !isCount(options.n)) fault('n', `must be a whole number from 1 to ${imagesMax}`);
-  for (const member of unserved) {
+  for (const member of unservedOptions) {
     if (options[member] !== undefined && options[member] !== 0) fault(member, 'cannot be served here: leave it out');
   }
   const mask = options.input_image_mask;
@@ -92,15 +92,15 @@ export function fixedOptions(options: WireObject): FixedOptions {
 }
 
 /** The options of the common format that a model's provider may not honour. */
-const bounded = ['size', 'quality', 'background', 'output_format', ...passedOn, 'input_image_mask'] as const;
+const boundedOptions = ['size', 'quality', 'background', 'output_format', ...passedOn, 'input_image_mask'] as const;
 
 /** What a model cannot do: options it refuses with their values, and arguments that its calls do not have. */
-function boundsOf(model: ImageModel | undefined) {
+function findBounds(model: ImageModel | undefined) {
   const refuses = model?.bounds?.refuses ?? (() => undefined);
   return {
-    refusals: (given: Readonly<Record<string, unknown>>) =>
-      bounded.flatMap((member) => {
-        const message = refuses(member, given[member] ?? undefined);
+    refusals: (givenOptions: Readonly<Record<string, unknown>>) =>
+      boundedOptions.flatMap((member) => {
+        const message = refuses(member, givenOptions[member] ?? undefined);
         return message === undefined ? [] : [[member, message] as const];
       }),
     lacks: (name: string) =>
@@ -109,7 +109,7 @@ function boundsOf(model: ImageModel | undefined) {
 }
 
 /** JSON Schema of the arguments: what the request fixes, and what the model cannot honour, is not among them. */
-export function imageParameters(fixed: FixedOptions, model?: ImageModel): Readonly<Record<string, unknown>> {
+export function imageParameters(presetOptions: FixedOptions, model?: ImageModel): Readonly<Record<string, unknown>> {
   const all = {
     prompt: { type: 'string', description: 'What the image shows, in detail.' },
     size: { type: 'string', description: 'Width and height such as 1024x1024, 1536x1024 or 1024x1536, or auto.' },
@@ -118,41 +118,41 @@ export function imageParameters(fixed: FixedOptions, model?: ImageModel): Readon
     n: { type: 'integer', minimum: 1, maximum: imagesMax, description: 'How many images; default 1. Each costs.' },
     input_image: { type: 'string', description: 'The id or the name of a file of this chat: that image is changed.' },
   };
-  const { lacks } = boundsOf(model);
-  const isFixed = (name: string) => name in fixed || (name === 'input_image' && fixed.inputImage !== undefined);
+  const { lacks } = findBounds(model);
+  const isFixed = (name: string) => name in presetOptions || (name === 'input_image' && presetOptions.inputImage !== undefined);
   const properties = Object.fromEntries(Object.entries(all).filter(([name]) => !isFixed(name) && !lacks(name)));
   return { type: 'object', properties, required: ['prompt'], additionalProperties: false };
 }
 
 /** Reads the arguments that the model wrote; what is fixed wins. @throws DomainError that tells the model what is wrong. */
-export function readImageCall(args: string, fixed: FixedOptions, model?: ImageModel): ImageCall {
-  const given = readArguments(args);
-  const prompt = textOf(given.prompt, 'prompt', promptMaxChars)?.trim() ?? '';
+export function readImageCall(args: string, presetOptions: FixedOptions, model?: ImageModel): ImageCall {
+  const argumentValues = readArguments(args);
+  const prompt = readText(argumentValues.prompt, 'prompt', promptMaxChars)?.trim() ?? '';
   if (prompt === '') throw wrongArguments('prompt must be a string that is not blank');
-  const chosen: Record<string, string> = {};
+  const chosenOptions: Record<string, string> = {};
   for (const name of choices) {
-    const value = fixed[name] ?? textOf(given[name], name, nameMaxChars);
-    if (value !== undefined) chosen[name] = value;
+    const value = presetOptions[name] ?? readText(argumentValues[name], name, nameMaxChars);
+    if (value !== undefined) chosenOptions[name] = value;
   }
-  if (chosen.size !== undefined && !sizePattern.test(chosen.size))
+  if (chosenOptions.size !== undefined && !sizePattern.test(chosenOptions.size))
     throw wrongArguments('size must be auto, or such as 1024x1024');
-  if (chosen.background !== undefined && !backgrounds.includes(chosen.background)) {
+  if (chosenOptions.background !== undefined && !backgrounds.includes(chosenOptions.background)) {
     throw wrongArguments(`background must be one of ${backgrounds.join(', ')}`);
   }
   // The options of an agent were perhaps written for another IMAGE_MODEL.
-  const sent = { ...chosen, output_format: fixed.outputFormat, ...fixed.more, input_image_mask: fixed.mask };
-  const [refusal] = boundsOf(model).refusals(sent);
+  const sentOptions = { ...chosenOptions, output_format: presetOptions.outputFormat, ...presetOptions.more, input_image_mask: presetOptions.mask };
+  const [refusal] = findBounds(model).refusals(sentOptions);
   if (refusal !== undefined) throw wrongArguments(refusal.join(' '));
-  const n = fixed.n ?? given.n ?? 1;
+  const n = presetOptions.n ?? argumentValues.n ?? 1;
   if (!isCount(n)) throw wrongArguments(`n must be a whole number from 1 to ${imagesMax}`);
-  const inputImage = fixed.inputImage ?? textOf(given.input_image, 'input_image', nameMaxChars);
-  return { prompt, n, ...chosen, ...(inputImage === undefined || inputImage === '' ? {} : { inputImage }) };
+  const inputImage = presetOptions.inputImage ?? readText(argumentValues.input_image, 'input_image', nameMaxChars);
+  return { prompt, n, ...chosenOptions, ...(inputImage === undefined || inputImage === '' ? {} : { inputImage }) };
 }
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= imagesMax;
 }
 
-function textOf(value: unknown, name: string, lengthMax: number): string | undefined {
+function readText(value: unknown, name: string, lengthMax: number): string | undefined {
   return value === undefined || value === null ? undefined : limitedText(value, name, lengthMax);
 }

@@ -16,11 +16,11 @@ export interface Budget {
   canonical(value: unknown): string;
 }
 
-export function budgetOf(): Budget {
-  let left = stepsMax;
+export function createBudget(): Budget {
+  let remainingSteps = stepsMax;
   const spend = (steps: number) => {
-    left -= steps;
-    if (left < 0) throw new CheckLimitError('takes too much work to be checked against its schema');
+    remainingSteps -= steps;
+    if (remainingSteps < 0) throw new CheckLimitError('takes too much work to be checked against its schema');
   };
   const write = (value: unknown, depth: number): string => {
     spend(1);

@@ -62,8 +62,8 @@ function checkEnum(schema: Schema, value: unknown, budget: Budget): SchemaFault 
   if (!Array.isArray(schema.enum)) return undefined;
   budget.spend(schema.enum.length);
   if (schema.enum.some((one) => equals(one, value, budget))) return undefined;
-  const known = schema.enum.slice(0, enumShownMax).map(shown).join(', ');
-  return fault('.enum', `must be one of ${known}${schema.enum.length > enumShownMax ? ', …' : ''}`);
+  const valueList = schema.enum.slice(0, enumShownMax).map(shown).join(', ');
+  return fault('.enum', `must be one of ${valueList}${schema.enum.length > enumShownMax ? ', …' : ''}`);
 }
 
 function equals(left: unknown, right: unknown, budget: Budget): boolean {
@@ -101,15 +101,15 @@ function checkText(
     if (typeof maxLength === 'number' && length > maxLength)
       return fault('.maxLength', `must NOT have more than ${maxLength} characters`);
   }
-  const compiled = typeof pattern === 'string' ? patternOf(pattern) : undefined;
-  if (compiled !== undefined) {
-    budget.spend(compiled.states * (value.length + 1));
-    if (!compiled.test(value)) return fault('.pattern', `must match pattern ${shown(pattern)}`);
+  const linearPattern = typeof pattern === 'string' ? patternOf(pattern) : undefined;
+  if (linearPattern !== undefined) {
+    budget.spend(linearPattern.states * (value.length + 1));
+    if (!linearPattern.test(value)) return fault('.pattern', `must match pattern ${shown(pattern)}`);
   }
-  const known = checkedFormats.find((name) => name === format);
-  if (known === undefined || value.length > formatLengthMax) return undefined;
+  const formatName = checkedFormats.find((name) => name === format);
+  if (formatName === undefined || value.length > formatLengthMax) return undefined;
   budget.spend(value.length);
-  return isOfFormat(known, value) ? undefined : fault('.format', `must match format ${shown(known)}`);
+  return isOfFormat(formatName, value) ? undefined : fault('.format', `must match format ${shown(formatName)}`);
 }
 
 function isOfFormat(name: (typeof checkedFormats)[number], value: string): boolean {

@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json/json.ts';
-import { type Budget, budgetOf, CheckLimitError, depthMax } from './check-budget.ts';
+import { type Budget, createBudget, CheckLimitError, depthMax } from './check-budget.ts';
 import { checkScalars, type SchemaFault } from './check-scalars.ts';
 import { compileLinearPattern, type LinearPattern, PatternError } from './linear-pattern.ts';
 import { resolveReference } from './references.ts';
@@ -30,7 +30,7 @@ class Checker {
   readonly #root: Schema | boolean;
   /** Not kept for the next check: a compiled pattern remembers what it met, up to 8 MB. */
   readonly #patterns = new Map<string, LinearPattern | undefined>();
-  readonly #budget: Budget = budgetOf();
+  readonly #budget: Budget = createBudget();
 
   constructor(root: Schema | boolean) {
     this.#root = root;
@@ -70,8 +70,8 @@ class Checker {
     if (typeof schema.maxProperties === 'number' && names.length > schema.maxProperties)
       return fault('.maxProperties', `must NOT have more than ${schema.maxProperties} properties`);
     for (const name of names) {
-      const found = this.#property(schema, name, value[name], depth);
-      if (found !== undefined) return found;
+      const propertyFault = this.#property(schema, name, value[name], depth);
+      if (propertyFault !== undefined) return propertyFault;
       const odd = propertyNames === undefined ? undefined : this.check(propertyNames, name, depth + 1);
       if (odd !== undefined) return within(odd, keyPath(name), '.propertyNames');
       const more = isObject(dependentRequired) ? namesIn(own(dependentRequired, name)) : [];
@@ -90,8 +90,8 @@ class Checker {
     const apply = (subschema: unknown, place: string) => within(this.check(subschema, value, depth + 1), keyPath(name), place);
     if (isObject(properties) && Object.hasOwn(properties, name)) {
       isKnown = true;
-      const found = apply(properties[name], `.properties${keyPath(name)}`);
-      if (found !== undefined) return found;
+      const propertyFault = apply(properties[name], `.properties${keyPath(name)}`);
+      if (propertyFault !== undefined) return propertyFault;
     }
     for (const source of isObject(patternProperties) ? Object.keys(patternProperties) : []) {
       this.#budget.spend(1);
@@ -100,8 +100,8 @@ class Checker {
       if (pattern === undefined) isKnown = true;
       if (pattern === undefined || !this.#test(pattern, name)) continue;
       isKnown = true;
-      const found = apply((patternProperties as Schema)[source], `.patternProperties${keyPath(source)}`);
-      if (found !== undefined) return found;
+      const patternFault = apply((patternProperties as Schema)[source], `.patternProperties${keyPath(source)}`);
+      if (patternFault !== undefined) return patternFault;
     }
     if (isKnown || additionalProperties === undefined) return undefined;
     if (additionalProperties === false) {
@@ -124,16 +124,16 @@ class Checker {
       if (subschema === undefined) continue;
       const place =
         index >= first.length ? (isOld ? '.additionalItems' : '.items') : `.${isOld ? 'items' : 'prefixItems'}[${index}]`;
-      const found = within(this.check(subschema, item, depth + 1), `[${index}]`, place);
-      if (found !== undefined) return found;
+      const itemFault = within(this.check(subschema, item, depth + 1), `[${index}]`, place);
+      if (itemFault !== undefined) return itemFault;
     }
     return this.#distinct(schema, value) ?? this.#contained(schema, value, depth);
   }
 
   #distinct({ uniqueItems }: Schema, value: readonly unknown[]): SchemaFault | undefined {
     if (uniqueItems !== true) return undefined;
-    const seen = new Set(value.map((item) => this.#budget.canonical(item)));
-    return seen.size === value.length ? undefined : fault('.uniqueItems', 'must NOT have duplicate items');
+    const distinctValues = new Set(value.map((item) => this.#budget.canonical(item)));
+    return distinctValues.size === value.length ? undefined : fault('.uniqueItems', 'must NOT have duplicate items');
   }
 
   #contained({ contains, minContains, maxContains }: Schema, value: readonly unknown[], depth: number) {
@@ -149,11 +149,11 @@ class Checker {
   #combined(schema: Schema, value: unknown, depth: number): SchemaFault | undefined {
     const fits = (subschema: unknown) => this.check(subschema, value, depth + 1);
     for (const [index, one] of listIn(schema.allOf).entries()) {
-      const found = within(fits(one), '', `.allOf[${index}]`);
-      if (found !== undefined) return found;
+      const branchFault = within(fits(one), '', `.allOf[${index}]`);
+      if (branchFault !== undefined) return branchFault;
     }
-    const found = this.#alternatives(schema, 'anyOf', fits) ?? this.#alternatives(schema, 'oneOf', fits);
-    if (found !== undefined) return found;
+    const alternativeFault = this.#alternatives(schema, 'anyOf', fits) ?? this.#alternatives(schema, 'oneOf', fits);
+    if (alternativeFault !== undefined) return alternativeFault;
     if (schema.not !== undefined && fits(schema.not) === undefined) return fault('.not', 'must NOT be valid');
     if (schema.if === undefined) return undefined;
     const branch = fits(schema.if) === undefined ? 'then' : 'else';
@@ -167,9 +167,9 @@ class Checker {
     let fitting = 0;
     let furthest: SchemaFault | undefined;
     for (const [index, one] of list.entries()) {
-      const found = within(fits(one), '', `.${name}[${index}]`);
-      if (found === undefined) fitting += 1;
-      else if (found.value.length > (furthest?.value.length ?? 0)) furthest = found;
+      const optionFault = within(fits(one), '', `.${name}[${index}]`);
+      if (optionFault === undefined) fitting += 1;
+      else if (optionFault.value.length > (furthest?.value.length ?? 0)) furthest = optionFault;
       if (fitting > (name === 'anyOf' ? 0 : 1)) break;
     }
     if (fitting === 0) return furthest ?? fault(`.${name}`, `must match a schema in ${name}`);
@@ -178,14 +178,14 @@ class Checker {
 
   #pattern(source: string): LinearPattern | undefined {
     if (this.#patterns.has(source)) return this.#patterns.get(source);
-    let compiled: LinearPattern | undefined;
+    let linearPattern: LinearPattern | undefined;
     try {
-      compiled = compileLinearPattern(source, this.#budget.spend);
+      linearPattern = compileLinearPattern(source, this.#budget.spend);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
     }
-    this.#patterns.set(source, compiled);
-    return compiled;
+    this.#patterns.set(source, linearPattern);
+    return linearPattern;
   }
 
   #test(pattern: LinearPattern, text: string): boolean {
@@ -198,8 +198,8 @@ function fault(schema: string, message: string): SchemaFault {
   return { value: '', schema, message };
 }
 
-function within(found: SchemaFault | undefined, value: string, schema: string): SchemaFault | undefined {
-  return found === undefined ? undefined : { ...found, value: value + found.value, schema: schema + found.schema };
+function within(fault: SchemaFault | undefined, value: string, schema: string): SchemaFault | undefined {
+  return fault === undefined ? undefined : { ...fault, value: value + fault.value, schema: schema + fault.schema };
 }
 
 const shownMax = 60;
@@ -212,10 +212,10 @@ function own(object: Schema, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-function namesIn(given: unknown): readonly string[] {
-  return listIn(given).filter((name) => typeof name === 'string');
+function namesIn(input: unknown): readonly string[] {
+  return listIn(input).filter((name) => typeof name === 'string');
 }
 
-function listIn(given: unknown): readonly unknown[] {
-  return Array.isArray(given) ? given : [];
+function listIn(input: unknown): readonly unknown[] {
+  return Array.isArray(input) ? input : [];
 }

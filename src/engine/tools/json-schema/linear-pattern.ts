@@ -27,14 +27,14 @@ const stepsPerState = 10;
 export function compileLinearPattern(source: string, spend: (steps: number) => void): LinearPattern {
   spend(compileSteps);
   if (source.length > lengthMax) throw new PatternError(`has more than ${lengthMax} characters`);
-  const compiled = compiledOf(source);
-  const states = compiled.programSize();
+  const expression = compileExpression(source);
+  const states = expression.programSize();
   spend(states * stepsPerState);
   if (states > statesMax) throw new PatternError(`needs more than ${statesMax} states`);
-  return { states, test: (text) => compiled.test(text) };
+  return { states, test: (text) => expression.test(text) };
 }
 
-function compiledOf(source: string): RE2JS {
+function compileExpression(source: string): RE2JS {
   if (!isRegularExpression(source)) throw new PatternError('is not a regular expression');
   try {
     return RE2JS.compile(translated(source));

@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json/json.ts';
-import { budgetOf, CheckLimitError } from './check-budget.ts';
+import { createBudget, CheckLimitError } from './check-budget.ts';
 import { compileLinearPattern, PatternError } from './linear-pattern.ts';
 import { resolveReference } from './references.ts';
 
@@ -49,7 +49,7 @@ interface Place {
 class Reader {
   readonly #root: unknown;
   readonly #use: SchemaUse;
-  readonly #budget = budgetOf();
+  readonly #budget = createBudget();
   #schemas = 0;
 
   constructor(root: unknown, use: SchemaUse) {

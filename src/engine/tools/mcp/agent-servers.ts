@@ -22,7 +22,7 @@ export function createAgentServers(deps: AgentServersDeps): AgentServers {
     agent?.tools.some(({ type }) => type === 'MCP_SERVER') === true ? openAgentServers(deps, agent, run) : [];
   return (agentId, run) => {
     const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime());
-    return agent instanceof Promise ? agent.then((found) => open(found, run)) : open(agent, run);
+    return agent instanceof Promise ? agent.then((loadedAgent) => open(loadedAgent, run)) : open(agent, run);
   };
 }
 
@@ -71,12 +71,12 @@ export async function openAgentServer(
     run,
     isAnew,
     namedBy: 'agent',
-    allowed: allowedToolsOf(tool.data),
+    allowed: readAllowedTools(tool.data),
     requiresApproval: () => tool.data.requireApproval === true,
   });
 }
 
 /** The tools of its server that a tool of type MCP_SERVER allows. */
-export function allowedToolsOf({ allowedTools, allowed_tools }: JsonObject): AllowedTools {
+export function readAllowedTools({ allowedTools, allowed_tools }: JsonObject): AllowedTools {
   return readAllowed(allowedTools ?? allowed_tools);
 }

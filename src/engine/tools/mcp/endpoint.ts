@@ -33,7 +33,7 @@ export interface SessionOwner extends ShareOwner {
 }
 
 /** What of an endpoint must not be shown to anybody. A program's plain variables, such as a language, are no secrets. */
-export function secretsOf(endpoint: McpEndpoint): readonly string[] {
+export function listEndpointSecrets(endpoint: McpEndpoint): readonly string[] {
   const isHttp = endpoint.kind === 'http';
   const plain = isHttp ? [...new URL(endpoint.url).searchParams] : Object.entries(endpoint.env);
   const secret = plain.filter(([name, value]) => isSecretEntry(name) || looksRandom(value));

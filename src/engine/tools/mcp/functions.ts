@@ -6,7 +6,7 @@ import { freeFunctionName, mcpFunctionName } from '../names.ts';
 import { masker } from '../secrets/masking.ts';
 import type { CallPass, ServerTool } from '../server-tool.ts';
 import type { McpRun } from '../tool-kind.ts';
-import { type McpEndpoint, secretsOf } from './endpoint.ts';
+import { type McpEndpoint, listEndpointSecrets } from './endpoint.ts';
 import type { McpTools } from './listing.ts';
 import { linkCharsMax, linkStart, readResult } from './result.ts';
 import type { McpServers } from './servers.ts';
@@ -33,26 +33,26 @@ export interface FunctionsOptions {
 /**
  * Makes the allowed tools of a server callable for one run; of a server with resources, also the reading of those that its results link.
  */
-export function functionsOf(found: McpTools, options: FunctionsOptions): readonly ServerTool[] {
-  const taken = new Set<string>();
-  const { endpoint, allowed, servers, run } = options;
+export function createFunctions(mcpTools: McpTools, options: FunctionsOptions): readonly ServerTool[] {
+  const takenNames = new Set<string>();
+  const { endpoint, allowed: allowedTools, servers, run } = options;
   /** Linked by results of this run. */
   const links = new Set<string>();
-  const made = (tool: ListedTool, call: CallOf): ServerTool => {
-    const name = freeFunctionName(mcpFunctionName(endpoint.name, tool.name), taken);
-    taken.add(name);
-    return functionOf(tool, name, options, links, call);
+  const createFunction = (tool: ListedTool, call: CallOf): ServerTool => {
+    const name = freeFunctionName(mcpFunctionName(endpoint.name, tool.name), takenNames);
+    takenNames.add(name);
+    return createServerFunction(tool, name, options, links, call);
   };
-  const functions = found.tools
-    .filter((tool) => isAllowed(tool, allowed))
+  const functions = mcpTools.tools
+    .filter((tool) => isAllowed(tool, allowedTools))
     .map((tool) =>
-      made(tool, (args, { key }, signal) => servers.call(endpoint, run.plan.charge, { tool: tool.name, args, key, signal })),
+      createFunction(tool, (args, { key }, signal) => servers.call(endpoint, run.plan.charge, { tool: tool.name, args, key, signal })),
     );
-  if (allowed.isReadOnly === false || functions.length === 0) return functions;
-  if (found.hasResources !== true && !hasLink(run)) return functions;
-  const read = made(resourceReader, ({ uri }, _pass, signal) => {
-    const known = String(uri).replaceAll(/\s+/g, ' ').slice(0, linkCharsMax);
-    if (!links.has(known) && !hasLink(run, known)) {
+  if (allowedTools.isReadOnly === false || functions.length === 0) return functions;
+  if (mcpTools.hasResources !== true && !hasLink(run)) return functions;
+  const read = createFunction(resourceReader, ({ uri }, _pass, signal) => {
+    const uriText = String(uri).replaceAll(/\s+/g, ' ').slice(0, linkCharsMax);
+    if (!links.has(uriText) && !hasLink(run, uriText)) {
       throw new DomainError('INVALID_VALUE', 'uri must be the address of a resource that a result of this server links');
     }
     return servers.read(endpoint, run.plan.charge, String(uri), signal);
@@ -82,7 +82,7 @@ function hasLink({ plan: { messages = [] } }: McpRun, uri?: string): boolean {
   return messages.some(({ role, content }) => role === 'tool' && content.includes(link));
 }
 
-function functionOf(tool: ListedTool, name: string, options: FunctionsOptions, links: Set<string>, call: CallOf): ServerTool {
+function createServerFunction(tool: ListedTool, name: string, options: FunctionsOptions, links: Set<string>, call: CallOf): ServerTool {
   const { servers, endpoint, run, form } = options;
   // Compiled by the first call: a server has many tools, and a run calls few.
   let read: ArgumentsReader | undefined;
@@ -94,17 +94,17 @@ function functionOf(tool: ListedTool, name: string, options: FunctionsOptions, l
     ifLost: hasHint(tool, 'idempotentHint') ? 'repeat' : 'unknown',
     ...(form === undefined ? {} : { form: () => form(tool) }),
     async run(json, _secrets, signal, _tell, pass) {
-      read ??= readerOf(tool);
+      read ??= createReader(tool);
       const args = read(json);
       if ('fault' in args) throw new DomainError('INVALID_VALUE', args.fault);
       await pass.renew();
-      const mask = masker(secretsOf(endpoint));
+      const mask = masker(listEndpointSecrets(endpoint));
       try {
         const raw = await call(args.value, pass, signal);
         const charsMax = servers.resultCharsMax;
         const context = { server: endpoint.name, tool: tool.name, key: pass.key, files: run.files, charsMax, signal };
-        const { text, files, links: linked } = await readResult(raw, context);
-        for (const uri of linked.slice(0, linksMax - links.size)) links.add(uri);
+        const { text, files, links: resultLinks } = await readResult(raw, context);
+        for (const uri of resultLinks.slice(0, linksMax - links.size)) links.add(uri);
         return { text: mask(text), ...(files.length === 0 ? {} : { files }) };
       } catch (error) {
         if (error instanceof DomainError) throw new DomainError(error.code, mask(error.message), error.detail);
@@ -115,7 +115,7 @@ function functionOf(tool: ListedTool, name: string, options: FunctionsOptions, l
 }
 
 /** The check of a tool's arguments; of a schema that cannot be checked only that they are an object. */
-function readerOf({ inputSchema }: ListedTool): ArgumentsReader {
+function createReader({ inputSchema }: ListedTool): ArgumentsReader {
   try {
     return compileArguments(inputSchema);
   } catch (error) {

@@ -3,7 +3,7 @@ import type { ListedTool } from '../../../entities/conversations/runs/tool.ts';
 import { isObject } from '../../../lib/json/json.ts';
 
 /** Equal for listings that say the same, whatever the order of the members in their objects. */
-export function digestOf(tools: readonly ListedTool[]): string {
+export function digestTools(tools: readonly ListedTool[]): string {
   return createHash('sha256').update(JSON.stringify(tools, sorted)).digest('base64url');
 }
 

@@ -1,5 +1,5 @@
 import type { ListedTool } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, stringOf } from '../../../lib/json/json.ts';
+import { isObject, readString } from '../../../lib/json/json.ts';
 import { cutText } from '../../../lib/text/text.ts';
 
 /** Tools of one server that are offered. */
@@ -20,11 +20,11 @@ export interface McpTools {
 }
 
 /** Reads what a server says of its tools. Everything in it is foreign: what is too large or no tool is left out. */
-export function readTools(given: readonly unknown[]): McpTools {
+export function readTools(toolEntries: readonly unknown[]): McpTools {
   const tools: ListedTool[] = [];
   const names = new Set<string>();
   let room = schemasCharsMax;
-  for (const one of given) {
+  for (const one of toolEntries) {
     if (tools.length === toolsMax) break;
     if (!isObject(one) || typeof one.name !== 'string' || !isName(one.name) || names.has(one.name)) continue;
     const schema = isObject(one.inputSchema) ? one.inputSchema : { type: 'object' };
@@ -34,20 +34,20 @@ export function readTools(given: readonly unknown[]): McpTools {
     names.add(one.name);
     tools.push({
       name: one.name,
-      description: descriptionOf(one),
+      description: readDescription(one),
       inputSchema: isWithinRoom ? { ...schema, type: 'object' } : { type: 'object' },
       annotations: smallObject(one.annotations),
     });
   }
-  return { tools, leftOut: given.length - tools.length };
+  return { tools, leftOut: toolEntries.length - tools.length };
 }
 
 function isName(name: string): boolean {
   return name !== '' && name.length <= nameMax && name.isWellFormed();
 }
 
-function descriptionOf({ description, title }: Readonly<Record<string, unknown>>): string | null {
-  const text = stringOf(description) ?? stringOf(title);
+function readDescription({ description, title }: Readonly<Record<string, unknown>>): string | null {
+  const text = readString(description) ?? readString(title);
   return text === undefined ? null : cutText(text.toWellFormed(), descriptionMax);
 }
 

@@ -3,9 +3,9 @@ import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
 import type { HttpEndpoint } from './endpoint.ts';
-import { digestOf } from './listing-digest.ts';
+import { digestTools } from './listing-digest.ts';
 import { openServer } from './open-server.ts';
-import { requestHeadersOf } from './request-secrets.ts';
+import { toRequestHeaders } from './request-secrets.ts';
 import { isHeaderText } from './secret-headers.ts';
 import type { McpServers } from './servers.ts';
 import { isAllowed, readAllowed, readApproval } from './tool-filter.ts';
@@ -17,32 +17,32 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
     isReadOnly: false,
     description: 'Calls the tools of an MCP server at an address that the request names.',
     functionNames: () => [],
-    async open({ options, requireApproval, listed, shownListing, hasSecrets }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
-      const endpoint = endpointOf(options, hasSecrets === true ? run.secrets : {});
-      const allowed = readAllowed(options.allowed_tools);
+    async open({ options, requireApproval, listed: listedTools, shownListing, hasSecrets }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+      const endpoint = toEndpoint(options, hasSecrets === true ? run.secrets : {});
+      const allowedTools = readAllowed(options.allowed_tools);
       const asks = readApproval(options.require_approval);
-      const { found, error, ...opened } = await openServer({
+      const { found: mcpTools, error, ...openedTools } = await openServer({
         servers,
         endpoint,
         run,
         namedBy: 'request',
-        allowed,
+        allowed: allowedTools,
         serverDescription: options.server_description,
-        ...(listed === undefined ? {} : { listed }),
+        ...(listedTools === undefined ? {} : { listed: listedTools }),
         requiresApproval: (tool) => requireApproval === true || asks(tool),
         form: (tool) => ({ type: 'mcp', serverLabel: endpoint.name, tool: tool.name }),
       });
       // The caller has this listing already.
-      if (listed !== undefined) return opened;
-      const tools = found?.tools.filter((tool) => isAllowed(tool, allowed)) ?? [];
-      if (found !== undefined && shownListing === digestOf(tools)) return opened;
-      return { ...opened, listings: [{ serverLabel: endpoint.name, tools, error }] };
+      if (listedTools !== undefined) return openedTools;
+      const tools = mcpTools?.tools.filter((tool) => isAllowed(tool, allowedTools)) ?? [];
+      if (mcpTools !== undefined && shownListing === digestTools(tools)) return openedTools;
+      return { ...openedTools, listings: [{ serverLabel: endpoint.name, tools, error }] };
     },
   };
 }
 
 /** @throws DomainError naming the member that is missing or wrong. */
-function endpointOf({ server_label, server_url, connector_id }: WireObject, secrets: ToolRun['secrets']): HttpEndpoint {
+function toEndpoint({ server_label, server_url, connector_id }: WireObject, secrets: ToolRun['secrets']): HttpEndpoint {
   const label = typeof server_label === 'string' ? server_label : '';
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(label)) {
     throw wrong('INVALID_VALUE', 'server_label must be a letter, then at most 63 letters, digits, _ or -');
@@ -53,7 +53,7 @@ function endpointOf({ server_label, server_url, connector_id }: WireObject, secr
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     throw wrong('INVALID_VALUE', 'server_url must be an http or https address without a user name or password');
   }
-  const headers = requestHeadersOf(label, secrets);
+  const headers = toRequestHeaders(label, secrets);
   const bad = Object.entries(headers).find(
     ([name, value]) => !/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/i.test(name) || !isHeaderText(value),
   );

@@ -1,8 +1,8 @@
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { masker } from '../secrets/masking.ts';
 import type { OpenedTool } from '../tool-kind.ts';
-import { secretsOf } from './endpoint.ts';
-import { type FunctionsOptions, functionsOf } from './functions.ts';
+import { listEndpointSecrets } from './endpoint.ts';
+import { type FunctionsOptions, createFunctions } from './functions.ts';
 import { type McpTools, readTools } from './listing.ts';
 import { type NamedBy, serverUnavailable, unknownNames } from './unavailable.ts';
 
@@ -28,23 +28,23 @@ const descriptionCharsMax = 1_000;
  * @throws the reason of the run's signal.
  */
 export async function openServer(options: OpenOptions): Promise<OpenedServer> {
-  const { servers, endpoint, run, listed, allowed, namedBy, serverDescription, isAnew } = options;
+  const { servers, endpoint, run, listed: listedTools, allowed: allowedTools, namedBy, serverDescription, isAnew } = options;
   try {
     // A caller's list is as foreign as a server's.
-    const found = listed === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal, isAnew) : readTools(listed);
-    const functions = functionsOf(found, options);
+    const mcpTools = listedTools === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal, isAnew) : readTools(listedTools);
+    const functions = createFunctions(mcpTools, options);
     const notes = [
       ...(typeof serverDescription === 'string' && serverDescription.trim() !== ''
         ? [`What the MCP server ${endpoint.name} is for: ${serverDescription.trim().slice(0, descriptionCharsMax)}`]
         : []),
-      ...(found.leftOut > 0 ? [`The MCP server ${endpoint.name} has ${found.leftOut} more tools, which are not offered.`] : []),
+      ...(mcpTools.leftOut > 0 ? [`The MCP server ${endpoint.name} has ${mcpTools.leftOut} more tools, which are not offered.`] : []),
     ];
-    const warnings = unknownNames(endpoint.name, namedBy, allowed, found.tools);
-    return { functions, found, error: null, warnings, ...(notes.length === 0 ? {} : { instructions: notes.join('\n') }) };
+    const warnings = unknownNames(endpoint.name, namedBy, allowedTools, mcpTools.tools);
+    return { functions, found: mcpTools, error: null, warnings, ...(notes.length === 0 ? {} : { instructions: notes.join('\n') }) };
   } catch (error) {
     run.signal.throwIfAborted();
     if (!(error instanceof DomainError)) throw error;
-    const reason = masker(secretsOf(endpoint))(error.message);
+    const reason = masker(listEndpointSecrets(endpoint))(error.message);
     // The server's own words stay out of the instructions.
     const instructions = `The tools of the MCP server ${endpoint.name} are not available now. If the task needs them, say so.`;
     // Where its author's server stands is not for everybody who asks an agent.

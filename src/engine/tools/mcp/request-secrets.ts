@@ -1,5 +1,5 @@
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
-import { isObject, stringOf } from '../../../lib/json/json.ts';
+import { isObject, readString } from '../../../lib/json/json.ts';
 
 type Secrets = Readonly<Record<string, string>>;
 
@@ -9,10 +9,10 @@ type Secrets = Readonly<Record<string, string>>;
  *
  * @param tool  a tool of type `mcp` or `mcp_server` as the request wrote it, checked.
  */
-export function requestSecretsOf(tool: WireObject): Secrets {
+export function readRequestSecrets(tool: WireObject): Secrets {
   if (tool.type === 'mcp') {
     const label = String(tool.server_label);
-    const authorization = stringOf(tool.authorization);
+    const authorization = readString(tool.authorization);
     return {
       ...prefixed(headerPrefix(label), tool.headers),
       ...(authorization === undefined ? {} : { [authorizationKey(label)]: authorization }),
@@ -22,7 +22,7 @@ export function requestSecretsOf(tool: WireObject): Secrets {
 }
 
 /** The headers that a request gave for a server of type `mcp`, from the secrets of its run. */
-export function requestHeadersOf(label: string, secrets: Secrets): Secrets {
+export function toRequestHeaders(label: string, secrets: Secrets): Secrets {
   const headers = unprefixed(headerPrefix(label), secrets);
   const token = secrets[authorizationKey(label)];
   return token === undefined ? headers : { ...headers, authorization: /^\S+ /.test(token) ? token : `Bearer ${token}` };
@@ -44,9 +44,9 @@ const headerPrefix = (label: string) => `mcp ${label} header `;
 const authorizationKey = (label: string) => `mcp ${label} authorization`;
 const secretPrefix = (server: string) => `mcp_server ${server} secret `;
 
-function prefixed(prefix: string, given: unknown): Secrets {
-  if (!isObject(given)) return {};
-  const texts = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+function prefixed(prefix: string, input: unknown): Secrets {
+  if (!isObject(input)) return {};
+  const texts = Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts.map(([name, value]) => [prefix + name, value]));
 }
 

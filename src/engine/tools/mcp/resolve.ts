@@ -58,8 +58,8 @@ async function connectionEndpoint(
   secrets: Readonly<Record<string, string>>,
 ): Promise<HttpEndpoint> {
   const { name, baseUrl: url } = connection;
-  const { headers: kept = {} } = (await openConnection(storage, connection)) ?? {};
-  return { kind: 'http', name, url, headers: await fillHeaders(kept, () => valuesIn(secrets)), isTrusted: false };
+  const { headers: storedHeaders = {} } = (await openConnection(storage, connection)) ?? {};
+  return { kind: 'http', name, url, headers: await fillHeaders(storedHeaders, () => valuesIn(secrets)), isTrusted: false };
 }
 
 /**
@@ -74,8 +74,8 @@ export async function resolveStandingServer(deps: ResolveDeps, name: string, run
   const operators = servers.findOperators(name, rights);
   if (operators !== undefined) return operatorsEndpoint(operators, run.secrets);
   const { orgId, userId } = run.plan.charge;
-  const granted = await grantedConnection(storage, name, { orgId, ownerUserId: userId }, rights.connectionIds);
-  const connection = granted ?? (await ownersConnection(storage, name, rights.owner));
+  const standingConnection = await grantedConnection(storage, name, { orgId, ownerUserId: userId }, rights.connectionIds);
+  const connection = standingConnection ?? (await ownersConnection(storage, name, rights.owner));
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) {
     throw new DomainError('INVALID_VALUE', `There is no MCP server ${JSON.stringify(name.slice(0, 100))} for this agent`);
   }
@@ -87,10 +87,10 @@ export async function grantedConnection(
   { connections }: Pick<ResolveDeps['storage'], 'connections'>,
   name: string,
   scope: Required<ConnectionScope>,
-  granted: readonly string[],
+  connectionIds: readonly string[],
 ): Promise<Connection | undefined> {
-  const found = await Promise.all(granted.map((id) => connections.find(id, scope)));
-  return found.find((one) => one !== undefined && (one.id === name || one.name === name));
+  const candidates = await Promise.all(connectionIds.map((id) => connections.find(id, scope)));
+  return candidates.find((one) => one !== undefined && (one.id === name || one.name === name));
 }
 
 /** The connection of an agent's owner that a name or an id means. */
@@ -123,13 +123,13 @@ export async function resolveAgentServer(
   }
   const { origin } = address;
   const { secrets: own } = run;
-  const valuesOf = async (keys: readonly string[]) => {
+  const loadValues = async (keys: readonly string[]) => {
     const missing = keys.filter((key) => !Object.hasOwn(own, key));
-    const kept = missing.length === 0 ? [] : await openAgentSecrets(deps.storage, agent, missing, origin);
-    return new Map([...kept, ...valuesIn(own)]);
+    const storedSecrets = missing.length === 0 ? [] : await openAgentSecrets(deps.storage, agent, missing, origin);
+    return new Map([...storedSecrets, ...valuesIn(own)]);
   };
-  const headers = await fillHeaders({ ...textsIn(data.headers), ...authHeader(data.auth) }, valuesOf);
-  const url = await fillAddress(data.url.trim(), valuesOf);
+  const headers = await fillHeaders({ ...textsIn(data.headers), ...authHeader(data.auth) }, loadValues);
+  const url = await fillAddress(data.url.trim(), loadValues);
   return { kind: 'http', name, url, headers, isTrusted: false };
 }
 
@@ -145,24 +145,24 @@ export function serverFault({ server, url, command }: RunnableTool['data']): str
 function authHeader(auth: unknown): Readonly<Record<string, string>> {
   if (!isObject(auth)) return {};
   const { type, name, secretKey, value, token } = auth;
-  const given = [value, token].find((one) => typeof one === 'string') as string | undefined;
-  const held = typeof secretKey === 'string' ? `{{secret:${secretKey}}}` : given;
-  if (held === undefined) return {};
-  if (type === 'bearerToken') return { authorization: `Bearer ${held}` };
-  return type === 'apiKey' || type === 'header' ? { [typeof name === 'string' ? name : 'x-api-key']: held } : {};
+  const authText = [value, token].find((one) => typeof one === 'string') as string | undefined;
+  const credential = typeof secretKey === 'string' ? `{{secret:${secretKey}}}` : authText;
+  if (credential === undefined) return {};
+  if (type === 'bearerToken') return { authorization: `Bearer ${credential}` };
+  return type === 'apiKey' || type === 'header' ? { [typeof name === 'string' ? name : 'x-api-key']: credential } : {};
 }
 
-function textsIn(given: unknown): Readonly<Record<string, string>> {
-  if (!isObject(given)) return {};
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+function textsIn(input: unknown): Readonly<Record<string, string>> {
+  if (!isObject(input)) return {};
+  return Object.fromEntries(Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 function valuesIn(secrets: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(Object.entries(secrets));
 }
 
-function missingServer(name: string, known: readonly string[]): DomainError {
-  const others = known.length === 0 ? '' : `; servers of this installation: ${known.slice(0, 20).join(', ')}`;
+function missingServer(name: string, serverNames: readonly string[]): DomainError {
+  const others = serverNames.length === 0 ? '' : `; servers of this installation: ${serverNames.slice(0, 20).join(', ')}`;
   const message = `There is no MCP server ${JSON.stringify(name.slice(0, 100))} for you: it must be the name of one of this installation, or the name or id of a connection of yours${others}`;
   return new DomainError('INVALID_VALUE', message, { param: 'tools' });
 }

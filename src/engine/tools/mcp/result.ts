@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
-import { imageTypeOf, inlineImageTypes } from '../../../lib/image-type.ts';
-import { isObject, itemsOf, stringOf } from '../../../lib/json/json.ts';
+import { detectImageType, inlineImageTypes } from '../../../lib/image-type.ts';
+import { isObject, readElements, readString } from '../../../lib/json/json.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { NewRunFile, RunFiles } from '../run-files.ts';
 import type { RawResult } from './sessions/session.ts';
@@ -38,7 +38,7 @@ export const linkCharsMax = 500;
  */
 export async function readResult(raw: RawResult, context: ResultContext): Promise<ReadResult> {
   const reader = new ResultReader(context);
-  for (const part of itemsOf(raw.content).slice(0, partsMax)) await reader.add(part);
+  for (const part of readElements(raw.content).slice(0, partsMax)) await reader.add(part);
   reader.addStructured(raw.structuredContent);
   const text = reader.text();
   if (raw.isError === true) throw new DomainError('UPSTREAM_ERROR', text);
@@ -101,19 +101,19 @@ class ResultReader {
   async #save(base64: string, type: unknown, what: string): Promise<void> {
     this.#filesSeen += 1;
     if (this.#filesSeen > filesMax) return this.#add(`[a further ${what} is left out: a call may give ${filesMax} files]`);
-    const declared =
+    const declaredType =
       typeof type === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type.toLowerCase() : 'application/octet-stream';
     const bytes = Buffer.from(base64, 'base64');
     // An image that may be shown is one by its bytes.
-    const mimeType = inlineImageTypes.includes(declared) ? (imageTypeOf(bytes) ?? 'application/octet-stream') : declared;
+    const mimeType = inlineImageTypes.includes(declaredType) ? (detectImageType(bytes) ?? 'application/octet-stream') : declaredType;
     if (bytes.length === 0) return this.#add(`[an ${what} without content]`);
     const { tool, key, files, signal } = this.#context;
-    const filename = `${tool.replaceAll(/[^\w-]/g, '_').slice(0, 60)}-${this.#filesSeen}.${endingOf(mimeType)}`;
+    const filename = `${tool.replaceAll(/[^\w-]/g, '_').slice(0, 60)}-${this.#filesSeen}.${findEnding(mimeType)}`;
     const file: NewRunFile = { filename, mimeType, bytes };
     try {
-      const saved = await files.save(file, key, signal);
-      this.files.push(saved);
-      this.#add(`[${what}: saved as the file ${saved.filename}, ${mimeType}, ${saved.sizeBytes} bytes; the user sees it]`);
+      const savedFile = await files.save(file, key, signal);
+      this.files.push(savedFile);
+      this.#add(`[${what}: saved as the file ${savedFile.filename}, ${mimeType}, ${savedFile.sizeBytes} bytes; the user sees it]`);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       this.#add(`[${what}: not saved: ${error.message}]`);
@@ -129,13 +129,13 @@ const endings: Readonly<Record<string, string>> = {
   markdown: 'md',
 };
 
-function endingOf(mimeType: string): string {
+function findEnding(mimeType: string): string {
   const subtype = mimeType.split('/')[1]?.split('+')[0] ?? 'bin';
   return endings[subtype] ?? (/^[a-z0-9]{1,8}$/.test(subtype) ? subtype : 'bin');
 }
 
 function line(value: unknown): string {
-  return (stringOf(value) ?? '').replaceAll(/\s+/g, ' ').slice(0, linkCharsMax);
+  return (readString(value) ?? '').replaceAll(/\s+/g, ' ').slice(0, linkCharsMax);
 }
 
 /** How a link begins in a result. */

@@ -27,13 +27,13 @@ export async function fillAddress(address: string, valuesOf: SecretValues): Prom
 async function valuesIn(template: unknown, valuesOf: SecretValues): Promise<ReadonlyMap<string, string>> {
   const keys = secretKeysIn(template);
   if (keys.length === 0) return new Map();
-  const known = await valuesOf(keys);
-  const used = keys.map((key): [string, string] => {
-    const value = known.get(key);
+  const valuesByKey = await valuesOf(keys);
+  const valueEntries = keys.map((key): [string, string] => {
+    const value = valuesByKey.get(key);
     if (value === undefined) throw new DomainError('INVALID_VALUE', `The secret ${key} of this MCP server has no value`);
     return [key, value];
   });
-  return new Map(used);
+  return new Map(valueEntries);
 }
 
 function fill(text: string, values: ReadonlyMap<string, string>, encode: (value: string) => string): string {

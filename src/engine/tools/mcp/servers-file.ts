@@ -57,14 +57,14 @@ export function readServersFile(path: string): readonly OperatorServer[] {
     const reason = error instanceof SyntaxError ? 'it is no JSON' : error instanceof Error ? error.message : String(error);
     throw new Error(`bad configuration: MCP_SERVERS_FILE ${path} cannot be read: ${reason}`);
   }
-  const parsed = serversFile.safeParse(content);
-  if (!parsed.success) {
-    throw new Error(`bad configuration: MCP_SERVERS_FILE ${path} is wrong\n${z.prettifyError(parsed.error)}`);
+  const parseResult = serversFile.safeParse(content);
+  if (!parseResult.success) {
+    throw new Error(`bad configuration: MCP_SERVERS_FILE ${path} is wrong\n${z.prettifyError(parseResult.error)}`);
   }
-  const { servers } = parsed.data;
-  const repeated = servers.find((one, index) => servers.findIndex((other) => other.name === one.name) < index);
-  if (repeated !== undefined) {
-    throw new Error(`bad configuration: MCP_SERVERS_FILE ${path} is wrong\ntwo servers have the name ${repeated.name}`);
+  const { servers } = parseResult.data;
+  const duplicate = servers.find((one, index) => servers.findIndex((other) => other.name === one.name) < index);
+  if (duplicate !== undefined) {
+    throw new Error(`bad configuration: MCP_SERVERS_FILE ${path} is wrong\ntwo servers have the name ${duplicate.name}`);
   }
   const cwd = dirname(resolve(path));
   return servers.map((one) => ('command' in one ? { ...one, cwd } : one));

@@ -45,8 +45,8 @@ export class McpServers {
 
   /** The operator's server of that name, if the organization may name it. */
   findOperators(name: string, { orgId }: Pick<ShareOwner, 'orgId'>): OperatorServer | undefined {
-    const found = this.#options.file.find((server) => server.name === name);
-    return found?.organizations === undefined || found.organizations.includes(orgId) ? found : undefined;
+    const operatorServer = this.#options.file.find((server) => server.name === name);
+    return operatorServer?.organizations === undefined || operatorServer.organizations.includes(orgId) ? operatorServer : undefined;
   }
 
   /** The operator's servers that the organization may name. */
@@ -63,15 +63,15 @@ export class McpServers {
   async tools(endpoint: McpEndpoint, owner: SessionOwner, signal: AbortSignal, isAnew = false): Promise<McpTools> {
     const key = this.#sessions.keyOf(endpoint, owner);
     const nowMs = this.#options.now().getTime();
-    const known = this.#lists.get(key);
-    const isFresh = !isAnew && known !== undefined && nowMs - known.atMs < this.#options.toolsTtlMs;
-    if (isFresh) return unlessAborted(known.tools, signal);
+    const cachedList = this.#lists.get(key);
+    const isFresh = !isAnew && cachedList !== undefined && nowMs - cachedList.atMs < this.#options.toolsTtlMs;
+    if (isFresh) return unlessAborted(cachedList.tools, signal);
     // Others may wait for the same list, so it is not this caller's signal that ends the work, but its time limit.
-    const listed = this.#sessions.use(endpoint, owner, new AbortController().signal, async (session) => {
+    const pendingList = this.#sessions.use(endpoint, owner, new AbortController().signal, async (session) => {
       const tools = readTools(await session.list());
       return { ...tools, hasResources: session.hasResources };
     });
-    const entry: Known = { atMs: nowMs, tools: listed };
+    const entry: Known = { atMs: nowMs, tools: pendingList };
     this.#lists.set(key, entry);
     entry.tools.catch(() => {
       if (this.#lists.get(key) === entry) this.#lists.delete(key);

@@ -10,11 +10,11 @@ export interface AllowedTools {
 }
 
 /** Reads a list of names, or `{tool_names, read_only}`. What else is given allows nothing. */
-export function readAllowed(given: unknown): AllowedTools {
-  if (given === undefined || given === null) return {};
-  if (Array.isArray(given)) return { names: given.filter((name) => typeof name === 'string') };
-  if (!isObject(given)) return { names: [] };
-  const { tool_names, read_only } = given;
+export function readAllowed(input: unknown): AllowedTools {
+  if (input === undefined || input === null) return {};
+  if (Array.isArray(input)) return { names: input.filter((name) => typeof name === 'string') };
+  if (!isObject(input)) return { names: [] };
+  const { tool_names, read_only } = input;
   return {
     ...(Array.isArray(tool_names) ? { names: tool_names.filter((name) => typeof name === 'string') } : {}),
     ...(typeof read_only === 'boolean' ? { isReadOnly: read_only } : {}),
@@ -27,17 +27,17 @@ export function isAllowed(tool: ListedTool, { names, isReadOnly }: AllowedTools)
 }
 
 /** Reads `require_approval`: "always" (the default), "never", or the tools of each. A tool that both name asks. */
-export function readApproval(given: unknown): (tool: ListedTool) => boolean {
-  if (given === 'never') return () => false;
-  if (!isObject(given)) return () => true;
-  const always = filterOf(given.always);
-  const never = filterOf(given.never);
+export function readApproval(input: unknown): (tool: ListedTool) => boolean {
+  if (input === 'never') return () => false;
+  if (!isObject(input)) return () => true;
+  const always = readFilter(input.always);
+  const never = readFilter(input.never);
   return (tool) => always?.(tool) === true || never?.(tool) !== true;
 }
 
-function filterOf(given: unknown): ((tool: ListedTool) => boolean) | undefined {
-  if (given === undefined || given === null) return undefined;
-  const filter = readAllowed(given);
+function readFilter(input: unknown): ((tool: ListedTool) => boolean) | undefined {
+  if (input === undefined || input === null) return undefined;
+  const filter = readAllowed(input);
   return (tool) => isAllowed(tool, filter);
 }
 

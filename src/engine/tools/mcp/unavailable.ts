@@ -23,16 +23,16 @@ export function unknownNames(
   name: string,
   by: NamedBy,
   { names }: AllowedTools,
-  listed: readonly { readonly name: string }[],
+  listedTools: readonly { readonly name: string }[],
 ): readonly Warning[] {
-  if (names === undefined || listed.some((tool) => names.includes(tool.name))) return [];
-  const known =
-    listed.length === 0
+  if (names === undefined || listedTools.some((tool) => names.includes(tool.name))) return [];
+  const nameList =
+    listedTools.length === 0
       ? 'none'
-      : listed
+      : listedTools
           .slice(0, 20)
           .map((tool) => tool.name)
           .join(', ');
-  const message = `No tool of the MCP server ${name} is offered: allowed_tools has none of the names that it lists (${known})`;
+  const message = `No tool of the MCP server ${name} is offered: allowed_tools has none of the names that it lists (${nameList})`;
   return [{ code: 'tool_not_available', message, param: by === 'request' ? 'tools' : null }];
 }

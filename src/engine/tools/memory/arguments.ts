@@ -6,10 +6,10 @@ const questionMaxChars = 1_000;
 
 /** @throws DomainError that tells the model what is wrong. */
 export function readRemember(args: string, textMaxChars: number): { readonly text: string; readonly key: string | null } {
-  const given = readArguments(args);
-  const text = limitedText(given.text, 'text', textMaxChars).trim();
+  const argumentFields = readArguments(args);
+  const text = limitedText(argumentFields.text, 'text', textMaxChars).trim();
   if (text === '') throw wrongArguments('text must be a string that is not blank');
-  const key = given.key === undefined || given.key === null ? '' : oneLine(limitedText(given.key, 'key', memoryKeyMaxChars));
+  const key = argumentFields.key === undefined || argumentFields.key === null ? '' : oneLine(limitedText(argumentFields.key, 'key', memoryKeyMaxChars));
   return { text, key: key === '' ? null : key };
 }
 

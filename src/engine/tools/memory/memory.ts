@@ -84,15 +84,15 @@ function rememberTool({ settings, storage, now, newId }: MemoryDeps, own: OwnMem
     isSequential: true,
     async run(args, secrets, _signal, _tell, pass) {
       const mask = masker(Object.values(secrets));
-      const given = readRemember(args, settings.MEMORY_MAX_CHARS);
-      const text = mask(given.text);
-      const key = given.key === null ? null : mask(given.key);
+      const memoryInput = readRemember(args, settings.MEMORY_MAX_CHARS);
+      const text = mask(memoryInput.text);
+      const key = memoryInput.key === null ? null : mask(memoryInput.key);
       await pass.renew();
       const memory = { ...own, id: newId('memory'), createdAt: now(), key, text, ...searchWords(key, text), callKey: pass.key };
-      const stored = await storage.memories.remember(memory, settings.MEMORIES_MAX);
-      if (stored.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
-      const isReplaced = stored.kind === 'replaced' ? `, in place of what stood under the key` : '';
-      return `Remembered as ${stored.memory.id}${isReplaced}.`;
+      const rememberResult = await storage.memories.remember(memory, settings.MEMORIES_MAX);
+      if (rememberResult.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
+      const isReplaced = rememberResult.kind === 'replaced' ? `, in place of what stood under the key` : '';
+      return `Remembered as ${rememberResult.memory.id}${isReplaced}.`;
     },
   };
 }
@@ -119,8 +119,8 @@ function recallTool({ settings, storage }: MemoryDeps, own: OwnMemories): Server
     // It reads what the calls before it wrote.
     isSequential: true,
     async run(args) {
-      const found = await storage.memories.search(own, questionWords(readRecall(args)), recalledMax);
-      if (found.length > 0) return shownMemories(found, settings.TOOL_RESULT_MAX_CHARS);
+      const memoryMatches = await storage.memories.search(own, questionWords(readRecall(args)), recalledMax);
+      if (memoryMatches.length > 0) return shownMemories(memoryMatches, settings.TOOL_RESULT_MAX_CHARS);
       const { items } = await storage.memories.list(own, { limit: newestMax, after: undefined });
       if (items.length === 0) return 'Nothing is remembered yet.';
       return `No memory has the words of the query. The newest are:\n${shownMemories(items, settings.TOOL_RESULT_MAX_CHARS)}`;

@@ -18,16 +18,16 @@ export async function openSecrets(
   origin: string,
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await storage.agentParts.secrets.sealedFor(agent.id, keys, origin);
-  const opened = rows.map(async ({ id, key, sealed, origins }) => {
+  const secretPromises = rows.map(async ({ id, key, sealed, origins }) => {
     if (sealed === null)
       throw new DomainError('INVALID_VALUE', `The call was not made: ${secretElsewhere(key, origins, origin)}`);
     return [key, await storage.vault.open({ orgId: agent.orgId, table: secretTable, rowId: id }, sealed)] as const;
   });
-  return new Map(await Promise.all(opened));
+  return new Map(await Promise.all(secretPromises));
 }
 
 /** Why a secret may not be sent to an origin, and how to allow it. The middle of a sentence; never contains the value. */
 export function secretElsewhere(key: string, origins: readonly string[], origin: string): string {
-  const given = origins.length === 0 ? 'for no address yet' : `for ${origins.join(', ')}`;
-  return `the secret ${key} was given ${given}, not for ${origin}; its value must be given anew for ${origin}`;
+  const originPhrase = origins.length === 0 ? 'for no address yet' : `for ${origins.join(', ')}`;
+  return `the secret ${key} was given ${originPhrase}, not for ${origin}; its value must be given anew for ${origin}`;
 }

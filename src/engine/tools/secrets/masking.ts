@@ -11,7 +11,7 @@ const lengthMin = 4;
  * that a service echoes never reaches a model, a transcript or a log. A text that was masked before stays as it is.
  */
 export function masker(secrets: Iterable<string>): (text: string) => string {
-  return replacerOf(formsOfAll(secrets));
+  return createReplacer(formsOfAll(secrets));
 }
 
 /** Removes the secrets of one request from all that leaves its run. */
@@ -26,10 +26,10 @@ export interface RunMask {
 }
 
 /** Undefined for a request without secrets: nothing is masked, and nothing is spent on it. */
-export function runMaskOf(secrets: Readonly<Record<string, string>>): RunMask | undefined {
+export function createRunMask(secrets: Readonly<Record<string, string>>): RunMask | undefined {
   const forms = formsOfAll(Object.values(secrets));
   if (forms.length === 0) return undefined;
-  const text = replacerOf(forms);
+  const text = createReplacer(forms);
   const byFirst = Map.groupBy(forms, (form) => form.charCodeAt(0));
   return {
     text,
@@ -41,16 +41,16 @@ export function runMaskOf(secrets: Readonly<Record<string, string>>): RunMask | 
 
 /** Longest first. */
 function formsOfAll(secrets: Iterable<string>): readonly string[] {
-  const forms = new Set([...secrets].filter((secret) => secret.length >= lengthMin).flatMap(formsOf));
+  const forms = new Set([...secrets].filter((secret) => secret.length >= lengthMin).flatMap(listForms));
   return [...forms].filter((form) => form.length >= lengthMin).sort((left, right) => right.length - left.length);
 }
 
-function replacerOf(forms: readonly string[]): (text: string) => string {
-  const replaced = (text: string) => forms.reduce((masked, form) => masked.replaceAll(form, maskText), text);
-  return (text) => (text.includes(maskText) ? text.split(maskText).map(replaced).join(maskText) : replaced(text));
+function createReplacer(forms: readonly string[]): (text: string) => string {
+  const replaceForms = (text: string) => forms.reduce((result, form) => result.replaceAll(form, maskText), text);
+  return (text) => (text.includes(maskText) ? text.split(maskText).map(replaceForms).join(maskText) : replaceForms(text));
 }
 
-function formsOf(secret: string): readonly string[] {
+function listForms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret, 'utf8');
   const json = quoted(secret);
   const bare = secret.replace(/^(?:Bearer|Basic|Token) +/i, '');
@@ -100,7 +100,7 @@ export class MaskedStream {
   }
 
   #scan(text: string, isLast: boolean): string {
-    let masked = '';
+    let output = '';
     let from = 0;
     let place = 0;
     while (place < text.length) {
@@ -108,14 +108,14 @@ export class MaskedStream {
       if (length === undefined) break;
       if (length === 0) place += 1;
       else {
-        masked += text.slice(from, place) + maskText;
+        output += text.slice(from, place) + maskText;
         this.maskedCount += 1;
         place += length;
         from = place;
       }
     }
     this.#held = text.slice(place);
-    return masked + text.slice(from, place);
+    return output + text.slice(from, place);
   }
 
   /** The length of the secret at a place, 0 for none; undefined while that is open. */
@@ -159,8 +159,8 @@ function isDataUrl(name: string, value: unknown): boolean {
 function maskedError(error: unknown, mask: (text: string) => string): unknown {
   if (error instanceof DomainError) return new DomainError(error.code, mask(error.message), error.detail);
   if (!(error instanceof Error)) return typeof error === 'string' ? mask(error) : error;
-  const masked = new Error(mask(error.message));
-  masked.name = error.name;
-  masked.stack = mask(error.stack ?? '');
-  return masked;
+  const safeError = new Error(mask(error.message));
+  safeError.name = error.name;
+  safeError.stack = mask(error.stack ?? '');
+  return safeError;
 }

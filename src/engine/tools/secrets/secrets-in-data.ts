@@ -55,9 +55,9 @@ class Extraction {
     this.#isTaken = isTaken;
   }
 
-  object(given: JsonObject, path: readonly string[], around: Surrounding): JsonObject {
-    const entry = namedEntry(given);
-    const clean = Object.entries(given).map(([name, value]) => {
+  object(jsonObject: JsonObject, path: readonly string[], around: Surrounding): JsonObject {
+    const entry = namedEntry(jsonObject);
+    const clean = Object.entries(jsonObject).map(([name, value]) => {
       const here = [...path, name];
       if (secretForms.some((form) => name.search(form) >= 0)) this.badNames.push(path.join('.'));
       const isSecret = around === 'headers' ? isSecretHeader : isSecretEntry;
@@ -143,8 +143,8 @@ class Extraction {
   }
 
   /** Replaces secrets inside a text. Skips references: the caller's, and those made here. */
-  #spans(given: string, path: readonly string[], isSecret: boolean): string {
-    let text = given;
+  #spans(sourceText: string, path: readonly string[], isSecret: boolean): string {
+    let text = sourceText;
     const replace = (form: RegExp, by: (...groups: string[]) => string) => {
       text = outsideReferences(text, (part) => part.replaceAll(form, (...match: unknown[]) => by(...(match as string[]))));
     };
@@ -158,7 +158,7 @@ class Extraction {
       const isTold = isSecretName(name) && /\d/.test(value) && !value.startsWith('//');
       return isTold ? `${name}${between}${this.#taken(value, [...path, name])}` : all;
     });
-    for (const form of secretForms) replace(form, (found = '') => this.#taken(found, path, typeOfForm(found)));
+    for (const form of secretForms) replace(form, (formText = '') => this.#taken(formText, path, typeOfForm(formText)));
     // Other text beside a reference is kept unless it looks random.
     if (isSecret) replace(/\S+/g, (word = '') => (looksRandom(word) ? this.#taken(word, path) : word));
     return text;
@@ -174,9 +174,9 @@ class Extraction {
 
   /** Equal values are one secret. */
   #key(value: string, path: readonly string[], secretType?: SecretType): string {
-    const known = this.secrets.find((secret) => secret.value === value);
-    if (known !== undefined) return known.key;
-    const base = keyOf(this.#toolName, path);
+    const existingSecret = this.secrets.find((secret) => secret.value === value);
+    if (existingSecret !== undefined) return existingSecret.key;
+    const base = toSecretKey(this.#toolName, path);
     let key = base;
     for (let number = 2; this.#isTaken(key) || this.secrets.some((secret) => secret.key === key); number += 1)
       key = `${base}_${number}`;
@@ -195,11 +195,11 @@ function outsideReferences(text: string, work: (part: string) => string): string
 
 /** `auth` names its secret by key; a reference is added, so that all references are found in one way. */
 function withKey(auth: JsonObject): JsonObject {
-  const held = Object.entries(auth).find(
+  const authEntry = Object.entries(auth).find(
     ([name, value]) =>
       !(authMembers as readonly string[]).includes(name) && typeof value === 'string' && value.includes('{{secret:'),
   );
-  if (typeof auth.secretKey === 'string' && held === undefined) return { ...auth, value: `{{secret:${auth.secretKey}}}` };
+  if (typeof auth.secretKey === 'string' && authEntry === undefined) return { ...auth, value: `{{secret:${auth.secretKey}}}` };
   return auth;
 }
 
@@ -208,12 +208,12 @@ function isSecretHeader(name: string): boolean {
 }
 
 /** `{name: "Authorization", value: …}`, an entry of a list of headers. */
-function namedEntry(given: JsonObject): string | undefined {
-  const { name, key, header } = given;
+function namedEntry(jsonObject: JsonObject): string | undefined {
+  const { name, key, header } = jsonObject;
   return [name, key, header].find((one) => typeof one === 'string');
 }
 
-function keyOf(toolName: string, path: readonly string[]): string {
+function toSecretKey(toolName: string, path: readonly string[]): string {
   const key = [toolName, ...path]
     .join('_')
     .replaceAll(/[^A-Za-z0-9]+/g, '_')
@@ -227,8 +227,8 @@ function typeOfScheme(prefix: string): SecretType | undefined {
   return /^basic/i.test(prefix) ? 'basicAuth' : undefined;
 }
 
-function typeOfForm(found: string): SecretType | undefined {
-  return found.startsWith('eyJ') ? 'bearerToken' : undefined;
+function typeOfForm(formText: string): SecretType | undefined {
+  return formText.startsWith('eyJ') ? 'bearerToken' : undefined;
 }
 
 function isSecretType(type: unknown): type is SecretType {

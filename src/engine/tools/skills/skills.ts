@@ -16,8 +16,8 @@ const givenOf = new WeakMap<readonly RunnableSkill[], boolean>();
 /** Whether the model reads the skills of an agent with a function; otherwise it has none, or gets them at once. */
 export function areOnDemand({ skills }: Pick<RunnableAgent, 'skills'>): boolean {
   if (skills.length === 0) return false;
-  const known = givenOf.get(skills);
-  if (known !== undefined) return !known;
+  const isOnDemand = givenOf.get(skills);
+  if (isOnDemand !== undefined) return !isOnDemand;
   const areGiven = areInlined(skills, estimateTokens);
   givenOf.set(skills, areGiven);
   return !areGiven;
@@ -66,11 +66,11 @@ export function createSkillTool({ id: agentId, skills }: Pick<RunnableAgent, 'id
     hint: 'Reading a skill',
     ifLost: 'repeat',
     async run(args) {
-      const wanted = nameIn(args);
-      const skill = skills.find(({ name }) => name === wanted) ?? skills.find(({ name }) => isAlike(name, wanted));
-      const known = cutText(names.map((name) => JSON.stringify(name)).join(', '), namesShownMax);
+      const skillName = nameIn(args);
+      const skill = skills.find(({ name }) => name === skillName) ?? skills.find(({ name }) => isAlike(name, skillName));
+      const nameList = cutText(names.map((name) => JSON.stringify(name)).join(', '), namesShownMax);
       if (skill === undefined) {
-        throw new DomainError('NOT_FOUND', `There is no skill ${JSON.stringify(wanted.slice(0, 200))}; there are ${known}`);
+        throw new DomainError('NOT_FOUND', `There is no skill ${JSON.stringify(skillName.slice(0, 200))}; there are ${nameList}`);
       }
       const content = skill.content ?? (await store.find(agentId, skill.id))?.content;
       if (content === undefined) throw new DomainError('NOT_FOUND', `The skill ${JSON.stringify(skill.name)} is gone`);
@@ -84,17 +84,17 @@ export function createSkillTool({ id: agentId, skills }: Pick<RunnableAgent, 'id
 
 /** @throws DomainError for arguments without a name. */
 function nameIn(args: string): string {
-  let given: unknown;
+  let input: unknown;
   try {
-    given = JSON.parse(args);
+    input = JSON.parse(args);
   } catch {
-    given = undefined;
+    input = undefined;
   }
-  const name = typeof given === 'object' && given !== null && 'name' in given ? given.name : undefined;
+  const name = typeof input === 'object' && input !== null && 'name' in input ? input.name : undefined;
   if (typeof name === 'string') return name;
   throw new DomainError('INVALID_VALUE', 'The arguments must be an object like {"name": "…"}');
 }
 
-function isAlike(name: string, wanted: string): boolean {
-  return oneLine(name).toLowerCase() === oneLine(wanted).toLowerCase();
+function isAlike(name: string, target: string): boolean {
+  return oneLine(name).toLowerCase() === oneLine(target).toLowerCase();
 }

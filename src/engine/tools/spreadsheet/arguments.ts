@@ -13,23 +13,23 @@ export interface SpreadsheetArguments {
 
 /** @throws DomainError that names the member and what is allowed. */
 export function readArguments(args: string): SpreadsheetArguments {
-  const parsed = readObject(args);
-  const operation = operations.find((name) => name === parsed.operation);
+  const parsedArguments = readObject(args);
+  const operation = operations.find((name) => name === parsedArguments.operation);
   if (operation === undefined) throw wrongArguments(`operation must be one of ${operations.join(', ')}`);
-  const [file, sheet, range] = (['file', 'sheet', 'range'] as const).map((member) => textOf(parsed, member));
+  const [file, sheet, range] = (['file', 'sheet', 'range'] as const).map((member) => readText(parsedArguments, member));
   if (operation !== 'list' && operation !== 'create' && file === null)
     throw wrongArguments(`${operation} needs file, the name of a file`);
-  return { operation, file: file ?? null, sheet: sheet ?? null, range: range ?? null, values: valuesOf(parsed.values) };
+  return { operation, file: file ?? null, sheet: sheet ?? null, range: range ?? null, values: readValues(parsedArguments.values) };
 }
 
-function textOf(parsed: Readonly<Record<string, unknown>>, member: string): string | null {
-  const value = parsed[member] ?? null;
+function readText(parsedArguments: Readonly<Record<string, unknown>>, member: string): string | null {
+  const value = parsedArguments[member] ?? null;
   if (value === null || value === '') return null;
   if (typeof value !== 'string' || value.length > 200) throw wrongArguments(`${member} must be a text of at most 200 characters`);
   return value;
 }
 
-function valuesOf(value: unknown): SpreadsheetArguments['values'] {
+function readValues(value: unknown): SpreadsheetArguments['values'] {
   if (value === undefined || value === null) return null;
   // Models write one formula, or one row, without the brackets around it.
   const rows = Array.isArray(value) ? (value.some(Array.isArray) ? value : [value]) : [[value]];
@@ -38,11 +38,11 @@ function valuesOf(value: unknown): SpreadsheetArguments['values'] {
     if (!Array.isArray(row)) throw wrongArguments('values must be rows of cells, such as [["Name", 1]]');
     count += row.length;
     if (count > callCellsMax) throw wrongArguments(`values must have at most ${callCellsMax} cells`);
-    return row.map(cellOf);
+    return row.map(toCellInput);
   });
 }
 
-function cellOf(cell: unknown): CellInput {
+function toCellInput(cell: unknown): CellInput {
   if (cell === null || typeof cell === 'boolean') return cell;
   if (typeof cell === 'number' && Number.isFinite(cell)) return cell;
   if (typeof cell === 'string' && cell.length <= cellTextMax) return cell.toWellFormed();

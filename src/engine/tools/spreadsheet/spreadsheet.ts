@@ -51,11 +51,11 @@ export function createSpreadsheetKind(deps: SpreadsheetDeps): ToolKind {
     isReadOnly: false,
     description: 'Reads, writes and computes spreadsheets of the chat (xlsx, csv).',
     functionNames: () => ['spreadsheet'],
-    open: (_enabled, run) => ({ functions: [toolOf(deps, run, nobody)] }),
+    open: (_enabled, run) => ({ functions: [createTool(deps, run, nobody)] }),
   };
 }
 
-function toolOf(deps: SpreadsheetDeps, run: ToolRun, owner: ShareOwner): ServerTool {
+function createTool(deps: SpreadsheetDeps, run: ToolRun, owner: ShareOwner): ServerTool {
   return {
     definition: { name: 'spreadsheet', description, parameters },
     hint: 'Working on a spreadsheet',
@@ -63,9 +63,9 @@ function toolOf(deps: SpreadsheetDeps, run: ToolRun, owner: ShareOwner): ServerT
     // A file is saved once for each call, and writing the same cells again changes nothing.
     ifLost: 'repeat',
     async run(args, _secrets, signal, _tell, pass) {
-      const wanted = readArguments(args);
+      const wantedWork = readArguments(args);
       const result =
-        wanted.operation === 'list' && wanted.file === null ? await listFiles(run, signal) : await callProcess(wanted);
+        wantedWork.operation === 'list' && wantedWork.file === null ? await listFiles(run, signal) : await callProcess(wantedWork);
       return { ...result, text: bounded(result.text, deps.resultCharsMax) };
 
       async function callProcess(call: SpreadsheetArguments): Promise<ToolResult> {
@@ -77,7 +77,7 @@ function toolOf(deps: SpreadsheetDeps, run: ToolRun, owner: ShareOwner): ServerT
         }
       }
     },
-    countedFor: (other) => toolOf(deps, run, other),
+    countedFor: (other) => createTool(deps, run, other),
   };
 }
 
@@ -96,19 +96,19 @@ async function work(
   const isNew = operation === 'create';
   const file = isNew ? undefined : await findFile(run, name ?? '', signal);
   const wantedName = file?.filename ?? newName(name ?? 'Workbook.xlsx');
-  const from = kindOf(wantedName);
+  const from = toFileKind(wantedName);
   const request: WorkbookRequest = {
     ...{ operation: operation === 'list' ? 'sheets' : operation, from, to: from, sheet, range, values },
   };
-  const given = file === undefined ? nothing : await run.files.read(file, limits.fileMaxBytes, signal);
-  const { answer, bytes } = await workOnWorkbook(request, given, limits, signal);
+  const givenBytes = file === undefined ? nothing : await run.files.read(file, limits.fileMaxBytes, signal);
+  const { answer, bytes } = await workOnWorkbook(request, givenBytes, limits, signal);
   if (answer.isWritten !== true) return { text: dataText({ file: wantedName, ...answer.result }) };
   // A process that lost the run leaves the file to the one that has it.
   await pass.renew();
   const mimeType = from === 'csv' ? 'text/csv' : xlsxType;
   const filename = from === 'csv' ? wantedName : wantedName.replace(/\.(?:xlsm|xlsb|xls|ods)$/i, '.xlsx');
   const isOwn = file !== undefined && file.madeBy !== null && file.filename === filename;
-  const saved = isOwn
+  const savedFile = isOwn
     ? await run.files.replace(file, bytes, pass.key, signal)
     : await run.files.save({ filename, mimeType, bytes }, pass.key, signal);
   const note =
@@ -117,16 +117,16 @@ async function work(
       : {
           note: 'The file of the user is unchanged. This is a new file with the change: go on with it. Charts, pictures and colors are not in it.',
         };
-  return { text: dataText({ file: saved.filename, ...answer.result, ...note }), files: [saved] };
+  return { text: dataText({ file: savedFile.filename, ...answer.result, ...note }), files: [savedFile] };
 }
 
 /** @throws DomainError that names the files there are. */
 async function findFile(run: ToolRun, name: string, signal: AbortSignal): Promise<RunFile> {
   const files = (await run.files.list(signal)).filter(({ filename }) => readableName.test(filename));
-  const found =
+  const foundFile =
     files.find(({ filename }) => filename === name) ??
     files.find(({ filename, id }) => id === name || filename.toLowerCase() === name.toLowerCase());
-  if (found !== undefined) return found;
+  if (foundFile !== undefined) return foundFile;
   const names = files.slice(0, 20).map(({ filename }) => JSON.stringify(filename));
   const there = names.length === 0 ? 'there is no spreadsheet' : `there are ${names.join(', ')}`;
   throw new DomainError('NOT_FOUND', `There is no spreadsheet ${JSON.stringify(name)} in this conversation; ${there}`);
@@ -136,7 +136,7 @@ function newName(name: string): string {
   return /\.(?:xlsx|csv)$/i.test(name) ? name : `${name.replace(readableName, '')}.xlsx`;
 }
 
-function kindOf(filename: string): FileKind {
+function toFileKind(filename: string): FileKind {
   return csvName.test(filename) ? 'csv' : 'excel';
 }
 

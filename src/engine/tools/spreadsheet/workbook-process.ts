@@ -30,20 +30,20 @@ export async function workOnWorkbook(
   const outputMaxBytes = limits.fileMaxBytes + answerMaxBytes;
   const box = { command: process.execPath, args: processArgs(), isOneProcess: true } as const;
   const output = await runInBox(box, encodeFrame(request, [bytes]), { ...limits, outputMaxBytes }, signal);
-  let decoded: ReturnType<typeof decodeFrame>;
+  let decodedFrame: ReturnType<typeof decodeFrame>;
   try {
-    decoded = decodeFrame(output);
+    decodedFrame = decodeFrame(output);
   } catch {
     throw new DomainError('INVALID_VALUE', 'The workbook cannot be worked with: it may take too much memory');
   }
-  const answer = decoded.header as WorkbookAnswer;
+  const answer = decodedFrame.header as WorkbookAnswer;
   if (typeof answer.error === 'string') throw new DomainError('INVALID_VALUE', answer.error);
-  return { answer, bytes: decoded.body };
+  return { answer, bytes: decodedFrame.body };
 }
 
 function processArgs(): readonly string[] {
-  const resolved = createRequire(import.meta.url).resolve('csv-parse');
-  const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
+  const resolvedPath = createRequire(import.meta.url).resolve('csv-parse');
+  const packages = resolvedPath.slice(0, resolvedPath.lastIndexOf(`${sep}node_modules${sep}`));
   const own = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/[\\/]$/, '');
   const readable = [...new Set([packages, own])].flatMap((root) => [`${root}/node_modules/*`, `${root}/package.json`]);
   const lib = fileURLToPath(new URL('../../../lib/*', import.meta.url));

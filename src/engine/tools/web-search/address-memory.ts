@@ -21,12 +21,12 @@ export class AddressMemory {
   }
 
   has(url: URL): boolean {
-    return this.#known.has(keyOf(url));
+    return this.#known.has(toKey(url));
   }
 
   add(address: string): void {
     const url = URL.parse(address);
-    if (url !== null && this.#known.size < addressesMax) this.#known.add(keyOf(url));
+    if (url !== null && this.#known.size < addressesMax) this.#known.add(toKey(url));
   }
 
   /** Every address in a text, with and without what may be punctuation behind it. */
@@ -39,6 +39,6 @@ export class AddressMemory {
 }
 
 /** The part behind `#` never leaves this process, and `http` may become `https`. */
-function keyOf(url: URL): string {
+function toKey(url: URL): string {
   return `${url.host}${url.pathname}${url.search}`;
 }

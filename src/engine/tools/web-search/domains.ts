@@ -6,17 +6,17 @@ export interface DomainFilter {
 }
 
 /** A host name, in the form of the URL parser; undefined for what is none. `https://www.example.com/` counts as its host. */
-export function domainOf(text: string): string | undefined {
-  const given = text.trim().replace(/^\*?\./, '');
-  const url = URL.parse(/^https?:\/\//i.test(given) ? given : `http://${given}`);
+export function parseDomain(text: string): string | undefined {
+  const domainText = text.trim().replace(/^\*?\./, '');
+  const url = URL.parse(/^https?:\/\//i.test(domainText) ? domainText : `http://${domainText}`);
   if (url === null || url.hostname === '' || url.username !== '' || url.port !== '') return undefined;
   const isPlain = url.pathname === '/' && url.search === '' && url.hash === '';
   return isPlain ? url.hostname.replace(/\.$/, '') : undefined;
 }
 
 /** Whether a filter lets a host pass. A domain stands for its subdomains too; what is blocked stays blocked below an allowed domain. */
-export function mayVisit({ allowed, blocked }: DomainFilter, host: string): boolean {
+export function mayVisit({ allowed: allowedDomains, blocked: blockedDomains }: DomainFilter, host: string): boolean {
   const name = host.replace(/\.$/, '').toLowerCase();
   const isWithin = (domain: string) => name === domain || name.endsWith(`.${domain}`);
-  return !blocked.some(isWithin) && (allowed.length === 0 || allowed.some(isWithin));
+  return !blockedDomains.some(isWithin) && (allowedDomains.length === 0 || allowedDomains.some(isWithin));
 }

@@ -2,7 +2,7 @@ import type { WireObject } from '../../../entities/conversations/runs/response.t
 import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import { oneLine } from '../../../lib/text/text.ts';
-import { type DomainFilter, domainOf } from './domains.ts';
+import { type DomainFilter, parseDomain } from './domains.ts';
 import type { UserLocation } from './providers/provider.ts';
 
 /** How much of what is found is read. */
@@ -29,10 +29,10 @@ const placeMax = 100;
 /** The options of a checked request. */
 export function readOptions(options: WireObject): WebSearchOptions {
   const { filters, user_location: location, search_context_size: size } = options;
-  const { allowed_domains: allowed, blocked_domains: blocked } = isObject(filters) ? filters : {};
+  const { allowed_domains: allowedValue, blocked_domains: blockedValue } = isObject(filters) ? filters : {};
   return {
-    filter: { allowed: domainsOf(allowed), blocked: domainsOf(blocked) },
-    location: isObject(location) ? locationOf(location) : undefined,
+    filter: { allowed: readDomains(allowedValue), blocked: readDomains(blockedValue) },
+    location: isObject(location) ? readLocation(location) : undefined,
     size: (typeof size === 'string' ? sizes[size] : undefined) ?? medium,
     includesX: includesX(options),
   };
@@ -41,11 +41,11 @@ export function readOptions(options: WireObject): WebSearchOptions {
 /** Notes domains that are none, and X search where this instance has none. */
 export function checkOptions(options: WireObject, at: string, hasX: boolean, faults: FaultNotes): void {
   for (const name of ['allowed_domains', 'blocked_domains']) {
-    const given = isObject(options.filters) ? options.filters[name] : undefined;
-    if (!Array.isArray(given)) continue;
-    for (const [index, domain] of given.entries()) {
+    const filterValue = isObject(options.filters) ? options.filters[name] : undefined;
+    if (!Array.isArray(filterValue)) continue;
+    for (const [index, domain] of filterValue.entries()) {
       const place = `${at}.filters.${name}[${index}]`;
-      if (domainOf(String(domain)) === undefined) faults.add(place, `${place} must be a domain such as example.com`);
+      if (parseDomain(String(domain)) === undefined) faults.add(place, `${place} must be a domain such as example.com`);
     }
   }
   if (hasX || !includesX(options)) return;
@@ -58,13 +58,13 @@ function includesX(options: WireObject): boolean {
   return options.includeXSearch === true || options.include_x_search === true;
 }
 
-function domainsOf(given: unknown): readonly string[] {
-  return Array.isArray(given) ? given.flatMap((domain) => domainOf(String(domain)) ?? []) : [];
+function readDomains(domainsValue: unknown): readonly string[] {
+  return Array.isArray(domainsValue) ? domainsValue.flatMap((domain) => parseDomain(String(domain)) ?? []) : [];
 }
 
-function locationOf(given: WireObject): UserLocation | undefined {
+function readLocation(locationValue: WireObject): UserLocation | undefined {
   const members = ['city', 'region', 'country', 'timezone'].flatMap((name) => {
-    const value = given[name];
+    const value = locationValue[name];
     return typeof value === 'string' && value.trim() !== ''
       ? [[name, oneLine(value).slice(0, placeMax).toWellFormed()] as const]
       : [];

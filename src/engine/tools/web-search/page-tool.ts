@@ -18,7 +18,7 @@ const addressMax = 2_000;
 const titleMax = 300;
 const redirectsMax = 5;
 const noteChars = 600;
-const accepted = 'text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5';
+const acceptedTypes = 'text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,*/*;q=0.5';
 
 export interface PageReading {
   readonly egress: Egress;
@@ -65,13 +65,13 @@ export function createPageTool(context: PageToolContext): ServerTool {
 }
 
 /** @throws DomainError for an address that is none, that the filters exclude, or that was found nowhere. */
-function readAddress(given: string, { options, known }: PageToolContext): URL {
-  const url = URL.parse(given);
+function readAddress(addressText: string, { options, known: knownAddresses }: PageToolContext): URL {
+  const url = URL.parse(addressText);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new DomainError('INVALID_VALUE', 'url must be an http(s) address');
   }
   requireVisible(url, options);
-  if (!known.has(url)) {
+  if (!knownAddresses.has(url)) {
     throw new DomainError(
       'INVALID_VALUE',
       'This address was neither found by web_search nor named in the conversation: search for the page first',
@@ -93,7 +93,7 @@ async function fetchPage(first: URL, context: PageToolContext, signal: AbortSign
   let url = first;
   try {
     for (let hops = 0; ; hops += 1) {
-      const headers = { accept: accepted, 'user-agent': userAgent };
+      const headers = { accept: acceptedTypes, 'user-agent': userAgent };
       const reply = await egress.send({ owner, url: url.href, headers, bytesMax, timeoutMs, redirectsMax: 0 }, either);
       const { location } = reply.headers;
       if (reply.status < 300 || reply.status > 308 || location === undefined) return reply;
@@ -112,7 +112,7 @@ async function fetchPage(first: URL, context: PageToolContext, signal: AbortSign
 }
 
 async function readReply(reply: EgressReply, context: PageToolContext, signal: AbortSignal): Promise<ToolResult> {
-  const { knowledge, owner, options, known, sources, resultCharsMax, isCiting } = context;
+  const { knowledge, owner, options, known: knownAddresses, sources, resultCharsMax, isCiting } = context;
   if (reply.status < 200 || reply.status > 299)
     throw new DomainError('UPSTREAM_ERROR', `The page answered with status ${reply.status}`);
   const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
@@ -123,21 +123,21 @@ async function readReply(reply: EgressReply, context: PageToolContext, signal: A
   const text = storableText(textWithOmissions(read.text, read.omissions));
   let title = read.title ?? '';
   if (read.mimeType === 'text/html') {
-    const page = await linksOf(reply, context, signal);
-    for (const link of page.links) known.add(link);
+    const page = await findLinks(reply, context, signal);
+    for (const link of page.links) knownAddresses.add(link);
     if (title === '') ({ title } = page);
-  } else known.addText(text);
+  } else knownAddresses.addText(text);
   title = cutText(oneLine(storableText(title)), titleMax) || hostname;
-  known.add(reply.url);
+  knownAddresses.add(reply.url);
   const n = sources.numberOf({ url: reply.url, title, text });
   const charsMax = Math.min(options.size.pageCharsMax, resultCharsMax - noteChars - reply.url.length - title.length);
   const how = isCiting ? 'Cite the page as its number in square brackets, like [3].' : '';
-  const marked = markForeign('page', { n, url: reply.url, title }, text, charsMax);
-  return { text: [foreignNote, how, marked].filter((part) => part !== '').join('\n') };
+  const markedText = markForeign('page', { n, url: reply.url, title }, text, charsMax);
+  return { text: [foreignNote, how, markedText].filter((part) => part !== '').join('\n') };
 }
 
 /** Where a page leads. The text of one whose links cannot be read is shown all the same. */
-async function linksOf(
+async function findLinks(
   { body, headers, url }: EgressReply,
   { knowledge, owner, userAgent }: PageToolContext,
   signal: AbortSignal,

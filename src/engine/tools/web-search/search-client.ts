@@ -74,7 +74,7 @@ export function createSearchClient(options: SearchClientOptions): SearchClient {
           reply.body.destroy();
           throw refusal(reply.statusCode, typeof retryAfter === 'string' ? retryAfter : undefined);
         }
-        return resultsOf(provider, await readBounded(reply.body));
+        return parseResults(provider, await readBounded(reply.body));
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof DomainError) throw error;
@@ -98,30 +98,30 @@ async function readBounded(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function resultsOf(provider: SearchProvider, text: string): readonly WebResult[] {
+function parseResults(provider: SearchProvider, text: string): readonly WebResult[] {
   let reply: unknown;
   try {
     reply = JSON.parse(text);
   } catch {
     throw failed('answered no JSON');
   }
-  const given = isObject(reply) ? provider.results(reply) : undefined;
-  if (given === undefined) throw failed('answered in another format than expected');
-  const found = new Map<string, WebResult>();
-  for (const result of given.slice(0, resultsReadMax)) {
+  const givenResults = isObject(reply) ? provider.results(reply) : undefined;
+  if (givenResults === undefined) throw failed('answered in another format than expected');
+  const resultsByUrl = new Map<string, WebResult>();
+  for (const result of givenResults.slice(0, resultsReadMax)) {
     if (!isObject(result)) continue;
     const { url: address, title, snippet, date } = provider.read(result);
     const url = typeof address === 'string' ? URL.parse(address) : null;
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') continue;
-    if (found.has(url.href)) continue;
-    found.set(url.href, {
+    if (resultsByUrl.has(url.href)) continue;
+    resultsByUrl.set(url.href, {
       url: url.href,
       title: shortText(title, titleMax) || url.hostname,
       snippet: shortText(snippet, snippetMax),
       date: shortText(date, dateMax) || null,
     });
   }
-  return [...found.values()];
+  return [...resultsByUrl.values()];
 }
 
 function shortText(value: unknown, lengthMax: number): string {

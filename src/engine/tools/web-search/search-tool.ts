@@ -40,7 +40,7 @@ interface Findings {
 
 /** Makes `web_search` for one run. A question that was asked before in the run is answered from memory. */
 export function createSearchTool(context: SearchToolContext): ServerTool {
-  const asked = new Map<string, Promise<Findings>>();
+  const askedQueries = new Map<string, Promise<Findings>>();
   return {
     definition: {
       name: 'web_search',
@@ -54,24 +54,24 @@ export function createSearchTool(context: SearchToolContext): ServerTool {
     },
     hint: 'Searching the web',
     ifLost: 'repeat',
-    form: (args) => formOf(printableArgument(args, 'query', queryMax)),
+    form: (args) => makeForm(printableArgument(args, 'query', queryMax)),
     async run(args, _secrets, signal) {
       const query = textArgument(args, 'query', queryMax);
       const key = query.toLowerCase();
-      const finding = asked.get(key) ?? find(context, query, signal);
-      asked.set(key, finding);
+      const finding = askedQueries.get(key) ?? find(context, query, signal);
+      askedQueries.set(key, finding);
       try {
-        return resultOf(context, query, await finding);
+        return writeResult(context, query, await finding);
       } catch (error) {
         // A failure may pass: it is not kept.
-        asked.delete(key);
+        askedQueries.delete(key);
         throw error;
       }
     },
   };
 }
 
-function formOf(query: string, results?: readonly Found[]): CallForm {
+function makeForm(query: string, results?: readonly Found[]): CallForm {
   const sources = results?.map(({ url, title }) => ({ url, title }));
   return { type: 'web_search', action: { type: 'search', query, ...(sources === undefined ? {} : { sources }) } };
 }
@@ -79,22 +79,22 @@ function formOf(query: string, results?: readonly Found[]): CallForm {
 /** Asks both services at once. @throws DomainError when every one of them failed. */
 async function find({ web, x, options, owner }: SearchToolContext, query: string, signal: AbortSignal): Promise<Findings> {
   const { filter, location, size } = options;
-  const asked: WebQuery = {
+  const webQuery: WebQuery = {
     ...{ query, location, resultsMax: size.resultsMax },
     ...{ allowedDomains: filter.allowed, blockedDomains: filter.blocked },
   };
   const ask = async (client: SearchClient, from: Found['from']): Promise<Findings> => {
-    const results = await client.search(asked, owner, signal);
+    const results = await client.search(webQuery, owner, signal);
     const visible = results.filter(({ url }) => mayVisit(filter, new URL(url).hostname));
     return { results: visible.slice(0, size.resultsMax).map((result) => ({ ...result, from })), notes: [] };
   };
   if (x === undefined) return ask(web, 'web');
   const asks = [ask(web, 'web'), ask(x, 'x')];
-  const ended = await Promise.allSettled(asks);
+  const settledAsks = await Promise.allSettled(asks);
   signal.throwIfAborted();
-  const failures = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
+  const failures = settledAsks.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
   if (failures.length === asks.length) throw failures[0];
-  const parts = ended.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+  const parts = settledAsks.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
   const notes = failures.map(
     (failure) => `One of two searches failed: ${failure instanceof DomainError ? failure.message : 'no answer'}`,
   );
@@ -104,24 +104,24 @@ async function find({ web, x, options, owner }: SearchToolContext, query: string
 /** A standing tool of an agent may ask for what this instance cannot search. */
 const noPosts = 'Posts could not be searched: this instance has no service for them.';
 
-function resultOf(
-  { sources, known, resultCharsMax, isCiting, options, x }: SearchToolContext,
+function writeResult(
+  { sources, known: knownAddresses, resultCharsMax, isCiting, options, x }: SearchToolContext,
   query: string,
-  { results, notes: found }: Findings,
+  { results, notes: foundNotes }: Findings,
 ): ToolResult {
-  const form = formOf(query, results);
-  const notes = options.includesX && x === undefined ? [...found, noPosts] : found;
+  const form = makeForm(query, results);
+  const notes = options.includesX && x === undefined ? [...foundNotes, noPosts] : foundNotes;
   if (results.length === 0) return { text: ['The search found nothing.', ...notes].join('\n'), form };
-  let left = resultCharsMax - noteChars;
+  let remainingChars = resultCharsMax - noteChars;
   const texts: string[] = [];
   for (const { url, title, snippet, date, from } of results) {
     const around = url.length + title.length + tagChars;
-    if (left < around) break;
+    if (remainingChars < around) break;
     const n = sources.numberOf({ url, title, text: snippet });
-    known.add(url);
+    knownAddresses.add(url);
     const attributes = { n, url, title, date, from: from === 'x' ? 'a post' : null };
-    const text = markForeign('result', attributes, snippet, Math.min(snippetCharsMax, left - around));
-    left -= text.length;
+    const text = markForeign('result', attributes, snippet, Math.min(snippetCharsMax, remainingChars - around));
+    remainingChars -= text.length;
     texts.push(text);
   }
   const how = isCiting ? 'Cite a result as its number in square brackets, like [3].' : '';

@@ -30,8 +30,8 @@ export class WebSources {
 
   /** The number of a page in `[n]`. */
   numberOf(page: { readonly url: string; readonly title: string; readonly text: string }): number {
-    const known = this.#numbers.get(page.url);
-    if (known !== undefined) return known;
+    const knownNumber = this.#numbers.get(page.url);
+    if (knownNumber !== undefined) return knownNumber;
     const number = this.#cite(webPassage(page));
     this.#numbers.set(page.url, number);
     return number;

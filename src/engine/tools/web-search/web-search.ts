@@ -26,18 +26,18 @@ export function createWebSearchKind({ web, x, pages, resultCharsMax }: WebSearch
     ...(web === undefined ? { unavailable: { setting: 'SEARCH_URL', reason: 'no search service is set up' } } : {}),
     check: (options, at, faults) => checkOptions(options, at, x !== undefined, faults),
     functionNames: () => ['web_search', 'open_page'],
-    open({ options: given }, { plan, cite }) {
+    open({ options: givenOptions }, { plan, cite }) {
       if (web === undefined) return { functions: [] };
-      const options = readOptions(given);
-      const known = new AddressMemory(plan.messages);
+      const options = readOptions(givenOptions);
+      const knownAddresses = new AddressMemory(plan.messages);
       const sources = new WebSources(cite);
       const { charge: owner, generateCitations: isCiting } = plan;
-      const shared = { options, known, sources, owner, resultCharsMax, isCiting };
-      const instructions = placeOf(options.location);
+      const sharedContext = { options, known: knownAddresses, sources, owner, resultCharsMax, isCiting };
+      const instructions = writePlace(options.location);
       return {
         functions: [
-          createSearchTool({ ...shared, web, x: options.includesX ? x : undefined }),
-          createPageTool({ ...shared, ...pages }),
+          createSearchTool({ ...sharedContext, web, x: options.includesX ? x : undefined }),
+          createPageTool({ ...sharedContext, ...pages }),
         ],
         ...(instructions === undefined ? {} : { instructions }),
       };
@@ -45,7 +45,7 @@ export function createWebSearchKind({ web, x, pages, resultCharsMax }: WebSearch
   };
 }
 
-function placeOf({ city, region, country, timezone }: UserLocation = {}): string | undefined {
+function writePlace({ city, region, country, timezone }: UserLocation = {}): string | undefined {
   const place = [city, region, country].filter((name) => name !== undefined).join(', ');
   const zone = timezone === undefined ? '' : ` (time zone ${timezone})`;
   if (place === '' && zone === '') return undefined;

@@ -6,26 +6,26 @@ import type { RunEvent, RunItem, RunSnapshot } from './event.ts';
 /** What a run answered, read from its output. */
 
 /** The text of all its messages. */
-export function textOf(output: readonly RunItem[]): string {
+export function readAnswerText(output: readonly RunItem[]): string {
   return messagesIn(output)
     .map(({ text }) => text)
     .join('');
 }
 
 /** The words with which the model declined to answer; undefined when it did not. */
-export function refusalOf(output: readonly RunItem[]): string | undefined {
+export function findRefusal(output: readonly RunItem[]): string | undefined {
   const refusals = messagesIn(output).filter(({ isRefusal }) => isRefusal === true);
-  return refusals.length === 0 ? undefined : textOf(refusals);
+  return refusals.length === 0 ? undefined : readAnswerText(refusals);
 }
 
 /** The thinking of the model; undefined when it reported none. */
-export function reasoningOf(output: readonly RunItem[]): string | undefined {
+export function readReasoning(output: readonly RunItem[]): string | undefined {
   const thoughts = output.flatMap((item) => (item.type === 'reasoning' && item.text !== '' ? [item.text] : []));
   return thoughts.length === 0 ? undefined : thoughts.join('\n');
 }
 
 /** The passages that its messages cite, with places in the text of all of them. */
-export function citationsOf(output: readonly RunItem[]): readonly Citation[] {
+export function listCitations(output: readonly RunItem[]): readonly Citation[] {
   let offset = 0;
   return messagesIn(output).flatMap(({ text, citations }) => {
     const start = offset;
@@ -48,7 +48,7 @@ export function warningsIn(events: readonly RunEvent[]): readonly Warning[] {
 }
 
 /** Why a run has no answer; undefined when it has one, which may be cut. */
-export function failureOf({ status, error }: RunSnapshot): DomainError | undefined {
+export function findFailure({ status, error }: RunSnapshot): DomainError | undefined {
   if (status === 'failed') return new DomainError(error?.code ?? 'SERVER_ERROR', error?.message ?? 'The run failed');
   if (status === 'cancelled') return new DomainError('CLIENT_CLOSED_REQUEST', error?.message ?? 'The run was cancelled');
   return undefined;
@@ -56,7 +56,7 @@ export function failureOf({ status, error }: RunSnapshot): DomainError | undefin
 
 /** @throws DomainError for a run that failed or was cancelled. */
 export function requireAnswer(run: RunSnapshot): RunSnapshot {
-  const failure = failureOf(run);
+  const failure = findFailure(run);
   if (failure !== undefined) throw failure;
   return run;
 }

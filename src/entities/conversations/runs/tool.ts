@@ -29,7 +29,7 @@ const aliases: Readonly<Record<string, ToolType>> = {
 export const toolTypeNames: readonly string[] = [...toolTypes, ...Object.keys(aliases)];
 
 /** The tool that a type names; undefined for `function` and for what the service does not know. */
-export function toolTypeOf(name: unknown): ToolType | undefined {
+export function findToolType(name: unknown): ToolType | undefined {
   if (typeof name !== 'string') return undefined;
   return Object.hasOwn(aliases, name) ? aliases[name] : toolTypes.find((type) => type === name);
 }

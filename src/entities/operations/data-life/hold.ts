@@ -13,13 +13,13 @@ export interface LegalHold {
   readonly endedByUserId: string | null;
 }
 
-const said = 'A legal hold keeps this since';
+const holdSentence = 'A legal hold keeps this since';
 
 /** The refusal of a deletion. It does not say why there is a hold: administrators read that. @param day  on which the hold began: `2026-11-28`. */
 export function heldSince(day: string): DomainError {
-  return new DomainError('CONFLICT', `${said} ${day}: nothing of it can be deleted until an administrator ends the hold`);
+  return new DomainError('CONFLICT', `${holdSentence} ${day}: nothing of it can be deleted until an administrator ends the hold`);
 }
 
 export function isHeldError(error: unknown): boolean {
-  return error instanceof DomainError && error.message.startsWith(said);
+  return error instanceof DomainError && error.message.startsWith(holdSentence);
 }

@@ -2,9 +2,9 @@ import type { ObjectRef } from '@pothos/core';
 import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts';
 import { type AllowedTools, readAllowed } from '../../../engine/tools/mcp/tool-filter.ts';
 import type { EnabledTool, ToolType } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, type JsonObject, membersOf, stringOf } from '../../../lib/json/json.ts';
+import { isObject, type JsonObject, membersOf, readString } from '../../../lib/json/json.ts';
 import { type BuilderTypes, builder } from '../../ground/builder/builder.ts';
-import { nodesOf } from '../../ground/builder/nodes.ts';
+import { loadNodes } from '../../ground/builder/nodes.ts';
 import { AgentRef, DataSourceRef } from '../../ground/refs.ts';
 import {
   ImageBackgroundType,
@@ -67,7 +67,7 @@ function toolType(
 }
 
 function text(t: ToolFields, name: string, description: string) {
-  return t.string({ nullable: true, description, resolve: ({ options }) => stringOf(options[name]) ?? null });
+  return t.string({ nullable: true, description, resolve: ({ options }) => readString(options[name]) ?? null });
 }
 function texts(value: unknown): string[] | null {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : null;
@@ -84,10 +84,10 @@ const UserLocationType = builder.objectRef<JsonObject>('UserLocation').implement
   access,
   description: 'Where the user is, roughly.',
   fields: (t) => ({
-    city: t.string({ nullable: true, description: 'The city.', resolve: ({ city }) => stringOf(city) ?? null }),
-    region: t.string({ nullable: true, description: 'The region.', resolve: ({ region }) => stringOf(region) ?? null }),
-    country: t.string({ nullable: true, description: 'The country.', resolve: ({ country }) => stringOf(country) ?? null }),
-    timezone: t.string({ nullable: true, description: 'The time zone.', resolve: ({ timezone }) => stringOf(timezone) ?? null }),
+    city: t.string({ nullable: true, description: 'The city.', resolve: ({ city }) => readString(city) ?? null }),
+    region: t.string({ nullable: true, description: 'The region.', resolve: ({ region }) => readString(region) ?? null }),
+    country: t.string({ nullable: true, description: 'The country.', resolve: ({ country }) => readString(country) ?? null }),
+    timezone: t.string({ nullable: true, description: 'The time zone.', resolve: ({ timezone }) => readString(timezone) ?? null }),
   }),
 });
 
@@ -118,8 +118,8 @@ toolType('web_search', 'Searches the web.', (t) => ({
     nullable: true,
     description: 'Whether posts of a social network are searched too; null: no.',
     resolve: ({ options }) => {
-      const given = options.includeXSearch ?? options.include_x_search;
-      return typeof given === 'boolean' ? given : null;
+      const searchFlag = options.includeXSearch ?? options.include_x_search;
+      return typeof searchFlag === 'boolean' ? searchFlag : null;
     },
   }),
 }));
@@ -134,7 +134,7 @@ toolType('file_search', 'Searches the knowledge of the agent, and vector stores.
     type: [DataSourceRef],
     nullable: true,
     description: 'Those, as far as the caller may see them.',
-    resolve: ({ options }, _args, context) => nodesOf(context, 'dataSource', texts(options.data_source_ids)),
+    resolve: ({ options }, _args, context) => loadNodes(context, 'dataSource', texts(options.data_source_ids)),
   }),
   vectorStoreIds: t.idList({
     nullable: true,
@@ -178,9 +178,9 @@ const ImageMaskType = builder.objectRef<JsonObject>('ImageMask').implement({
     imageUrl: t.string({
       nullable: true,
       description: 'A data URL with the image in base64.',
-      resolve: (mask) => stringOf(mask.image_url) ?? null,
+      resolve: (mask) => readString(mask.image_url) ?? null,
     }),
-    fileId: t.id({ nullable: true, description: 'A file of the chat.', resolve: (mask) => stringOf(mask.file_id) ?? null }),
+    fileId: t.id({ nullable: true, description: 'A file of the chat.', resolve: (mask) => readString(mask.file_id) ?? null }),
   }),
 });
 
@@ -254,8 +254,8 @@ export const ToolFilterType = builder.objectRef<AllowedTools>('ToolFilter').impl
   }),
 });
 
-export function toolFilterOf(given: unknown): AllowedTools | null {
-  return given === undefined || given === null ? null : readAllowed(given);
+export function toToolFilter(filterValue: unknown): AllowedTools | null {
+  return filterValue === undefined || filterValue === null ? null : readAllowed(filterValue);
 }
 
 function allowedTools(t: ToolFields) {
@@ -264,7 +264,7 @@ function allowedTools(t: ToolFields) {
       type: ToolFilterType,
       nullable: true,
       description: 'Which of its tools may be called; null: all.',
-      resolve: ({ options }) => toolFilterOf(options.allowed_tools),
+      resolve: ({ options }) => toToolFilter(options.allowed_tools),
     }),
   };
 }
@@ -276,7 +276,7 @@ toolType('mcp_server', 'The tools of an MCP server that is connected.', (t) => (
   server: t.string({
     nullable: true,
     description: 'The name of a server of the operator, or the name or id of a connected one.',
-    resolve: ({ options }) => serverNames.map((name) => stringOf(options[name])).find((name) => name !== undefined) ?? null,
+    resolve: ({ options }) => serverNames.map((name) => readString(options[name])).find((name) => name !== undefined) ?? null,
   }),
   serverDescription: text(t, 'server_description', 'What the server is for.'),
   ...allowedTools(t),
@@ -290,13 +290,13 @@ const McpApprovalRulesType = builder.objectRef<JsonObject>('McpApprovalRules').i
       type: ToolFilterType,
       nullable: true,
       description: 'Calls of these tools wait.',
-      resolve: ({ always }) => toolFilterOf(always),
+      resolve: ({ always }) => toToolFilter(always),
     }),
     never: t.field({
       type: ToolFilterType,
       nullable: true,
       description: 'Calls of these tools do not wait.',
-      resolve: ({ never }) => toolFilterOf(never),
+      resolve: ({ never }) => toToolFilter(never),
     }),
   }),
 });
@@ -320,7 +320,7 @@ toolType('subagent', 'Asks other agents.', (t) => ({
     type: [AgentRef],
     nullable: true,
     description: 'Those, as far as the caller may see them.',
-    resolve: ({ options }, _args, context) => nodesOf(context, 'agent', texts(options.agents)),
+    resolve: ({ options }, _args, context) => loadNodes(context, 'agent', texts(options.agents)),
   }),
 }));
 

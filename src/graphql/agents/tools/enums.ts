@@ -1,7 +1,7 @@
 import { toolTypes } from '../../../entities/conversations/runs/tool.ts';
-import { enumOf, ofFormat } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../../ground/types/enums.ts';
 
-export const ToolTypeType = enumOf(
+export const ToolTypeType = createEnum(
   'ToolType',
   'A tool of the service.',
   toolTypes,
@@ -21,7 +21,7 @@ export const ToolTypeType = enumOf(
   ofFormat,
 );
 
-export const SearchContextSizeType = enumOf(
+export const SearchContextSizeType = createEnum(
   'SearchContextSize',
   'How much of what is found is read.',
   ['low', 'medium', 'high'],
@@ -32,24 +32,24 @@ export const SearchContextSizeType = enumOf(
   },
 );
 
-export const ImageBackgroundType = enumOf('ImageBackground', 'The background of an image.', ['transparent', 'opaque', 'auto'], {
+export const ImageBackgroundType = createEnum('ImageBackground', 'The background of an image.', ['transparent', 'opaque', 'auto'], {
   transparent: 'None.',
   opaque: 'A filled one.',
   auto: 'As the model likes.',
 });
 
-export const ImageFormatType = enumOf('ImageFormat', 'The format of an image file.', ['png', 'jpeg', 'webp'], {
+export const ImageFormatType = createEnum('ImageFormat', 'The format of an image file.', ['png', 'jpeg', 'webp'], {
   png: 'PNG.',
   jpeg: 'JPEG.',
   webp: 'WebP.',
 });
 
-export const ImageModerationType = enumOf('ImageModeration', 'How much a provider of images refuses.', ['auto', 'low'], {
+export const ImageModerationType = createEnum('ImageModeration', 'How much a provider of images refuses.', ['auto', 'low'], {
   auto: 'What the provider refuses by default.',
   low: 'Less.',
 });
 
-export const ImageFidelityType = enumOf(
+export const ImageFidelityType = createEnum(
   'ImageFidelity',
   'How close an image stays to the one that is changed.',
   ['high', 'low'],
@@ -59,7 +59,7 @@ export const ImageFidelityType = enumOf(
   },
 );
 
-export const MemoryToolScopeType = enumOf('MemoryToolScope', 'Whose memories an agent works with.', ['user', 'agent'], {
+export const MemoryToolScopeType = createEnum('MemoryToolScope', 'Whose memories an agent works with.', ['user', 'agent'], {
   user: 'Those of the user with all agents.',
   agent: 'Those of the user with this agent.',
 });

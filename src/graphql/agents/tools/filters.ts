@@ -1,10 +1,10 @@
 import type { AttributeFilter, AttributeValue } from '../../../entities/knowledge/vector-store.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { flatInput, held, itself } from '../../ground/builder/flat-inputs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 
 const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin'] as const;
-const OperatorType = enumOf('AttributeOperator', 'How an attribute is compared.', operators, {
+const OperatorType = createEnum('AttributeOperator', 'How an attribute is compared.', operators, {
   eq: 'It is equal.',
   ne: 'It is not equal.',
   gt: 'It is greater.',

@@ -1,5 +1,5 @@
 import type { ListedTool } from '../../../entities/conversations/runs/tool.ts';
-import { stringOf } from '../../../lib/json/json.ts';
+import { readString } from '../../../lib/json/json.ts';
 import { type BuilderTypes, builder } from '../../ground/builder/builder.ts';
 
 export const McpListedToolType = builder.objectRef<ListedTool>('McpListedTool').implement({
@@ -17,7 +17,7 @@ export const McpListedToolType = builder.objectRef<ListedTool>('McpListedTool').
     title: t.string({
       nullable: true,
       description: 'Its name for people, as the server says.',
-      resolve: ({ annotations }) => stringOf(annotations?.title) ?? null,
+      resolve: ({ annotations }) => readString(annotations?.title) ?? null,
     }),
     isReadOnly: hint(t, 'readOnlyHint', 'Whether it changes nothing, as the server says; null where it says nothing.'),
     isDestructive: hint(t, 'destructiveHint', 'Whether it may delete or overwrite; null where the server says nothing.'),

@@ -113,12 +113,12 @@ const approvalDescription =
 
 function inputFields<Own extends Members>(t: InputBuilder, members: Own): Mapped<Own, InputFieldRef<BuilderTypes, unknown>> {
   return mapped(members, ([kind, description]) => {
-    if (typeof kind === 'object') return t.field({ type: inputOf(kind), required: false, description });
+    if (typeof kind === 'object') return t.field({ type: makeInput(kind), required: false, description });
     return t.field({ type: kind === 'Strings' ? ['String'] : kind, required: false, description });
   });
 }
 
-function inputOf({ name, description, members: own }: Nested): InputRef<object> {
+function makeInput({ name, description, members: own }: Nested): InputRef<object> {
   return builder.inputType(`${name}Input`, { description, fields: (t) => inputFields(t, own) });
 }
 
@@ -167,16 +167,16 @@ type Values = Readonly<Record<string, unknown>>;
 function outputFields<Shown, Own extends Members>(
   t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, Shown>,
   members: Own,
-  valuesOf: (shown: Shown) => Values,
+  valuesOf: (shownOptions: Shown) => Values,
 ): Mapped<Own, FieldRef<BuilderTypes>> {
   return mapped(members, ([kind, description], name) => {
-    const type = typeof kind === 'object' ? outputOf(kind) : kind === 'Strings' ? (['String'] as const) : kind;
+    const type = typeof kind === 'object' ? makeOutput(kind) : kind === 'Strings' ? (['String'] as const) : kind;
     const resolve = (shown: Shown) => shownAs(kind, valuesOf(shown)[wireName(name)]);
     return t.field({ type, nullable: true, description, resolve } as never);
   });
 }
 
-function outputOf({ name, description, members: own }: Nested): ObjectRef<BuilderTypes, Values> {
+function makeOutput({ name, description, members: own }: Nested): ObjectRef<BuilderTypes, Values> {
   return builder
     .objectRef<Values>(name)
     .implement({ access: { scope: 'AGENTS:READ' }, description, fields: (t) => outputFields(t, own, (values) => values) });
@@ -188,12 +188,12 @@ export const RestEnabledTool = builder.objectRef<EnabledTool>('RestEnabledTool')
   fields: (t) => ({
     ...outputFields(t, members, ({ options }) => options),
     type: t.exposeString('type', { description: 'The type of the tool.' }),
-    requireApproval: t.field({ type: 'ToolApproval', description: approvalDescription, resolve: approvalOf }),
+    requireApproval: t.field({ type: 'ToolApproval', description: approvalDescription, resolve: readApproval }),
   }),
 });
 
 /** Callers who see only the type of a tool see no default either. */
-function approvalOf({ type, options, requireApproval }: EnabledTool): unknown {
+function readApproval({ type, options, requireApproval }: EnabledTool): unknown {
   if (type !== 'mcp' || requireApproval === true || options.server_label === undefined) return requireApproval === true;
   return options.require_approval ?? 'always';
 }

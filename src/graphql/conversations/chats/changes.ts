@@ -9,7 +9,7 @@ import {
   summarizeChat,
 } from '../../../domain/conversations/chats/changes.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { enumOf, ofFormat } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../../ground/types/enums.ts';
 import { ChatType } from './chats.ts';
 
 const formats = {
@@ -17,7 +17,7 @@ const formats = {
   json: 'JSON with the members of a chat of the REST API.',
 };
 const formatDescription = 'How an exported chat is written.';
-const ChatExportFormatType = enumOf('ChatExportFormat', formatDescription, chatExportFormats, formats, ofFormat);
+const ChatExportFormatType = createEnum('ChatExportFormat', formatDescription, chatExportFormats, formats, ofFormat);
 
 const ChatSummaryType = builder.objectRef<{ readonly summary: string }>('ChatSummary').implement({
   access: { scope: 'CHATS:READ' },

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { leavesOf } from '../../../domain/conversations/chats/branches.ts';
+import { listLeaves } from '../../../domain/conversations/chats/branches.ts';
 import { listSummaries } from '../../../domain/conversations/chats/changes.ts';
 import {
   agentsOfChats,
@@ -21,14 +21,14 @@ import type { Chat, ChatAgent, ChatMessage } from '../../../entities/conversatio
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import { newChatBody } from '../../../wire/chats.ts';
 import { describe } from '../../../wire/ground/body.ts';
-import { agentOf } from '../../agents/agent-edge.ts';
-import { modelOf } from '../../agents/models.ts';
+import { loadAgent } from '../../agents/agent-edge.ts';
+import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
-import { keepNode, nodeById, nodeOf, registerNode } from '../../ground/builder/nodes.ts';
+import { keepNode, nodeById, loadNode, registerNode } from '../../ground/builder/nodes.ts';
 import { describedOnRest } from '../../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef, UserRef } from '../../ground/refs.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { MessageType } from './messages.ts';
@@ -57,7 +57,7 @@ export const ChatUserInputType = builder.objectRef<readonly [name: string, value
 
 const agentOfChat = batched((chats: readonly Chat[], { deps }) => agentsOfChats(deps, chats));
 const isChatUnread = batched((chats: readonly Chat[], { deps, caller }) => areUnread(deps, caller, chats));
-const leafOfChat = batched((ids: readonly string[], { deps }) => leavesOf(deps, ids));
+const leafOfChat = batched((ids: readonly string[], { deps }) => listLeaves(deps, ids));
 const summaryOfChat = batched((ids: readonly string[], { deps }) => listSummaries(deps, ids));
 const transcriptOfChat = batched((ids: readonly string[], { deps }) => listMessages(deps, ids));
 const pageOfChat = batched((ids: readonly string[], { deps }, page: PageRequest) => pagesOfMessages(deps, ids, page));
@@ -90,7 +90,7 @@ export const ChatType = ChatRef.implement({
       type: AgentRef,
       nullable: true,
       description: 'That agent; null when it is gone or the caller may not use it any more.',
-      resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
+      resolve: ({ agentId }, _args, context, info) => loadAgent(context, agentId, info),
     }),
     shownAgent: t.field({
       type: ChatAgentType,
@@ -106,7 +106,7 @@ export const ChatType = ChatRef.implement({
       type: ModelRef,
       nullable: true,
       description: 'The same; null also when the installation does not have it any more.',
-      resolve: ({ modelId }, _args, context) => modelOf(context, modelId),
+      resolve: ({ modelId }, _args, context) => findModel(context, modelId),
     }),
     seed: t.string({
       nullable: true,
@@ -147,7 +147,7 @@ export const ChatType = ChatRef.implement({
       type: MessageRef,
       nullable: true,
       description: 'The last message of the branch that people and models read; null in an empty chat.',
-      resolve: async ({ id }, _args, context) => nodeOf(context, 'message', await leafOfChat(context, id)),
+      resolve: async ({ id }, _args, context) => loadNode(context, 'message', await leafOfChat(context, id)),
     }),
     messages: t.field({
       type: MessageConnection,
@@ -172,8 +172,8 @@ registerNode('chat', {
   loadMany: (ids, { deps, caller }) => getChats(deps, caller, ids),
 });
 
-export const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');
-const MessageConnection = connectionOf(MessageType, 'Message', 'Messages');
+export const ChatConnection = makeConnection(ChatType, 'Chat', 'Chats');
+const MessageConnection = makeConnection(MessageType, 'Message', 'Messages');
 /** A transcript that a route shows whole: nobody pages or counts it. */
 function wholePage(items: readonly ChatMessage[]): Page<ChatMessage> {
   return { items, hasNextPage: false, hasPreviousPage: false, keyOf: () => [], countAll: async () => items.length };

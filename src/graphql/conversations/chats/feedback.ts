@@ -1,6 +1,6 @@
 import {
   feedbackCounts,
-  feedbackOf,
+  loadFeedback,
   getFeedback,
   listFeedback,
   rateMessage,
@@ -12,17 +12,17 @@ import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { idTerm } from '../../ground/builder/context.ts';
 import { reading } from '../../ground/builder/members.ts';
-import { nodeById, nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { nodeById, loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, FeedbackRef, MessageRef, RunRef, UserRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 
-const FeedbackRatingType = enumOf('FeedbackRating', 'What somebody thinks of an answer.', feedbackRatings, {
+const FeedbackRatingType = createEnum('FeedbackRating', 'What somebody thinks of an answer.', feedbackRatings, {
   UP: 'It helped.',
   DOWN: 'It did not.',
 });
-const RatingInputType = enumOf('FeedbackRatingInput', 'The same, or nothing.', [...feedbackRatings, 'NONE'], {
+const RatingInputType = createEnum('FeedbackRatingInput', 'The same, or nothing.', [...feedbackRatings, 'NONE'], {
   UP: 'It helped.',
   DOWN: 'It did not.',
   NONE: 'Takes the feedback away.',
@@ -46,7 +46,7 @@ const FeedbackType = FeedbackRef.implement({
       type: MessageRef,
       nullable: true,
       description: `The answer; ${unlessReadable}.`,
-      resolve: ({ messageId }, _args, context) => nodeOf(context, 'message', messageId),
+      resolve: ({ messageId }, _args, context) => loadNode(context, 'message', messageId),
     }),
     runId: t.exposeID('runId', { nullable: true, description: 'The run that gave the answer; null in the copy of a chat.' }),
     run: t.field({
@@ -60,21 +60,21 @@ const FeedbackType = FeedbackRef.implement({
       type: ChatRef,
       nullable: true,
       description: `The chat; ${unlessReadable}.`,
-      resolve: ({ chatId }, _args, context) => nodeOf(context, 'chat', chatId),
+      resolve: ({ chatId }, _args, context) => loadNode(context, 'chat', chatId),
     }),
     agentId: t.exposeID('agentId', { nullable: true, description: 'The agent that answered; null for a bare model.' }),
     agent: t.field({
       type: AgentRef,
       nullable: true,
       description: 'That agent; null when it is gone or the caller may not see it.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     user: t.field({
       type: UserRef,
       nullable: true,
       description: `Who gave it; ${unlessReadable}, unless the caller administers the organization.`,
       resolve: async ({ userId, orgId, chatId }, _args, context) => {
-        const isShown = isAdministrator(context.caller, orgId) || (await nodeOf(context, 'chat', chatId)) !== null;
+        const isShown = isAdministrator(context.caller, orgId) || (await loadNode(context, 'chat', chatId)) !== null;
         return isShown ? nodeById(context, userId) : null;
       },
     }),
@@ -87,7 +87,7 @@ registerNode('feedback', {
   loadMany: (ids, { deps, caller }) => getFeedback(deps, caller, ids),
 });
 
-const feedbackOfMessage = batched((ids: readonly string[], { deps }) => feedbackOf(deps, ids));
+const feedbackOfMessage = batched((ids: readonly string[], { deps }) => loadFeedback(deps, ids));
 
 builder.objectField(MessageRef, 'feedback', (t) =>
   t.field({
@@ -118,7 +118,7 @@ builder.objectField(AgentRef, 'feedback', (t) =>
   }),
 );
 
-const FeedbackConnection = connectionOf(FeedbackType, 'Feedback', 'Feedback');
+const FeedbackConnection = makeConnection(FeedbackType, 'Feedback', 'Feedback');
 
 builder.queryField('feedback', (t) =>
   t.field({

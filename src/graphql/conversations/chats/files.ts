@@ -12,19 +12,19 @@ import { chatFileSources, chatFileStatuses } from '../../../entities/conversatio
 import type { PageRequest } from '../../../entities/ground/page.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
 import { describedOnRest, restOnly } from '../../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { ChatFileRef, ChatRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 
-const ChatFileSourceType = enumOf('ChatFileSource', 'The origin of a file.', chatFileSources, {
+const ChatFileSourceType = createEnum('ChatFileSource', 'The origin of a file.', chatFileSources, {
   USER: 'The user.',
   SYSTEM: 'The service, or a program that acts for it.',
 });
 
-const ChatFileStatusType = enumOf('ChatFileStatus', 'The state of a file.', chatFileStatuses, {
+const ChatFileStatusType = createEnum('ChatFileStatus', 'The state of a file.', chatFileStatuses, {
   PENDING: 'The record exists; its content must arrive within a day.',
   UPLOADED: 'The content is stored.',
   FAILED: 'Its content could not be stored.',
@@ -42,7 +42,7 @@ const ChatFileType = ChatFileRef.implement({
       type: ChatRef,
       nullable: true,
       description: 'That chat; null when it was deleted meanwhile.',
-      resolve: ({ chatId }, _args, context) => nodeOf(context, 'chat', chatId),
+      resolve: ({ chatId }, _args, context) => loadNode(context, 'chat', chatId),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     source: t.expose('source', { type: ChatFileSourceType, description: 'Whether the user or the service added the file.' }),
@@ -71,7 +71,7 @@ const includeDeleted = {
   description: 'Also those that were deleted in the last 30 days, with the status DELETED; their content is gone.',
 } as const;
 
-const ChatFileConnection = connectionOf(ChatFileType, 'ChatFile', 'Files');
+const ChatFileConnection = makeConnection(ChatFileType, 'ChatFile', 'Files');
 const filesOfChats = batched((ids: readonly string[], { deps }, page: PageRequest, withDeleted: boolean) =>
   pagesOfChatFiles(deps, ids, page, withDeleted),
 );
@@ -151,7 +151,7 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: ChatFileRecordInput, required: false, description: 'The file to come.' }),
       file: t.arg({ type: 'File', required: false, description: 'The file itself.' }),
     },
-    resolve: (_root, { chatId, ...given }, { deps, caller }) => createChatFileRecord(deps, caller, chatId, given),
+    resolve: (_root, { chatId, ...chatFileInput }, { deps, caller }) => createChatFileRecord(deps, caller, chatId, chatFileInput),
   }),
   putChatFileContent: t.field({
     authScopes: { key: 'CHATS:WRITE' },

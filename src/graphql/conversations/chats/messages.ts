@@ -1,5 +1,5 @@
-import { getMessages, kinOf, repliesOf } from '../../../domain/conversations/chats/branches.ts';
-import { failuresOf } from '../../../domain/conversations/chats/transcripts.ts';
+import { getMessages, listKin, listReplies } from '../../../domain/conversations/chats/branches.ts';
+import { listFailures } from '../../../domain/conversations/chats/transcripts.ts';
 import { freshContentAddress } from '../../../engine/knowledge/content-links.ts';
 import {
   type Chat,
@@ -13,13 +13,13 @@ import type { Citation } from '../../../entities/knowledge/citation.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
-import { nodeById, nodeOf, nodesOf, registerNode } from '../../ground/builder/nodes.ts';
+import { nodeById, loadNode, loadNodes, registerNode } from '../../ground/builder/nodes.ts';
 import { AgentRef, ChatFileRef, ChatRef, MessageRef, RunRef } from '../../ground/refs.ts';
-import { enumOf, ofFormat } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { RunErrorType } from '../runs/run-error.ts';
 
-export const ToolOutputStatusType = enumOf(
+export const ToolOutputStatusType = createEnum(
   'ToolOutputStatus',
   'How a call of a tool went.',
   toolOutputStatuses,
@@ -31,7 +31,7 @@ export const ToolOutputStatusType = enumOf(
   ofFormat,
 );
 
-export const MessageRoleType = enumOf(
+export const MessageRoleType = createEnum(
   'MessageRole',
   'Who says a message.',
   messageRoles,
@@ -104,7 +104,7 @@ const FilePartType = builder.objectRef<FilePart>('FilePart').implement({
       type: ChatFileRef,
       nullable: true,
       description: 'The file; null when it is deleted.',
-      resolve: ({ id }, _args, context) => nodeOf(context, 'chatFile', id),
+      resolve: ({ id }, _args, context) => loadNode(context, 'chatFile', id),
     }),
   }),
 });
@@ -128,9 +128,9 @@ const MessagePartType = builder.unionType('MessagePart', {
 const filesMax = 100;
 const kinMax = 100;
 /** The places of messages among those that people see. */
-const kinOfMessage = batched((ids: readonly string[], { deps }) => kinOf(deps, ids));
-const repliesToMessage = batched((ids: readonly string[], { deps }) => repliesOf(deps, ids));
-const failureOfMessage = batched((messages: readonly ChatMessage[], { deps }) => failuresOf(deps, messages));
+const kinOfMessage = batched((ids: readonly string[], { deps }) => listKin(deps, ids));
+const repliesToMessage = batched((ids: readonly string[], { deps }) => listReplies(deps, ids));
+const failureOfMessage = batched((messages: readonly ChatMessage[], { deps }) => listFailures(deps, messages));
 
 export const MessageType = MessageRef.implement({
   access: { scope: 'CHATS:READ' },
@@ -143,7 +143,7 @@ export const MessageType = MessageRef.implement({
       type: ChatRef,
       nullable: true,
       description: 'That chat; null when it was deleted meanwhile.',
-      resolve: ({ chatId }, _args, context) => nodeOf(context, 'chat', chatId),
+      resolve: ({ chatId }, _args, context) => loadNode(context, 'chat', chatId),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it began.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
@@ -159,7 +159,7 @@ export const MessageType = MessageRef.implement({
     parts: t.field({
       type: [MessagePartType],
       description: 'What it says, in order: its text, and files and images between; at most 100.',
-      resolve: partsOf,
+      resolve: listParts,
     }),
     isPlainText: t.boolean({
       description: 'Whether it was sent as a text, not as a list of parts.',
@@ -170,7 +170,7 @@ export const MessageType = MessageRef.implement({
       description: `The files among its parts that are not deleted; at most ${filesMax}.`,
       resolve: ({ parts }, _args, context) => {
         const ids = (parts ?? []).flatMap((part) => (part.type === 'id' ? [part.id] : []));
-        return nodesOf(context, 'chatFile', [...new Set(ids)].slice(0, filesMax));
+        return loadNodes(context, 'chatFile', [...new Set(ids)].slice(0, filesMax));
       },
     }),
     toolCalls: t.field({
@@ -214,13 +214,13 @@ export const MessageType = MessageRef.implement({
       type: MessageRef,
       nullable: true,
       description: 'The message before it on its branch; null for the first.',
-      resolve: async ({ id }, _args, context) => nodeOf(context, 'message', (await kinOfMessage(context, id)).parentId),
+      resolve: async ({ id }, _args, context) => loadNode(context, 'message', (await kinOfMessage(context, id)).parentId),
     }),
     siblings: t.field({
       type: [MessageRef],
       description: `The messages at its place on all branches, itself among them, the first one first: texts of \`editMessage\`, answers of \`regenerateMessage\`. The newest ${kinMax} when there are more.`,
       resolve: async ({ id }, _args, context) =>
-        nodesOf(context, 'message', (await kinOfMessage(context, id)).siblingIds.slice(-kinMax)),
+        loadNodes(context, 'message', (await kinOfMessage(context, id)).siblingIds.slice(-kinMax)),
     }),
     siblingIndex: t.int({
       description: 'Its place among its siblings, from 0.',
@@ -234,7 +234,7 @@ export const MessageType = MessageRef.implement({
       type: [MessageRef],
       description: `The messages that follow it, one on each branch, the first one first. The newest ${kinMax} when there are more.`,
       resolve: async ({ id }, _args, context) =>
-        nodesOf(context, 'message', (await repliesToMessage(context, id)).slice(-kinMax)),
+        loadNodes(context, 'message', (await repliesToMessage(context, id)).slice(-kinMax)),
     }),
   }),
 });
@@ -246,12 +246,12 @@ registerNode('message', {
 });
 
 /** Plain text is a part too. */
-function partsOf({ parts, content }: ChatMessage): PromptPart[] {
+function listParts({ parts, content }: ChatMessage): PromptPart[] {
   if (parts !== null) return [...parts];
   return content === '' ? [] : [{ type: 'text', text: content }];
 }
 
 async function agentOfChat(context: GraphContext, chatId: string): Promise<never | null> {
-  const chat = (await nodeOf(context, 'chat', chatId)) as Chat | null;
-  return nodeOf(context, 'agent', chat?.agentId);
+  const chat = (await loadNode(context, 'chat', chatId)) as Chat | null;
+  return loadNode(context, 'agent', chat?.agentId);
 }

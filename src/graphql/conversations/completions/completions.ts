@@ -1,5 +1,5 @@
 import { createCompletion, runCompletion } from '../../../domain/conversations/completions/completions.ts';
-import { runStateOf } from '../../../domain/conversations/runs/states.ts';
+import { toRunState } from '../../../domain/conversations/runs/states.ts';
 import { takesExtensions } from '../../../http/extensions.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
@@ -16,7 +16,7 @@ builder.mutationField('createCompletion', (t) =>
       'Runs one stateless completion and answers with its run when it is over. Nothing of it is kept. A run that failed is an error.',
     args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
     resolve: async (_root, { input }, context) =>
-      runStateOf(await createCompletion(context.deps, context.caller, input, hasExtensions(context), context.signal)),
+      toRunState(await createCompletion(context.deps, context.caller, input, hasExtensions(context), context.signal)),
   }),
 );
 

@@ -12,8 +12,8 @@ import {
 import { shownItem, withWire } from '../../../domain/conversations/responses/shown-items.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
-import { listArgs, listConnectionOf } from '../../ground/pagination.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
+import { listArgs, makeListConnection } from '../../ground/pagination.ts';
 import { ChatRef, ConversationRef } from '../../ground/refs.ts';
 import { NamedTextType, namedTexts } from '../../ground/types/named-texts.ts';
 import { RunItemType } from '../runs/items/items.ts';
@@ -28,7 +28,7 @@ const ConversationType = ConversationRef.implement({
       type: ChatRef,
       nullable: true,
       description: 'The same; null when it is gone.',
-      resolve: (conversation, _args, context) => nodeOf(context, 'chat', conversation.id),
+      resolve: (conversation, _args, context) => loadNode(context, 'chat', conversation.id),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was begun.' }),
     metadata: t.field({
@@ -39,7 +39,7 @@ const ConversationType = ConversationRef.implement({
   }),
 });
 
-const ItemConnection = listConnectionOf<WireObject>(
+const ItemConnection = makeListConnection<WireObject>(
   RunItemType as unknown as OutputRef<WireObject>,
   'ConversationItem',
   'Items of a conversation',

@@ -12,12 +12,12 @@ import { filePurposes } from '../../../entities/conversations/files/file.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
 import { restOnly } from '../../ground/builder/one-api.ts';
-import { connectionOf, OrderType, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { makeConnection, OrderType, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { StoredFileRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 
-export const PurposeType = enumOf('FilePurpose', 'What a file is for.', filePurposes, {
+export const PurposeType = createEnum('FilePurpose', 'What a file is for.', filePurposes, {
   assistants: 'Vector stores: at most UPLOAD_MAX_BYTES of the service.',
   user_data: 'Responses: at most CHAT_FILE_MAX_BYTES of the service.',
   vision: 'An image for responses: at most CHAT_FILE_MAX_BYTES of the service.',
@@ -47,12 +47,12 @@ registerNode('chatFile', {
   typeName: (file) => ('chatId' in file && file.chatId !== null ? 'ChatFile' : 'StoredFile'),
   operation: 'Query.file',
   loadMany: async (ids, { deps, caller }) => {
-    const [ofChats, kept] = await Promise.all([getChatFiles(deps, caller, ids), getKeptFiles(deps, caller, ids)]);
-    return [...ofChats, ...kept];
+    const [ofChats, keptFiles] = await Promise.all([getChatFiles(deps, caller, ids), getKeptFiles(deps, caller, ids)]);
+    return [...ofChats, ...keptFiles];
   },
 });
 
-const FileConnection = connectionOf(StoredFileType, 'StoredFile', 'Files');
+const FileConnection = makeConnection(StoredFileType, 'StoredFile', 'Files');
 const id = { description: 'The id of the file.' };
 const ofFormat = {
   extensions: restOnly,

@@ -14,14 +14,14 @@ import { type FileUploadPart, uploadStatuses } from '../../../entities/conversat
 import { fileUploadBody } from '../../../wire/files.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { flatInput } from '../../ground/builder/flat-inputs.ts';
-import { nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { FileUploadRef, StoredFileRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { PurposeType } from './files.ts';
 
-const StatusType = enumOf('FileUploadStatus', 'What became of an upload.', uploadStatuses, {
+const StatusType = createEnum('FileUploadStatus', 'What became of an upload.', uploadStatuses, {
   pending: 'It takes parts.',
   completed: 'It is a file now.',
   cancelled: 'Somebody cancelled it.',
@@ -41,11 +41,11 @@ const PartType = builder.objectRef<FileUploadPart>('FileUploadPart').implement({
       type: FileUploadRef,
       nullable: true,
       description: 'Its upload; null when that is forgotten.',
-      resolve: ({ uploadId }, _args, context) => nodeOf(context, 'fileUpload', uploadId),
+      resolve: ({ uploadId }, _args, context) => loadNode(context, 'fileUpload', uploadId),
     }),
   }),
 });
-const PartConnection = connectionOf(PartType, 'FileUploadPart', 'Parts of an upload');
+const PartConnection = makeConnection(PartType, 'FileUploadPart', 'Parts of an upload');
 
 const UploadType = FileUploadRef.implement({
   access: { scope: 'CHATS:READ' },
@@ -79,7 +79,7 @@ const UploadType = FileUploadRef.implement({
       type: StoredFileRef,
       nullable: true,
       description: 'The file that it became; null until it is completed, and once that file is deleted.',
-      resolve: ({ upload, file }, _args, context) => file ?? nodeOf(context, 'chatFile', upload.fileId),
+      resolve: ({ upload, file }, _args, context) => file ?? loadNode(context, 'chatFile', upload.fileId),
     }),
   }),
 });

@@ -1,13 +1,13 @@
 import { threadModes } from '../../../entities/conversations/chats/chat.ts';
 import { chatModes } from '../../../entities/conversations/runs/response.ts';
-import { enumOf, ofFormat } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../../ground/types/enums.ts';
 
 const modes = {
   execute: 'The model may call every tool of the request.',
   chat: 'No tools of the service; functions of the caller stay.',
   plan: 'Only tools that read: the answer is a plan.',
 };
-export const ChatModeType = enumOf('ChatMode', 'Which tools a response may call.', chatModes, modes, ofFormat);
+export const ChatModeType = createEnum('ChatMode', 'Which tools a response may call.', chatModes, modes, ofFormat);
 
 const waitings = {
   collect: 'It waits; requests that are equal but for their input are answered together.',
@@ -16,4 +16,4 @@ const waitings = {
   force: 'The active response and all waiting ones are cut off at once; their output leaves the thread.',
 };
 const waitingDescription = 'What becomes of a request while another response is at work on its thread.';
-export const ResponseThreadModeType = enumOf('ResponseThreadMode', waitingDescription, threadModes, waitings, ofFormat);
+export const ResponseThreadModeType = createEnum('ResponseThreadMode', waitingDescription, threadModes, waitings, ofFormat);

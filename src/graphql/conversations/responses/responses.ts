@@ -8,7 +8,7 @@ import {
   listInputItems,
   pauseResponse,
   resumeResponse,
-  stateOf,
+  loadState,
 } from '../../../domain/conversations/responses/lifecycle.ts';
 import { listActiveRuns } from '../../../domain/conversations/runs/active.ts';
 import { seenSequenceNote } from '../../../wire/responses/events.ts';
@@ -96,7 +96,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { id, input }, { deps, caller, signal }) => {
       const terms = { isWatched: false };
       const { events } = await resumeResponse(deps, caller, id, { ...input, background: true }, terms, signal);
-      return stateOf(events);
+      return loadState(events);
     },
   }),
   compactResponse: t.field({
@@ -126,9 +126,9 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: async (_root, { input }, context) => {
       const asked = { ...input, stream: context.isStreamed !== false };
-      const begun = await beginResponse(context.deps, context.caller, asked, context.signal, context.memory);
-      note(begun, context);
-      return shownEvents(begun.events, begun.id);
+      const begunResponse = await beginResponse(context.deps, context.caller, asked, context.signal, context.memory);
+      note(begunResponse, context);
+      return shownEvents(begunResponse.events, begunResponse.id);
     },
     resolve: (event) => event,
   }),
@@ -158,6 +158,6 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-function note({ attached }: BegunResponse, { notes }: GraphContext): void {
-  if (attached !== undefined) notes?.set('x-thread-attached', attached);
+function note({ attached: attachMode }: BegunResponse, { notes }: GraphContext): void {
+  if (attachMode !== undefined) notes?.set('x-thread-attached', attachMode);
 }

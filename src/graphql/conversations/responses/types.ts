@@ -3,11 +3,11 @@ import { shownItem } from '../../../domain/conversations/responses/shown-items.t
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { CompactedConversation } from '../../../wire/responses/reply.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { listConnectionOf } from '../../ground/pagination.ts';
+import { makeListConnection } from '../../ground/pagination.ts';
 import { RunItemType } from '../runs/items/items.ts';
 import { UsageType } from '../runs/parts.ts';
 
-export const InputItemConnection = listConnectionOf<WireObject>(
+export const InputItemConnection = makeListConnection<WireObject>(
   RunItemType as unknown as OutputRef<WireObject>,
   'ResponseInputItem',
   'Items that a response was given',

@@ -1,14 +1,14 @@
 import { type FlowStepRecord, flowStepStatuses } from '../../../entities/agents/flow.ts';
 import { flowStepTypes } from '../../../entities/agents/part.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { enumOf, ofFormat, textOnRest } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat, textOnRest } from '../../ground/types/enums.ts';
 
 const statuses = {
   completed: 'It was carried out.',
   failed: 'It failed. The flow went on with the error as its output, unless it was a model step.',
   skipped: 'A branch passed it over.',
 };
-const FlowStepStatusType = enumOf('FlowStepStatus', 'How a step of a flow ended.', flowStepStatuses, statuses, ofFormat);
+const FlowStepStatusType = createEnum('FlowStepStatus', 'How a step of a flow ended.', flowStepStatuses, statuses, ofFormat);
 
 const kinds = {
   retrieve: 'It searches knowledge.',
@@ -17,7 +17,7 @@ const kinds = {
   model: 'It asks a model.',
   branch: 'It chooses which step follows.',
 };
-export const FlowStepKindType = enumOf('FlowStepKind', 'What a step of a flow does.', flowStepTypes, kinds, {
+export const FlowStepKindType = createEnum('FlowStepKind', 'What a step of a flow does.', flowStepTypes, kinds, {
   ...ofFormat,
   ...textOnRest,
 });

@@ -5,18 +5,18 @@ import { runFeedbacks } from '../../../entities/conversations/runs/history.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import type { FoundPassage, RetrievalSummary } from '../../../entities/conversations/runs/step.ts';
 import type { PageRequest } from '../../../entities/ground/page.ts';
-import { modelOf } from '../../agents/models.ts';
+import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { loaded } from '../../ground/builder/loaded.ts';
 import { reading } from '../../ground/builder/members.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentRef, ApiKeyRef, DataSourceRef, ModelRef, RunRef, UserRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { LexicalReasonType, RetrievalModeType, storedLexicalReason } from '../../knowledge/retrieval.ts';
 import { RunKindType, RunStatusType } from './parts.ts';
-import { keyIdOf, rowOf } from './source.ts';
+import { findKeyId, findRow } from './source.ts';
 
 export const FoundPassageType = builder.objectRef<FoundPassage>('FoundPassage').implement({
   access: { scope: 'CHATS:READ' },
@@ -30,7 +30,7 @@ export const FoundPassageType = builder.objectRef<FoundPassage>('FoundPassage').
       type: DataSourceRef,
       nullable: true,
       description: 'The source of its document; null when it is gone or the caller may not see it.',
-      resolve: ({ dataSourceId }, _args, context) => nodeOf(context, 'dataSource', dataSourceId),
+      resolve: ({ dataSourceId }, _args, context) => loadNode(context, 'dataSource', dataSourceId),
     }),
   }),
 });
@@ -72,64 +72,64 @@ builder.objectFields(RunRef, (t) => ({
     type: UserRef,
     nullable: true,
     description: 'Who asked for it; null when the person is gone or the caller may not see it.',
-    resolve: async (run, _args, context) => nodeOf(context, 'user', (await rowOf(run, context))?.userId),
+    resolve: async (run, _args, context) => loadNode(context, 'user', (await findRow(run, context))?.userId),
   }),
   key: t.field({
     type: ApiKeyRef,
     nullable: true,
     description: 'The key that asked for it; null when it is gone or the caller may not see it.',
-    resolve: async (run, _args, context) => nodeOf(context, 'apiKey', await keyIdOf(run, context)),
+    resolve: async (run, _args, context) => loadNode(context, 'apiKey', await findKeyId(run, context)),
   }),
   isStored: t.boolean({
     description: 'Whether its messages and events are kept. Of any other run, only what stands here is.',
-    resolve: async (run, _args, context) => (await rowOf(run, context))?.isStored ?? false,
+    resolve: async (run, _args, context) => (await findRow(run, context))?.isStored ?? false,
   }),
   answeredModelId: t.string({
     nullable: true,
     description: 'The model that answered last, where it is another than the one that was asked for too. Null while none has.',
-    resolve: async (run, _args, context) => (await rowOf(run, context))?.answeredModelId ?? null,
+    resolve: async (run, _args, context) => (await findRow(run, context))?.answeredModelId ?? null,
   }),
   answeredModel: t.field({
     type: ModelRef,
     nullable: true,
     description: 'The same; null when the installation does not have it any more.',
-    resolve: async (run, _args, context) => modelOf(context, (await rowOf(run, context))?.answeredModelId),
+    resolve: async (run, _args, context) => findModel(context, (await findRow(run, context))?.answeredModelId),
   }),
   firstTokenMs: t.int({
     nullable: true,
     description: `Milliseconds from the start of the work to the first token of a model; null when none came. ${ofRow}`,
-    resolve: async (run, _args, context) => (await rowOf(run, context))?.firstTokenMs ?? null,
+    resolve: async (run, _args, context) => (await findRow(run, context))?.firstTokenMs ?? null,
   }),
   durationMs: t.int({
     nullable: true,
     description: `Milliseconds that it was worked on, without pauses; null until it is over. ${ofRow}`,
-    resolve: async (run, _args, context) => (await rowOf(run, context))?.durationMs ?? null,
+    resolve: async (run, _args, context) => (await findRow(run, context))?.durationMs ?? null,
   }),
   cost: t.float({
     nullable: true,
     description: `What its model calls cost by the prices of the models file when it ran, in the currency of COST_CURRENCY; null when one of its models has no price. ${ofRow}`,
-    resolve: async (run, _args, context) => (await rowOf(run, context))?.cost ?? null,
+    resolve: async (run, _args, context) => (await findRow(run, context))?.cost ?? null,
   }),
   retrieval: t.field({
     type: RetrievalSummaryType,
     nullable: true,
     description: 'How its knowledge was searched. Null when it was not, and where the agent hides its steps from the caller.',
     resolve: async (run, _args, context) => {
-      const row = await rowOf(run, context);
+      const row = await findRow(run, context);
       return row === null || row.retrieval === null || !(await showsSteps(context, row)) ? null : row.retrieval;
     },
   }),
   ratedUpCount: t.int({
     description: 'How many of its answers are rated good.',
-    resolve: async (run, _args, context) => (await rowOf(run, context))?.ratedUp ?? 0,
+    resolve: async (run, _args, context) => (await findRow(run, context))?.ratedUp ?? 0,
   }),
   ratedDownCount: t.int({
     description: 'How many of its answers are rated bad.',
-    resolve: async (run, _args, context) => (await rowOf(run, context))?.ratedDown ?? 0,
+    resolve: async (run, _args, context) => (await findRow(run, context))?.ratedDown ?? 0,
   }),
 }));
 
-const RunFeedbackType = enumOf('RunFeedback', 'How the answers of a run are rated.', runFeedbacks, {
+const RunFeedbackType = createEnum('RunFeedback', 'How the answers of a run are rated.', runFeedbacks, {
   UP: 'At least one is rated good.',
   DOWN: 'At least one is rated bad.',
   ANY: 'At least one is rated.',
@@ -155,12 +155,12 @@ export const RunFilterInput = builder.inputType('RunFilter', {
   }),
 });
 
-const RunOrderType = enumOf('RunOrder', 'The order of runs.', ['newest_first', 'oldest_first'], {
+const RunOrderType = createEnum('RunOrder', 'The order of runs.', ['newest_first', 'oldest_first'], {
   newest_first: 'The run that was asked for last first.',
   oldest_first: 'The run that was asked for first first.',
 });
 
-const RunConnection = connectionOf(RunRef, 'Run', 'Runs');
+const RunConnection = makeConnection(RunRef, 'Run', 'Runs');
 
 const runsOf = batched((agentIds: readonly string[], { deps, caller }, page: PageRequest) =>
   pageRunsOfAgents(deps, caller, agentIds, page),

@@ -4,7 +4,7 @@ import { runKinds } from '../../../entities/conversations/runs/run.ts';
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import type { Usage } from '../../../entities/conversations/runs/usage.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { enumOf, ofFormat, textOnRest } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat, textOnRest } from '../../ground/types/enums.ts';
 
 const statuses = {
   in_progress: 'It is in progress.',
@@ -13,7 +13,7 @@ const statuses = {
   incomplete: 'It was cut: see `incompleteReason`.',
   cancelled: 'It was cancelled.',
 };
-export const RunStatusType = enumOf('RunStatus', 'The status of a run.', runStatuses, statuses, ofFormat);
+export const RunStatusType = createEnum('RunStatus', 'The status of a run.', runStatuses, statuses, ofFormat);
 
 const reasons = {
   max_output_tokens: 'The answer reached the limit of its tokens.',
@@ -22,12 +22,12 @@ const reasons = {
   max_tool_calls: 'Its model asked for more calls of tools than a run may make.',
   timeout: 'It took longer than a run may.',
 };
-export const IncompleteReasonType = enumOf('IncompleteReason', 'Why a run was cut.', incompleteReasons, reasons, {
+export const IncompleteReasonType = createEnum('IncompleteReason', 'Why a run was cut.', incompleteReasons, reasons, {
   ...ofFormat,
   ...textOnRest,
 });
 
-export const RunKindType = enumOf('RunKind', 'What asked for a run.', runKinds, {
+export const RunKindType = createEnum('RunKind', 'What asked for a run.', runKinds, {
   chat: 'A message to a chat.',
   completion: 'A completion: one answer without a chat.',
   response: 'A response: a turn of a thread, or one of its own.',

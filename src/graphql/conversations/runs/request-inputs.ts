@@ -2,12 +2,12 @@ import { serviceTiers } from '../../../engine/models/port.ts';
 import { ToolTypeType } from '../../agents/tools/enums.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { type Conversion, flatInput, held, itself, type Place, tagged } from '../../ground/builder/flat-inputs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 
 /** What requests for completions and for responses have in common. */
 
 export const toolChoiceModes = ['auto', 'none', 'required'] as const;
-export const ToolChoiceModeType = enumOf('ToolChoiceMode', 'Whether the model calls a tool.', toolChoiceModes, {
+export const ToolChoiceModeType = createEnum('ToolChoiceMode', 'Whether the model calls a tool.', toolChoiceModes, {
   auto: 'As it likes.',
   none: 'It calls none.',
   required: 'It must call one.',
@@ -67,7 +67,7 @@ export const ToolChoiceInput = flatInput<unknown>(
 );
 
 export const textFormatTypes = ['text', 'json_object', 'json_schema'] as const;
-const PlainFormatType = enumOf('PlainTextFormat', 'What a text is, without a schema.', ['text', 'json_object'], {
+const PlainFormatType = createEnum('PlainTextFormat', 'What a text is, without a schema.', ['text', 'json_object'], {
   text: 'Plain text.',
   json_object: 'A JSON object of any shape.',
 });
@@ -108,7 +108,7 @@ export const formatOfCompletions: Conversion = {
 };
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-export const ReasoningEffortType = enumOf('ReasoningEffort', 'How hard a model thinks that can.', efforts, {
+export const ReasoningEffortType = createEnum('ReasoningEffort', 'How hard a model thinks that can.', efforts, {
   none: 'Not at all.',
   minimal: 'As little as it can.',
   low: 'A little.',
@@ -118,26 +118,26 @@ export const ReasoningEffortType = enumOf('ReasoningEffort', 'How hard a model t
 });
 
 const reasoningSummaries = ['auto', 'concise', 'detailed'] as const;
-export const ReasoningSummaryType = enumOf('ReasoningSummary', 'How the thinking of a model is told.', reasoningSummaries, {
+export const ReasoningSummaryType = createEnum('ReasoningSummary', 'How the thinking of a model is told.', reasoningSummaries, {
   auto: 'As the model likes.',
   concise: 'In short.',
   detailed: 'At length.',
 });
 
 const verbosities = ['low', 'medium', 'high'] as const;
-export const VerbosityType = enumOf('Verbosity', 'How much is said.', verbosities, {
+export const VerbosityType = createEnum('Verbosity', 'How much is said.', verbosities, {
   low: 'Little.',
   medium: 'As most questions need.',
   high: 'Much.',
 });
 
 export const truncations = ['disabled', 'auto'] as const;
-export const TruncationType = enumOf('Truncation', 'What becomes of a conversation that is too long.', truncations, {
+export const TruncationType = createEnum('Truncation', 'What becomes of a conversation that is too long.', truncations, {
   disabled: 'It is refused.',
   auto: 'Its oldest turns are left out.',
 });
 
-export const ServiceTierType = enumOf('ServiceTier', 'The class of service, for providers that have such.', serviceTiers, {
+export const ServiceTierType = createEnum('ServiceTier', 'The class of service, for providers that have such.', serviceTiers, {
   auto: 'As the provider is set up.',
   default: 'The ordinary one.',
   flex: 'Cheaper and slower.',

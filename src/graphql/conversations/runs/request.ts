@@ -1,11 +1,11 @@
 import type { ResponseHead, WireObject } from '../../../entities/conversations/runs/response.ts';
-import { type EnabledTool, toolTypeOf } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, itemsOf, membersOf, stringOf } from '../../../lib/json/json.ts';
+import { type EnabledTool, findToolType } from '../../../entities/conversations/runs/tool.ts';
+import { isObject, readElements, membersOf, readString } from '../../../lib/json/json.ts';
 import { echoIn, type ResponseEcho } from '../../../wire/responses/reply.ts';
 import { EnabledToolType } from '../../agents/tools/enabled-tools.ts';
 import { ToolTypeType } from '../../agents/tools/enums.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NamedTextType, namedTexts } from '../../ground/types/named-texts.ts';
 import {
   ReasoningEffortType,
@@ -20,7 +20,7 @@ import {
 
 const access = { scope: 'CHATS:READ' } as const;
 
-const FormatKindType = enumOf('TextFormatType', 'What a text is.', textFormatTypes, {
+const FormatKindType = createEnum('TextFormatType', 'What a text is.', textFormatTypes, {
   text: 'Plain text.',
   json_object: 'A JSON object of any shape.',
   json_schema: 'JSON that follows a schema.',
@@ -33,17 +33,17 @@ const TextFormatType = builder.objectRef<WireObject>('TextFormat').implement({
     type: t.field({
       type: FormatKindType,
       description: 'What it is.',
-      resolve: ({ type }) => textFormatTypes.find((known) => known === type) ?? 'text',
+      resolve: ({ type }) => textFormatTypes.find((knownType) => knownType === type) ?? 'text',
     }),
     name: t.string({
       nullable: true,
       description: 'What its schema is called; null without one.',
-      resolve: ({ name }) => stringOf(name) ?? null,
+      resolve: ({ name }) => readString(name) ?? null,
     }),
     description: t.string({
       nullable: true,
       description: 'What its schema is for; null where it is not said.',
-      resolve: ({ description }) => stringOf(description) ?? null,
+      resolve: ({ description }) => readString(description) ?? null,
     }),
     schema: t.field({
       type: 'JsonSchema',
@@ -62,11 +62,11 @@ const FunctionToolType = builder.objectRef<WireObject>('FunctionTool').implement
   access,
   description: 'A function of the caller.',
   fields: (t) => ({
-    name: t.string({ description: 'Its name.', resolve: ({ name }) => stringOf(name) ?? '' }),
+    name: t.string({ description: 'Its name.', resolve: ({ name }) => readString(name) ?? '' }),
     description: t.string({
       nullable: true,
       description: 'What it does; null where it is not said.',
-      resolve: ({ description }) => stringOf(description) ?? null,
+      resolve: ({ description }) => readString(description) ?? null,
     }),
     parameters: t.field({
       type: 'JsonSchema',
@@ -96,13 +96,13 @@ const ToolChoiceType = builder.objectRef<ToolChoice>('ToolChoice').implement({
     functions: t.stringList({
       nullable: true,
       description: 'The functions of the caller that it may call; null: there is no such limit.',
-      resolve: ({ chosen }) => chosen?.flatMap(({ type, name }) => (type === 'function' ? String(name) : [])) ?? null,
+      resolve: ({ chosen: chosenTools }) => chosenTools?.flatMap(({ type, name }) => (type === 'function' ? String(name) : [])) ?? null,
     }),
     tools: t.field({
       type: [ToolTypeType],
       nullable: true,
       description: 'The tools of the service that it may call; null: there is no such limit.',
-      resolve: ({ chosen }) => chosen?.flatMap(({ type }) => toolTypeOf(type) ?? []) ?? null,
+      resolve: ({ chosen }) => chosen?.flatMap(({ type }) => findToolType(type) ?? []) ?? null,
     }),
   }),
 });
@@ -161,7 +161,7 @@ export const RunRequestType = builder.objectRef<ResponseEcho>('RunRequest').impl
     toolChoice: t.field({
       type: ToolChoiceType,
       description: 'How the model chooses among the tools.',
-      resolve: (request) => choiceOf(request.tool_choice),
+      resolve: (request) => readChoice(request.tool_choice),
     }),
     functions: t.field({
       type: [FunctionToolType],
@@ -171,12 +171,12 @@ export const RunRequestType = builder.objectRef<ResponseEcho>('RunRequest').impl
     tools: t.field({
       type: [EnabledToolType],
       description: 'The tools of the service that the request named, without what is secret.',
-      resolve: ({ tools }) => tools.flatMap((tool) => serviceToolOf(tool as WireObject)),
+      resolve: ({ tools }) => tools.flatMap((tool) => toServiceTools(tool as WireObject)),
     }),
     truncation: t.field({
       type: TruncationType,
       description: 'What becomes of a conversation that is too long.',
-      resolve: ({ truncation }) => truncations.find((known) => known === truncation) ?? 'disabled',
+      resolve: ({ truncation }) => truncations.find((knownTruncation) => knownTruncation === truncation) ?? 'disabled',
     }),
     metadata: t.field({
       type: [NamedTextType],
@@ -194,17 +194,17 @@ export function requestIn(head: ResponseHead | undefined): ResponseEcho | null {
 }
 
 /** The choice as the response repeats it. */
-function choiceOf(echo: unknown): ToolChoice {
-  if (!isObject(echo)) return { mode: toolChoiceModes.find((known) => known === echo) ?? 'auto', chosen: undefined };
+function readChoice(echo: unknown): ToolChoice {
+  if (!isObject(echo)) return { mode: toolChoiceModes.find((knownMode) => knownMode === echo) ?? 'auto', chosen: undefined };
   if (echo.type !== 'allowed_tools') return { mode: 'required', chosen: [echo] };
   return {
     mode: toolChoiceModes.find((known) => known === echo.mode) ?? 'auto',
-    chosen: itemsOf(echo.tools).map(membersOf),
+    chosen: readElements(echo.tools).map(membersOf),
   };
 }
 
-function serviceToolOf({ type: name, ...options }: WireObject): EnabledTool[] {
-  const type = toolTypeOf(name);
+function toServiceTools({ type: name, ...options }: WireObject): EnabledTool[] {
+  const type = findToolType(name);
   if (type === undefined) return [];
   return [{ type, options, ...(options.require_approval === true ? { requireApproval: true } : {}) }];
 }

@@ -1,12 +1,12 @@
 import type { BegunRun } from '../../../domain/conversations/chats/messages.ts';
-import { runCreatedAt, runKindOf } from '../../../domain/conversations/runs/states.ts';
+import { runCreatedAt, findRunKind } from '../../../domain/conversations/runs/states.ts';
 import { listRunTraces } from '../../../domain/conversations/runs/trace.ts';
-import { awaitedCalls, outputFilesOf, toolMessageId } from '../../../engine/runs/events/transcript.ts';
-import { citationsOf, reasoningOf, textOf } from '../../../entities/conversations/runs/answer.ts';
-import { agentOf } from '../../agents/agent-edge.ts';
-import { modelOf } from '../../agents/models.ts';
+import { awaitedCalls, listOutputFiles, toolMessageId } from '../../../engine/runs/events/transcript.ts';
+import { listCitations, readReasoning, readAnswerText } from '../../../entities/conversations/runs/answer.ts';
+import { loadAgent } from '../../agents/agent-edge.ts';
+import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef } from '../../ground/refs.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { WarningType } from '../../ground/types/warnings.ts';
@@ -16,7 +16,7 @@ import { RunItemType } from './items/items.ts';
 import { IncompleteReasonType, OutputFileType, RunKindType, RunStatusType, SelectionType, UsageType } from './parts.ts';
 import { RunRequestType, requestIn } from './request.ts';
 import { RunErrorType } from './run-error.ts';
-import { agentIdOf, chatIdOf, isRow, keyIdOf, lastMessageOf, messagesOf, modelIdOf, rowOf, stateOf } from './source.ts';
+import { findAgentId, findChatId, isRow, findKeyId, findLastMessage, loadMessages, findModelId, findRow, loadState } from './source.ts';
 import { RunTraceType } from './trace.ts';
 
 const traceOf = batched((ids: readonly string[], { deps, caller }) => listRunTraces(deps, caller, ids));
@@ -24,7 +24,7 @@ const traceOf = batched((ids: readonly string[], { deps, caller }) => listRunTra
 const unstoredRow = 'of a run that is not stored, null until half a second after its end at the latest';
 const cutReasons =
   'Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`.';
-const gone = 'null when it is gone or the caller may not see it';
+const goneNote = 'null when it is gone or the caller may not see it';
 
 RunRef.implement({
   access: { scope: 'CHATS:READ' },
@@ -36,13 +36,13 @@ RunRef.implement({
     kind: t.field({
       type: RunKindType,
       description: 'What asked for it.',
-      resolve: async (run, _args, context) => runKindOf(run, await rowOf(run, context)),
+      resolve: async (run, _args, context) => findRunKind(run, await findRow(run, context)),
     }),
     responseId: t.id({
       nullable: true,
       description:
         'The id of a response, by which requests of the responses format name it: that of the run. Null for other runs.',
-      resolve: ({ id }) => (runKindOf({ id }, null) === 'response' ? id : null),
+      resolve: ({ id }) => (findRunKind({ id }, null) === 'response' ? id : null),
     }),
     status: t.expose('status', { type: RunStatusType, description: 'Its status.' }),
     incompleteReason: t.expose('incompleteReason', {
@@ -62,7 +62,7 @@ RunRef.implement({
       nullable: true,
       description: 'When the work began; null while it waits.',
       extensions: { restDescription: 'When the work began.' },
-      resolve: async (run, _args, context) => (await rowOf(run, context))?.startedAt ?? null,
+      resolve: async (run, _args, context) => (await findRow(run, context))?.startedAt ?? null,
     }),
     endedAt: t.field({
       type: 'DateTime',
@@ -71,54 +71,54 @@ RunRef.implement({
       extensions: { restDescription: 'When it was over.' },
       resolve: async (run, _args, context) => {
         if (!isRow(run) && run.completedAtMs !== undefined) return new Date(run.completedAtMs);
-        return (await rowOf(run, context))?.endedAt ?? null;
+        return (await findRow(run, context))?.endedAt ?? null;
       },
     }),
     chatId: t.id({
       nullable: true,
       description: 'The chat it answers in; null for a run without a chat.',
       extensions: { restDescription: 'The chat it answers in.' },
-      resolve: (run, _args, context) => chatIdOf(run, context),
+      resolve: (run, _args, context) => findChatId(run, context),
     }),
     chat: t.field({
       type: ChatRef,
       nullable: true,
-      description: `The chat; ${gone}.`,
-      resolve: async (run, _args, context) => nodeOf(context, 'chat', await chatIdOf(run, context)),
+      description: `The chat; ${goneNote}.`,
+      resolve: async (run, _args, context) => loadNode(context, 'chat', await findChatId(run, context)),
     }),
     agentId: t.id({
       nullable: true,
       description: 'The agent that answers; null for a bare model.',
-      resolve: (run, _args, context) => agentIdOf(run, context),
+      resolve: (run, _args, context) => findAgentId(run, context),
     }),
     agent: t.field({
       type: AgentRef,
       nullable: true,
-      description: `The agent; ${gone}.`,
-      resolve: async (run, _args, context, info) => agentOf(context, await agentIdOf(run, context), info),
+      description: `The agent; ${goneNote}.`,
+      resolve: async (run, _args, context, info) => loadAgent(context, await findAgentId(run, context), info),
     }),
     userId: t.id({
       nullable: true,
       description: `Whose run it is; ${unstoredRow}.`,
       extensions: { restDescription: 'Whose run it is; null for a run that is not stored.' },
-      resolve: async (run, _args, context) => (await rowOf(run, context))?.userId ?? null,
+      resolve: async (run, _args, context) => (await findRow(run, context))?.userId ?? null,
     }),
     keyId: t.id({
       nullable: true,
       description: `The key that asked for it; null for none, and ${unstoredRow}.`,
       extensions: { restDescription: 'The key that asked for it; null for a run that is not stored.' },
-      resolve: (run, _args, context) => keyIdOf(run, context),
+      resolve: (run, _args, context) => findKeyId(run, context),
     }),
     modelId: t.string({
       nullable: true,
       description: 'The model that was asked for; null for a search.',
-      resolve: async (run, _args, context) => (await modelIdOf(run, context)) || null,
+      resolve: async (run, _args, context) => (await findModelId(run, context)) || null,
     }),
     model: t.field({
       type: ModelRef,
       nullable: true,
       description: 'The same; null when the installation does not have it any more.',
-      resolve: async (run, _args, context) => modelOf(context, (await modelIdOf(run, context)) || null),
+      resolve: async (run, _args, context) => findModel(context, (await findModelId(run, context)) || null),
     }),
     usage: t.field({
       type: UsageType,
@@ -136,70 +136,70 @@ RunRef.implement({
       type: [MessageRef],
       description:
         'What it began with and what it said, in order, as messages of its chat. What it says stands here once it is over. Empty for callers who may not read its chat.',
-      resolve: async (run, _args, context) => [...(await messagesOf(run, context))],
+      resolve: async (run, _args, context) => [...(await loadMessages(run, context))],
     }),
     message: t.field({
       type: MessageRef,
       nullable: true,
       description: 'The last message of its output; null until it is over, and when it has none.',
-      resolve: (run, _args, context) => lastMessageOf(run, context),
+      resolve: (run, _args, context) => findLastMessage(run, context),
     }),
     output: t.field({
       type: [RunItemType],
       description: 'Its output: messages, thinking and calls.',
-      resolve: async (run, _args, context) => [...(await stateOf(run, context)).output],
+      resolve: async (run, _args, context) => [...(await loadState(run, context)).output],
     }),
     text: t.string({
       nullable: true,
       description: 'The text of all its messages; null while it has said nothing.',
       resolve: async (run, _args, context) => {
-        const text = textOf((await stateOf(run, context)).output);
+        const text = readAnswerText((await loadState(run, context)).output);
         return text === '' ? null : text;
       },
     }),
     reasoning: t.string({
       nullable: true,
       description: "The model's thinking; null when the model reported none.",
-      resolve: async (run, _args, context) => reasoningOf((await stateOf(run, context)).output) ?? null,
+      resolve: async (run, _args, context) => readReasoning((await loadState(run, context)).output) ?? null,
     }),
     citations: t.field({
       type: [CitationType],
       description: 'The passages that its messages cite, with places in `text`.',
-      resolve: async (run, _args, context) => [...citationsOf((await stateOf(run, context)).output)],
+      resolve: async (run, _args, context) => [...listCitations((await loadState(run, context)).output)],
     }),
     toolCalls: t.field({
       type: [ToolCallType],
       description: 'Calls that it asks the caller to make.',
-      resolve: async (run, _args, context) => [...awaitedCalls(await stateOf(run, context))],
+      resolve: async (run, _args, context) => [...awaitedCalls(await loadState(run, context))],
     }),
     systemMessageId: t.id({
       nullable: true,
       description: 'The message that holds those calls: hand it to `submitToolOutputs`. Null when it asks for none.',
       resolve: async (run, _args, context) => {
-        const state = await stateOf(run, context);
+        const state = await loadState(run, context);
         return awaitedCalls(state).length === 0 ? null : toolMessageId(state);
       },
     }),
     files: t.field({
       type: [OutputFileType],
       description: 'Images and other files that its tools made.',
-      resolve: async (run, _args, context) => [...outputFilesOf((await stateOf(run, context)).output)],
+      resolve: async (run, _args, context) => [...listOutputFiles((await loadState(run, context)).output)],
     }),
     serviceTier: t.string({
       nullable: true,
       description: 'The class of service that the provider reported last; null while it reported none.',
-      resolve: async (run, _args, context) => (await stateOf(run, context)).serviceTier ?? null,
+      resolve: async (run, _args, context) => (await loadState(run, context)).serviceTier ?? null,
     }),
     request: t.field({
       type: RunRequestType,
       nullable: true,
       description: 'Of a response: what it was asked. Null for other runs, and in events behind the first.',
-      resolve: async (run, _args, context) => requestIn((await stateOf(run, context)).head),
+      resolve: async (run, _args, context) => requestIn((await loadState(run, context)).head),
     }),
     flowSteps: t.field({
       type: [FlowStepType],
       description: 'At the end: the finished steps of the flow that answered, where the agent or the request shows them.',
-      resolve: async (run, _args, context) => [...((await stateOf(run, context)).flowSteps ?? [])],
+      resolve: async (run, _args, context) => [...((await loadState(run, context)).flowSteps ?? [])],
     }),
     trace: t.field({
       type: RunTraceType,
@@ -216,9 +216,9 @@ RunRef.implement({
       description:
         'What of the agent or the request has no effect on the run. In an event: what was known when it began, or what it found until its end.',
       resolve: async (run, _args, context) => {
-        const { warnings: begun } = run as Partial<BegunRun>;
-        if (isRow(run) && begun !== undefined) return [...begun];
-        const { head, warnings } = await stateOf(run, context);
+        const { warnings: begunWarnings } = run as Partial<BegunRun>;
+        if (isRow(run) && begunWarnings !== undefined) return [...begunWarnings];
+        const { head, warnings } = await loadState(run, context);
         return [...(head?.warnings ?? []), ...(warnings ?? [])];
       },
     }),

@@ -13,7 +13,7 @@ import { type GraphContext, idTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
 import { RunRef } from '../../ground/refs.ts';
-import { enumOf, ofFormat } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../../ground/types/enums.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
 import { ToolOutputStatusType } from '../chats/messages.ts';
@@ -52,7 +52,7 @@ const modes = {
   force: 'The other run is cut off at once, and every waiting one is cancelled; what the other said leaves the chat.',
 };
 const modeDescription = 'What becomes of a message while another run answers in the chat.';
-const ThreadModeType = enumOf('ThreadMode', modeDescription, threadModes, modes, ofFormat);
+const ThreadModeType = createEnum('ThreadMode', modeDescription, threadModes, modes, ofFormat);
 
 const SendMessageInput = flatInput<Parameters<typeof sendMessage>[3]>(
   builder.inputType('SendMessageInput', {

@@ -8,14 +8,14 @@ import {
   type RunStatistics,
   runGroupings,
 } from '../../../entities/conversations/runs/history.ts';
-import { agentOf } from '../../agents/agent-edge.ts';
-import { modelOf } from '../../agents/models.ts';
+import { loadAgent } from '../../agents/agent-edge.ts';
+import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { reading } from '../../ground/builder/members.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
 import { AgentRef, ApiKeyRef, ModelRef, UserRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { RunFilterInput } from './history.ts';
 
 const PercentilesType = builder.objectRef<RunPercentiles>('RunPercentiles').implement({
@@ -97,25 +97,25 @@ const GroupType = builder.objectRef<GroupView>('RunGroup').implement({
       type: AgentRef,
       nullable: true,
       description: 'By AGENT; null when it is gone or the caller may not see it.',
-      resolve: ({ by, key }, _args, context, info) => (by === 'AGENT' ? agentOf(context, key, info) : null),
+      resolve: ({ by, key }, _args, context, info) => (by === 'AGENT' ? loadAgent(context, key, info) : null),
     }),
     user: t.field({
       type: UserRef,
       nullable: true,
       description: 'By USER; null when it is gone or the caller may not see it.',
-      resolve: ({ by, key }, _args, context) => (by === 'USER' ? nodeOf(context, 'user', key) : null),
+      resolve: ({ by, key }, _args, context) => (by === 'USER' ? loadNode(context, 'user', key) : null),
     }),
     apiKey: t.field({
       type: ApiKeyRef,
       nullable: true,
       description: 'By KEY; null when it is gone or the caller may not see it.',
-      resolve: ({ by, key }, _args, context) => (by === 'KEY' ? nodeOf(context, 'apiKey', key) : null),
+      resolve: ({ by, key }, _args, context) => (by === 'KEY' ? loadNode(context, 'apiKey', key) : null),
     }),
     model: t.field({
       type: ModelRef,
       nullable: true,
       description: 'By MODEL; null when the installation does not have it any more.',
-      resolve: ({ by, key }, _args, context) => (by === 'MODEL' ? modelOf(context, key) : null),
+      resolve: ({ by, key }, _args, context) => (by === 'MODEL' ? findModel(context, key) : null),
     }),
     startsAt: t.field({
       type: 'DateTime',
@@ -127,7 +127,7 @@ const GroupType = builder.objectRef<GroupView>('RunGroup').implement({
   }),
 });
 
-const RunGroupingType = enumOf('RunGrouping', 'What runs are counted by.', runGroupings, {
+const RunGroupingType = createEnum('RunGrouping', 'What runs are counted by.', runGroupings, {
   AGENT: 'By agent.',
   USER: 'By person.',
   KEY: 'By API key.',

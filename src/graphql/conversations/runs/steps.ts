@@ -1,16 +1,16 @@
 import { listRunSteps, listSearchedQuestions, type RunStepView } from '../../../domain/conversations/runs/steps.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
-import { modelOf } from '../../agents/models.ts';
+import { findModel } from '../../agents/models.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { loaded } from '../../ground/builder/loaded.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
 import { AgentRef, ModelRef, RunRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { LexicalReasonType, RetrievalModeType, storedLexicalReason } from '../../knowledge/retrieval.ts';
 import { FlowStepKindType } from './flow-steps.ts';
 import { FoundPassageType } from './history.ts';
 import { UsageType } from './parts.ts';
-import { rowOf } from './source.ts';
+import { findRow } from './source.ts';
 
 type StepOf<Type extends RunStepView['type']> = Extract<RunStepView, { readonly type: Type }>;
 
@@ -26,7 +26,7 @@ const typeNames = {
 } as const satisfies Record<RunStepView['type'], string>;
 
 const stepStatuses = ['in_progress', 'completed', 'failed', 'cancelled', 'skipped', 'awaited'] as const;
-const RunStepStatusType = enumOf('RunStepStatus', 'The state of a step of a run.', stepStatuses, {
+const RunStepStatusType = createEnum('RunStepStatus', 'The state of a step of a run.', stepStatuses, {
   in_progress: 'It is not over.',
   completed: 'It came to its end.',
   failed: 'It failed. The run may have gone on without it.',
@@ -35,7 +35,7 @@ const RunStepStatusType = enumOf('RunStepStatus', 'The state of a step of a run.
   awaited: 'The caller is asked to make the call.',
 });
 
-function statusOf(step: RunStepView): (typeof stepStatuses)[number] {
+function findStatus(step: RunStepView): (typeof stepStatuses)[number] {
   switch (step.type) {
     case 'retrieval':
       return step.mode === null ? 'failed' : 'completed';
@@ -62,7 +62,7 @@ const RunStepType = builder.interfaceRef<RunStepView>('RunStep').implement({
       nullable: true,
       description: 'Milliseconds that it took; null while it goes on, and where it is not known.',
     }),
-    status: t.field({ type: RunStepStatusType, description: 'How it ended, or that it has not.', resolve: statusOf }),
+    status: t.field({ type: RunStepStatusType, description: 'How it ended, or that it has not.', resolve: findStatus }),
     errorCode: t.string({
       nullable: true,
       description: 'Of a call of a model or a tool that failed: the code of its error. Null for every other step.',
@@ -115,7 +115,7 @@ builder.objectRef<StepOf<'model_call'>>('ModelCallStep').implement({
       type: ModelRef,
       nullable: true,
       description: 'The same; null when the installation does not have it any more.',
-      resolve: ({ modelId }, _args, context) => modelOf(context, modelId),
+      resolve: ({ modelId }, _args, context) => findModel(context, modelId),
     }),
     firstTokenMs: t.exposeInt('firstTokenMs', {
       nullable: true,
@@ -158,7 +158,7 @@ builder.objectRef<StepOf<'subagent'>>('SubagentStep').implement({
       type: AgentRef,
       nullable: true,
       description: 'The same; null when it is gone or the caller may not see it.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     depth: t.exposeInt('depth', { description: '1 below the run itself.' }),
     usage: t.field({
@@ -191,7 +191,7 @@ builder.objectField(RunRef, 'steps', (t) =>
     description:
       'What it did, in the order in which it began; at most 100 steps. Searches, and steps of a flow, only where the agent shows its steps or the caller may edit it.',
     resolve: async (run, _args, context) => {
-      const row = await rowOf(run, context);
+      const row = await findRow(run, context);
       return row === null ? [] : [...(await stepsOf(context, row))];
     },
   }),

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/conversations/runs/tool-trial.ts';
 import { McpListedToolType } from '../../agents/tools/mcp-listed-tool.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
 import { AgentRef } from '../../ground/refs.ts';
 import { OutputFileType } from './parts.ts';
 
@@ -49,7 +49,7 @@ const ServerListingType = builder.objectRef<ServerListing>('McpServerListing').i
       type: AgentRef,
       nullable: true,
       description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => nodeOf(context, 'agent', agentId),
+      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
     }),
     tools: t.expose('tools', { type: [OfferedToolType], description: 'Its tools, at most 128.' }),
     leftOutCount: t.exposeInt('leftOutCount', { description: 'How many more it has, which runs do not offer.' }),

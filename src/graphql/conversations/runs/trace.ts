@@ -7,7 +7,7 @@ import {
 } from '../../../domain/conversations/runs/trace.ts';
 import type { RetrievalRecord } from '../../../entities/conversations/runs/event.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { enumOf, ofFormat, textOnRest } from '../../ground/types/enums.ts';
+import { createEnum, ofFormat, textOnRest } from '../../ground/types/enums.ts';
 import { LexicalReasonType, RetrievalModeType, storedLexicalReason } from '../../knowledge/retrieval.ts';
 import { SubagentType } from './events/subagent-events.ts';
 import { FlowStepType } from './flow-steps.ts';
@@ -68,7 +68,7 @@ const outcomeTexts = {
   in_progress: 'It is not over.',
   awaited: 'The caller makes it.',
 };
-const OutcomeType = enumOf('TracedCallOutcome', 'What became of a call.', outcomes, outcomeTexts, {
+const OutcomeType = createEnum('TracedCallOutcome', 'What became of a call.', outcomes, outcomeTexts, {
   ...ofFormat,
   ...textOnRest,
 });

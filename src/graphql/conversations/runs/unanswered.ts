@@ -1,12 +1,12 @@
 import { listUnanswered } from '../../../domain/conversations/runs/unanswered.ts';
 import { type UnansweredRun, unansweredReasons } from '../../../entities/conversations/runs/history.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { RunRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { FoundPassageType } from './history.ts';
 
-const ReasonType = enumOf('UnansweredReason', 'Why a question has no answer.', unansweredReasons, {
+const ReasonType = createEnum('UnansweredReason', 'Why a question has no answer.', unansweredReasons, {
   nothing_found: 'The knowledge of the run was searched, and no passage was found.',
   rated_down: 'The answer is rated bad.',
 });
@@ -35,7 +35,7 @@ const UnansweredType = builder.objectRef<UnansweredRun>('UnansweredQuestion').im
   }),
 });
 
-const UnansweredConnection = connectionOf(UnansweredType, 'UnansweredQuestion', 'Questions');
+const UnansweredConnection = makeConnection(UnansweredType, 'UnansweredQuestion', 'Questions');
 
 builder.queryField('unansweredQuestions', (t) =>
   t.field({

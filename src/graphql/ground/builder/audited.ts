@@ -11,7 +11,7 @@ import {
 import { withAuditEntry } from '../../../domain/ground/audit/change.ts';
 import { unauditedOperations } from '../../../domain/ground/audit/operation.ts';
 import { kindOfId } from '../../../entities/ground/ids.ts';
-import { type AuditChange, auditValueOf } from '../../../entities/operations/audit.ts';
+import { type AuditChange, toAuditValue } from '../../../entities/operations/audit.ts';
 import { flatType } from '../../../lib/flat-inputs.ts';
 import { hasMembers, membersOf } from '../../../lib/json/json.ts';
 import { type GraphContext, withCaller } from './context.ts';
@@ -47,18 +47,18 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
   const showsTexts = !personalOperation.test(name);
   const idsOf = idReader(field);
   return (root, args: Arguments, context, info) => {
-    const given = definitions
+    const givenChanges = definitions
       .flatMap((argument) =>
-        argument.name === 'id' ? [] : changesOf(argument.name, argument.type, args[argument.name], showsTexts),
+        argument.name === 'id' ? [] : collectChanges(argument.name, argument.type, args[argument.name], showsTexts),
       )
       .slice(0, changesMax);
     const call = {
       action: name,
       ids: idsOf(args, context),
       orgId: namedOrganization(args),
-      changes: given.map(({ change }) => change),
-      changedId: textsOf(args.id)[0],
-      shownMembers: new Set(given.flatMap(({ change, isShown }) => (isShown ? [change.member] : []))),
+      changes: givenChanges.map(({ change }) => change),
+      changedId: collectTexts(args.id)[0],
+      shownMembers: new Set(givenChanges.flatMap(({ change, isShown }) => (isShown ? [change.member] : []))),
       requestId: context.requestId,
       address: context.address,
     };
@@ -79,7 +79,7 @@ export function idReader({
   args: definitions,
 }: GraphQLField<unknown, GraphContext>): (args: Arguments, context: Pick<GraphContext, 'terms'>) => string[] {
   const names = definitions.filter(({ type }) => named(type) === 'ID').map((argument) => argument.name);
-  const ordered = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
+  const orderedNames = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
   const members = inputs.flatMap((argument) => {
     const type = definitions.find(({ name }) => name === argument)?.type;
     const inner = isNonNullType(type) ? type.ofType : type;
@@ -87,17 +87,17 @@ export function idReader({
     return fields.flatMap((field) => (named(field.type) === 'ID' ? [{ argument, name: field.name }] : []));
   });
   return (args, { terms = {} }) => [
-    ...ordered.flatMap((name) => textsOf(args[name])),
-    ...textsOf(Object.values(terms)).filter((term) => kindOfId(term) !== undefined),
-    ...members.flatMap(({ argument, name }) => textsOf(membersOf(args[argument])[name])),
+    ...orderedNames.flatMap((name) => collectTexts(args[name])),
+    ...collectTexts(Object.values(terms)).filter((term) => kindOfId(term) !== undefined),
+    ...members.flatMap(({ argument, name }) => collectTexts(membersOf(args[argument])[name])),
   ];
 }
 
 function namedOrganization(args: Arguments): string | undefined {
-  const given = [args, ...inputs.map((name) => membersOf(args[name]))]
+  const givenId = [args, ...inputs.map((name) => membersOf(args[name]))]
     .map(({ orgId }) => orgId)
     .find((id) => (id ?? null) !== null);
-  return typeof given === 'string' && kindOfId(given) === 'organization' ? given : undefined;
+  return typeof givenId === 'string' && kindOfId(givenId) === 'organization' ? givenId : undefined;
 }
 
 interface GivenChange {
@@ -107,18 +107,18 @@ interface GivenChange {
 }
 
 /** Members of `input` appear by their name; members of nested objects by their path. */
-function changesOf(member: string, type: GraphQLInputType, value: unknown, showsTexts: boolean): GivenChange[] {
+function collectChanges(member: string, type: GraphQLInputType, value: unknown, showsTexts: boolean): GivenChange[] {
   if (value === undefined) return [];
   const inner = isNonNullType(type) ? type.ofType : type;
   if (value !== null && isInputObjectType(inner) && hasMembers(value)) {
     const prefix = member === 'input' ? '' : `${member}.`;
     return Object.values(flatType(inner).getFields()).flatMap((field) =>
-      changesOf(`${prefix}${field.name}`, field.type, value[field.name], showsTexts),
+      collectChanges(`${prefix}${field.name}`, field.type, value[field.name], showsTexts),
     );
   }
   const isShown = isPlain(inner) || (showsTexts && shownTexts.has(member) && named(inner) === 'String');
-  const shown = isShown || value === null ? auditValueOf(value) : undefined;
-  return [{ change: shown === undefined ? { member } : { member, value: shown }, isShown }];
+  const shownValue = isShown || value === null ? toAuditValue(value) : undefined;
+  return [{ change: shownValue === undefined ? { member } : { member, value: shownValue }, isShown }];
 }
 
 function isPlain(type: GraphQLInputType): boolean {
@@ -132,7 +132,7 @@ function named(type: GraphQLInputType): string {
   return type.name;
 }
 
-function textsOf(value: unknown): string[] {
+function collectTexts(value: unknown): string[] {
   if (Array.isArray(value)) return value.filter((item) => typeof item === 'string');
   return typeof value === 'string' ? [value] : [];
 }

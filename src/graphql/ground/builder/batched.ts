@@ -28,15 +28,15 @@ export function batched<Thing, Value, Rest extends readonly unknown[] = []>(
   );
 
   function loadAll(context: GraphContext) {
-    return async (wanted: readonly Wanted[]): Promise<Value[]> => {
+    return async (wantedItems: readonly Wanted[]): Promise<Value[]> => {
       const values = new Map<Wanted, Value>();
-      for (const alike of Map.groupBy(wanted, ({ rest }) => JSON.stringify(rest)).values()) {
+      for (const alike of Map.groupBy(wantedItems, ({ rest }) => JSON.stringify(rest)).values()) {
         const things = [...new Set(alike.map(({ thing }) => thing))];
-        const found = await load(things, context, ...(alike[0] as Wanted).rest);
-        const byThing = new Map(things.map((thing, index) => [thing, found[index] as Value]));
+        const foundValues = await load(things, context, ...(alike[0] as Wanted).rest);
+        const byThing = new Map(things.map((thing, index) => [thing, foundValues[index] as Value]));
         for (const one of alike) values.set(one, byThing.get(one.thing) as Value);
       }
-      return wanted.map((one) => values.get(one) as Value);
+      return wantedItems.map((one) => values.get(one) as Value);
     };
   }
 

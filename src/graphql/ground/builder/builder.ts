@@ -9,7 +9,7 @@ import { fieldComplexity } from './complexity.ts';
 import './operation.ts';
 import './reply-budget.ts';
 import type { GraphContext } from './context.ts';
-import { type AuthScopes, scopeOf } from './scopes.ts';
+import { type AuthScopes, findScope } from './scopes.ts';
 
 export type { UploadedFile };
 
@@ -58,7 +58,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     authScopes: ({ caller }) => ({ key: (scope) => caller.scopes.has(scope), anyKey: !isDirectory(caller) }),
     unauthorizedError: (_parent, _context, { parentType, fieldName }) => {
       const field = parentType.getFields()[fieldName];
-      return insufficientScope(fieldName, field === undefined ? undefined : scopeOf(field));
+      return insufficientScope(fieldName, field === undefined ? undefined : findScope(field));
     },
   },
   // Checked by graphql/server/operations.ts, before the first resolver runs.

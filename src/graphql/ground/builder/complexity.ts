@@ -75,7 +75,7 @@ function listSize(name: string, args: Readonly<Record<string, unknown>>): number
 const listsOfPages: ReadonlySet<string> = new Set(['nodes', 'edges']);
 
 function ownCost(type: GraphQLOutputType): number {
-  const named = getNamedType(type);
-  if (!isLeafType(named)) return 1;
-  return isEnumType(named) || shortScalars.has(named.name) ? leafCost : textCost;
+  const itemType = getNamedType(type);
+  if (!isLeafType(itemType)) return 1;
+  return isEnumType(itemType) || shortScalars.has(itemType.name) ? leafCost : textCost;
 }

@@ -140,9 +140,9 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
     const declared = form.restName === undefined ? undefined : built.getType(form.restName);
     const rest = form.body === undefined ? declared : bodyTypes.type(form.body);
     if (rest !== undefined && !isInputObjectType(rest)) throw new Error(`${rest.name} is no input type`);
-    const named = type.isOneOf ? form.choices : form.members;
+    const formMembers = type.isOneOf ? form.choices : form.members;
     const members = type.getFields();
-    faults.push(...Object.keys(named ?? {}).flatMap((member) => (member in members ? [] : [`${name} has no member ${member}`])));
+    faults.push(...Object.keys(formMembers ?? {}).flatMap((member) => (member in members ? [] : [`${name} has no member ${member}`])));
     if (rest === undefined && form.isInJson !== true) faults.push(...unnamed(name, form.members ?? {}));
     if (type.isOneOf) faults.push(...Object.keys(members).flatMap((member) => unsaid(name, member, form.choices)));
     const flat = rest ?? withNames(type, form.members ?? {});
@@ -165,36 +165,36 @@ function unsaid(name: string, member: string, choices: FlatForm<unknown>['choice
 
 /** Without a type for REST, members have other names at most. */
 function unnamed(name: string, members: NonNullable<FlatForm<unknown>['members']>): string[] {
-  const others = Object.entries(members).filter(([, said]) => typeof said !== 'string' || said.includes('.'));
+  const others = Object.entries(members).filter(([, memberForm]) => typeof memberForm !== 'string' || memberForm.includes('.'));
   return others.map(([member]) => `${name}.${member} has another form on REST, which needs a type`);
 }
 
 /** The same type with other names. */
 function withNames(type: GraphQLInputObjectType, members: NonNullable<FlatForm<unknown>['members']>): GraphQLInputObjectType {
   const config = type.toConfig();
-  const fields = Object.entries(config.fields).map(([name, field]) => [memberOf(members[name]).name ?? name, field] as const);
+  const fields = Object.entries(config.fields).map(([name, field]) => [toMember(members[name]).name ?? name, field] as const);
   return new GraphQLInputObjectType({ ...config, fields: Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1))) });
 }
 
-function memberOf(said: string | Member | undefined): Member {
-  return typeof said === 'string' ? { name: said } : (said ?? {});
+function toMember(memberForm: string | Member | undefined): Member {
+  return typeof memberForm === 'string' ? { name: memberForm } : (memberForm ?? {});
 }
 
 /** Without inputs, enums and scalars that nothing of the schema uses. */
 function withoutUnused(schema: GraphQLSchema): GraphQLSchema {
   const { types, ...config } = schema.toConfig();
   const isRoot = (type: GraphQLNamedType) => isObjectType(type) || isInterfaceType(type) || isUnionType(type);
-  const used = new GraphQLSchema({ ...config, types: types.filter(isRoot) });
-  return new GraphQLSchema({ ...config, types: types.filter(({ name }) => used.getType(name) !== undefined) });
+  const usedSchema = new GraphQLSchema({ ...config, types: types.filter(isRoot) });
+  return new GraphQLSchema({ ...config, types: types.filter(({ name }) => usedSchema.getType(name) !== undefined) });
 }
 
 type Field = Pick<GraphQLField<unknown, GraphContext>, 'args'>;
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** Of the arguments of a root field; undefined when none has a flat form. */
-export function flattener({ args }: Field): ((given: Arguments) => Arguments) | undefined {
+export function flattener({ args }: Field): ((givenArguments: Arguments) => Arguments) | undefined {
   const forms = args.flatMap(({ name, type }) => {
-    const form = formOf(type);
+    const form = findForm(type);
     return form === undefined ? [] : [[name, form] as const];
   });
   if (forms.length === 0) return undefined;
@@ -212,25 +212,25 @@ export function flattener({ args }: Field): ((given: Arguments) => Arguments) | 
  * @param given  the arguments of the root field as the document has them.
  * @param flatPath  begins with the name of an argument, or with a member of the argument `input`, else of another one such as `filter`.
  */
-export function documentPath({ args }: Field, given: Arguments, flatPath: string): Place {
-  const place = placeOf(flatPath);
+export function documentPath({ args }: Field, givenArguments: Arguments, flatPath: string): Place {
+  const place = parsePlace(flatPath);
   const [first, ...rest] = place;
   const input = args.find(({ name }) => name === 'input');
   const argument = args.find(({ name }) => name === first);
   // The input of a response has a member `input`, which is what a fault of the domain names.
   const isMember = argument === input && input !== undefined && hasMember(input.type, 'input');
-  if (argument !== undefined && !isMember) return [argument.name, ...placeIn(argument.type, given[argument.name], rest)];
+  if (argument !== undefined && !isMember) return [argument.name, ...placeIn(argument.type, givenArguments[argument.name], rest)];
   const holder = input ?? args.find(({ type }) => typeof first === 'string' && hasMember(type, first));
-  return holder === undefined ? place : [holder.name, ...placeIn(holder.type, given[holder.name], place)];
+  return holder === undefined ? place : [holder.name, ...placeIn(holder.type, givenArguments[holder.name], place)];
 }
 
 function hasMember(type: GraphQLInputType, name: string): boolean {
-  const named = namedType(type);
-  return isInputObjectType(named) && name in named.getFields();
+  const innerType = namedType(type);
+  return isInputObjectType(innerType) && name in innerType.getFields();
 }
 
 /** `tools[2].url` → `['tools', 2, 'url']` */
-function placeOf(path: string): Place {
+function parsePlace(path: string): Place {
   return [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([text, index]) => (index === undefined ? text : Number(index)));
 }
 
@@ -241,27 +241,27 @@ interface ValueForm {
 }
 
 function placeIn(type: GraphQLInputType, value: unknown, place: Place): Place {
-  return formOf(type)?.place(value, place) ?? place;
+  return findForm(type)?.place(value, place) ?? place;
 }
 
 /** Undefined: the type has one form only, and so has everything in it. */
-function formOf(type: GraphQLInputType): ValueForm | undefined {
-  if (isNonNullType(type)) return formOf(type.ofType);
+function findForm(type: GraphQLInputType): ValueForm | undefined {
+  if (isNonNullType(type)) return findForm(type.ofType);
   if (isListType(type)) {
-    const item = formOf(type.ofType);
+    const item = findForm(type.ofType);
     return item === undefined ? undefined : listForm(item);
   }
   if (!isInputObjectType(type) || !hasFlatForm(type, new Set())) return undefined;
   return type.isOneOf && formSaid(type) !== undefined ? choiceForm(type) : objectForm(type);
 }
 
-function hasFlatForm(type: GraphQLInputObjectType, seen: Set<string>): boolean {
-  if (seen.has(type.name)) return false;
-  seen.add(type.name);
+function hasFlatForm(type: GraphQLInputObjectType, seenTypes: Set<string>): boolean {
+  if (seenTypes.has(type.name)) return false;
+  seenTypes.add(type.name);
   if (flatType(type) !== type) return true;
   return Object.values(type.getFields()).some((field) => {
     const inner = namedType(field.type);
-    return isInputObjectType(inner) && hasFlatForm(inner, seen);
+    return isInputObjectType(inner) && hasFlatForm(inner, seenTypes);
   });
 }
 
@@ -290,11 +290,11 @@ interface ObjectMember {
 
 /** An input without a form of its own may hold some that have one, and may hold itself: what its members are is looked up at their first use. */
 function objectForm(type: GraphQLInputObjectType): ValueForm {
-  const said = formSaid(type)?.members ?? {};
+  const declaredMembers = formSaid(type)?.members ?? {};
   const members = lazily(() =>
     Object.values(type.getFields()).map(({ name, type: inner }): ObjectMember => {
-      const { name: flatName = name, isSpread, ofNull, isJson, ...own } = memberOf(said[name]);
-      const form = isJson === true ? jsonForm(flatType(type), flatName) : formOf(inner);
+      const { name: flatName = name, isSpread, ofNull, isJson, ...own } = toMember(declaredMembers[name]);
+      const form = isJson === true ? jsonForm(flatType(type), flatName) : findForm(inner);
       return { name, flatPath: flatName.split('.'), isSpread: isSpread === true, ofNull, own, form };
     }),
   );
@@ -303,24 +303,24 @@ function objectForm(type: GraphQLInputObjectType): ValueForm {
       if (!hasMembers(value)) return value;
       const flat: Record<string, unknown> = {};
       for (const { name, flatPath, isSpread, ofNull, own, form } of members()) {
-        const given = value[name];
-        if (given === undefined) continue;
-        const inner = given === null ? null : (form?.flatten(given) ?? given);
-        const shown = inner === null ? (ofNull ?? null) : (own.flatten?.(inner) ?? inner);
-        if (isSpread) Object.assign(flat, shown);
-        else put(flat, flatPath, shown);
+        const memberValue = value[name];
+        if (memberValue === undefined) continue;
+        const inner = memberValue === null ? null : (form?.flatten(memberValue) ?? memberValue);
+        const convertedValue = inner === null ? (ofNull ?? null) : (own.flatten?.(inner) ?? inner);
+        if (isSpread) Object.assign(flat, convertedValue);
+        else put(flat, flatPath, convertedValue);
       }
       return flat;
     },
     place: (value, place) => {
       if (place.length === 0) return [];
-      const given = hasMembers(value) ? value : {};
-      const found = memberAt(members(), given, place);
-      if (found === undefined) return place;
-      const { name, flatPath, isSpread, own, form } = found;
+      const givenMembers = hasMembers(value) ? value : {};
+      const foundMember = memberAt(members(), givenMembers, place);
+      if (foundMember === undefined) return place;
+      const { name, flatPath, isSpread, own, form } = foundMember;
       const rest = isSpread ? place : place.slice(flatPath.length);
-      const inside = own.place?.(rest, given[name]) ?? rest;
-      return [name, ...(form?.place(given[name], inside) ?? inside)];
+      const inside = own.place?.(rest, givenMembers[name]) ?? rest;
+      return [name, ...(form?.place(givenMembers[name], inside) ?? inside)];
     },
   };
 }
@@ -343,12 +343,12 @@ function jsonForm(flat: GraphQLInputObjectType, member: string): ValueForm {
 }
 
 /** The member that a flat place is in: by its flat name, else the spread one that was given. */
-function memberAt(members: readonly ObjectMember[], given: object, place: Place): ObjectMember | undefined {
+function memberAt(members: readonly ObjectMember[], givenMembers: object, place: Place): ObjectMember | undefined {
   const isAt = (flatPath: readonly string[]) => flatPath.every((name, index) => index >= place.length || name === place[index]);
   const spread = members.filter(({ isSpread }) => isSpread);
   return (
     members.find(({ flatPath, isSpread }) => !isSpread && isAt(flatPath)) ??
-    spread.find(({ name }) => hasValue((given as Readonly<Record<string, unknown>>)[name])) ??
+    spread.find(({ name }) => hasValue((givenMembers as Readonly<Record<string, unknown>>)[name])) ??
     spread[0]
   );
 }
@@ -365,8 +365,8 @@ function put(flat: Record<string, unknown>, [first = '', ...rest]: readonly stri
 
 function choiceForm(type: GraphQLInputObjectType): ValueForm {
   const { choices = {} } = formSaid(type) ?? {};
-  const inner = lazily(() => new Map(Object.values(type.getFields()).map((field) => [field.name, formOf(field.type)])));
-  const chosen = (value: unknown) => {
+  const inner = lazily(() => new Map(Object.values(type.getFields()).map((field) => [field.name, findForm(field.type)])));
+  const readChoice = (value: unknown) => {
     const name = hasMembers(value) ? Object.keys(value).find((member) => hasValue(value[member])) : undefined;
     const conversion = name === undefined ? undefined : choices[name];
     if (name === undefined || conversion === undefined || !hasMembers(value)) return undefined;
@@ -374,13 +374,13 @@ function choiceForm(type: GraphQLInputObjectType): ValueForm {
   };
   return {
     flatten: (value) => {
-      const choice = chosen(value);
+      const choice = readChoice(value);
       if (choice === undefined) return value;
-      const { conversion, given, form } = choice;
-      return conversion.flatten(form?.flatten(given) ?? given);
+      const { conversion, given: choiceValue, form } = choice;
+      return conversion.flatten(form?.flatten(choiceValue) ?? choiceValue);
     },
     place: (value, place) => {
-      const choice = chosen(value);
+      const choice = readChoice(value);
       if (choice === undefined) return [];
       const { name, conversion, given, form } = choice;
       const inside = conversion.place(place, given);
@@ -390,10 +390,10 @@ function choiceForm(type: GraphQLInputObjectType): ValueForm {
 }
 
 function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+  let madeValue: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    madeValue ??= { value: make() };
+    return madeValue.value;
   };
 }
 

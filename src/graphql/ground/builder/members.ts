@@ -8,7 +8,7 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Members } from '../../../entities/ground/members.ts';
-import { fieldNamed, fieldsOf, type Place } from '../../../lib/selections.ts';
+import { fieldNamed, collectFields, type Place } from '../../../lib/selections.ts';
 
 /**
  * What the resolver of a field reads of its source, for its `extensions`: fields made by `expose…` need none. A field that says nothing
@@ -27,15 +27,15 @@ export function reading<T>(...members: readonly (string & keyof T)[]): { readonl
  * @param typeName  the type of the listed things, anywhere below the field of `info`; things below those are of no interest.
  */
 export function membersRead<T>(info: GraphQLResolveInfo, typeName: string): Members<T> {
-  const known = found.get(info.fieldNodes);
-  if (known !== undefined) return known.members as Members<T>;
+  const knownMembers = membersByNodes.get(info.fieldNodes);
+  if (knownMembers !== undefined) return knownMembers.members as Members<T>;
   const members = new MembersOf(info, typeName).read();
-  found.set(info.fieldNodes, { members });
+  membersByNodes.set(info.fieldNodes, { members });
   return members as Members<T>;
 }
 
 /** By the nodes of the listing field, which belong to one plan of one document. */
-const found = new WeakMap<readonly FieldNode[], { readonly members: Names }>();
+const membersByNodes = new WeakMap<readonly FieldNode[], { readonly members: Names }>();
 
 type Names = ReadonlySet<string> | undefined;
 
@@ -66,7 +66,7 @@ class MembersOf {
       places.push({ selectionSet, type });
     }
     if (places.length === 0) return;
-    for (const { node, parentType } of fieldsOf(this.#info.schema, this.#info.fragments, places)) {
+    for (const { node, parentType } of collectFields(this.#info.schema, this.#info.fragments, places)) {
       // Fields of an interface that the listed type implements are fields of the listed type.
       const owner = type.name === this.#typeName ? type : parentType;
       const field = fieldNamed(this.#info.schema, owner, node.name.value);

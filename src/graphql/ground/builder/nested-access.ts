@@ -22,8 +22,8 @@ import { emptyPage } from '../../../entities/ground/page.ts';
 import type { Caller, Scope } from '../../../entities/people/caller.ts';
 import { flatType } from '../../../lib/flat-inputs.ts';
 import type { GraphContext } from './context.ts';
-import { scopeOf } from './scopes.ts';
-import { accessOf } from './type-access.ts';
+import { findScope } from './scopes.ts';
+import { findAccess } from './type-access.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Fielded = GraphQLObjectType | GraphQLInterfaceType;
@@ -34,7 +34,7 @@ type Field = GraphQLField<unknown, GraphContext>;
  * scope gets null or an empty list or page, and INSUFFICIENT_SCOPE where none of these is possible.
  */
 export function guardNested(schema: GraphQLSchema): void {
-  const roots = rootsOf(schema);
+  const roots = collectRoots(schema);
   for (const type of fieldedTypes(schema)) {
     if (!isObjectType(type) || roots.has(type.name)) continue;
     for (const field of Object.values(type.getFields())) {
@@ -64,20 +64,20 @@ function guarded(place: string, scope: Scope, { type }: Field, inner: Resolver):
 /** The scope that a field below a root field needs in addition to that of its parent; null: none. */
 export function neededScope(parent: Fielded, field: Field): Scope | null {
   if (sharedFields[`${parent.name}.${field.name}`] !== undefined) return null;
-  const named = getNamedType(field.type);
-  const scope = isObjectType(named) || isInterfaceType(named) ? accessOf(named)?.scope : referenceScopes[field.name];
-  return scope === undefined || scope === null || scope === accessOf(parent)?.scope ? null : scope;
+  const fieldType = getNamedType(field.type);
+  const scope = isObjectType(fieldType) || isInterfaceType(fieldType) ? findAccess(fieldType)?.scope : referenceScopes[field.name];
+  return scope === undefined || scope === null || scope === findAccess(parent)?.scope ? null : scope;
 }
 
 /** Types that do not say who may see them, ids and e-mails that domain/ground/access/reference-scopes.ts does not list, and shared fields that are not there. */
 export function accessFaults(schema: GraphQLSchema): string[] {
-  const roots = rootsOf(schema);
+  const roots = collectRoots(schema);
   const types = fieldedTypes(schema);
   const table = 'domain/ground/access/reference-scopes.ts';
   const coordinates = new Set(types.flatMap((type) => Object.keys(type.getFields()).map((name) => `${type.name}.${name}`)));
   return [
     ...types
-      .filter((type) => !roots.has(type.name) && accessOf(type) === undefined)
+      .filter((type) => !roots.has(type.name) && findAccess(type) === undefined)
       .map(({ name }) => `${name} does not say who may see it (access)`),
     ...Object.keys(sharedFields)
       .filter((place) => !coordinates.has(place))
@@ -103,11 +103,11 @@ function unknownReferences(type: Fielded): string[] {
 function rootFaults(root: Fielded): string[] {
   return Object.values(root.getFields()).flatMap((field) => {
     const place = `${root.name}.${field.name}`;
-    const named = getNamedType(field.type);
-    const answered = isObjectType(named) || isInterfaceType(named) ? (accessOf(named)?.scope ?? null) : null;
-    const asked = scopeOf(field) ?? null;
-    const isSame = answered === null || nounOf(answered) === (asked === null ? '' : nounOf(asked));
-    return isSame || sharedFields[place] !== undefined ? [] : [`${place} answers with ${named.name}, which needs ${answered}`];
+    const fieldType = getNamedType(field.type);
+    const answeredScope = isObjectType(fieldType) || isInterfaceType(fieldType) ? (findAccess(fieldType)?.scope ?? null) : null;
+    const askedScope = findScope(field) ?? null;
+    const isSame = answeredScope === null || toNoun(answeredScope) === (askedScope === null ? '' : toNoun(askedScope));
+    return isSame || sharedFields[place] !== undefined ? [] : [`${place} answers with ${fieldType.name}, which needs ${answeredScope}`];
   });
 }
 
@@ -124,7 +124,7 @@ interface HandedOn {
 }
 
 /** Of an operation's input: throws INSUFFICIENT_SCOPE for things that the caller may not read. Undefined when the input refers to none. */
-export type InputCheck = ((caller: Caller, given: Readonly<Record<string, unknown>>) => void) | undefined;
+export type InputCheck = ((caller: Caller, givenInput: Readonly<Record<string, unknown>>) => void) | undefined;
 
 /**
  * Builds the check of an operation's input: things of another noun that `input` refers to need the scope that reads them.
@@ -137,20 +137,20 @@ export function inputCheck(operation: string, { args }: Field): InputCheck {
     const inner = getNamedType(type);
     return isInputObjectType(inner) ? handedOn(inner, [name], new Set()) : [];
   });
-  const foreign = places.filter(({ scope }) => own === null || own === undefined || nounOf(own) !== nounOf(scope));
+  const foreign = places.filter(({ scope }) => own === null || own === undefined || toNoun(own) !== toNoun(scope));
   if (foreign.length === 0) return undefined;
-  return (caller, given) => {
+  return (caller, givenInput) => {
     for (const { path, scope } of foreign) {
-      if (caller.scopes.has(scope) || !isNamed(given, path)) continue;
+      if (caller.scopes.has(scope) || !isNamed(givenInput, path)) continue;
       const param = path.slice(path[0] === 'input' ? 1 : 0).join('.');
       throw new DomainError('INSUFFICIENT_SCOPE', `${param} needs a key with the scope ${scope}`, { param });
     }
   };
 }
 
-function handedOn(type: GraphQLInputObjectType, path: readonly string[], seen: ReadonlySet<string>): HandedOn[] {
-  if (seen.has(type.name)) return [];
-  const within = new Set([...seen, type.name]);
+function handedOn(type: GraphQLInputObjectType, path: readonly string[], seenTypes: ReadonlySet<string>): HandedOn[] {
+  if (seenTypes.has(type.name)) return [];
+  const within = new Set([...seenTypes, type.name]);
   return Object.values(flatType(type).getFields()).flatMap((field) => {
     const inner = getNamedType(field.type);
     const place = [...path, field.name];
@@ -168,11 +168,11 @@ function isNamed(value: unknown, path: readonly string[]): boolean {
   return typeof value === 'object' && value !== null && isNamed((value as Readonly<Record<string, unknown>>)[name], rest);
 }
 
-function nounOf(scope: Scope): string {
+function toNoun(scope: Scope): string {
   return scope.slice(0, scope.indexOf(':'));
 }
 
-function rootsOf(schema: GraphQLSchema): ReadonlySet<string> {
+function collectRoots(schema: GraphQLSchema): ReadonlySet<string> {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   return new Set(roots.flatMap((root) => (root === undefined || root === null ? [] : [root.name])));
 }

@@ -35,7 +35,7 @@ export function registerNode(kind: IdKind, loader: NodeLoader): void {
 }
 
 /** The loader of the things that an id names; undefined for an id that is none, and for one of a kind that no type has. */
-export function nodeLoaderOf(id: string): (NodeLoader & { readonly kind: IdKind }) | undefined {
+export function findNodeLoader(id: string): (NodeLoader & { readonly kind: IdKind }) | undefined {
   const kind = kindOfId(id);
   const loader = kind === undefined ? undefined : loaders.get(kind);
   return kind === undefined || loader === undefined ? undefined : { ...loader, kind };
@@ -56,34 +56,34 @@ const dataLoaders = createContextCache((_context: GraphContext) => new Map<IdKin
  *
  * @returns `never`, which fits the type of any field: the loader of the kind gives what the type shows.
  */
-export function nodeOf(context: GraphContext, kind: IdKind, id: string | null | undefined): Promise<never> | null {
+export function loadNode(context: GraphContext, kind: IdKind, id: string | null | undefined): Promise<never> | null {
   if (id === null || id === undefined || kindOfId(id) !== kind) return null;
-  return dataLoaderOf(context, kind).load(id) as Promise<never>;
+  return findDataLoader(context, kind).load(id) as Promise<never>;
 }
 
 /** Follows an edge to several things, in the order of their ids: without those that `nodeOf` has null for. Null for no ids. */
-export async function nodesOf(context: GraphContext, kind: IdKind, ids: readonly string[] | null | undefined): Promise<never> {
-  const found = ids === null || ids === undefined ? null : await Promise.all(ids.map((id) => nodeOf(context, kind, id)));
-  return (found?.filter((thing) => thing !== null) ?? null) as never;
+export async function loadNodes(context: GraphContext, kind: IdKind, ids: readonly string[] | null | undefined): Promise<never> {
+  const foundNodes = ids === null || ids === undefined ? null : await Promise.all(ids.map((id) => loadNode(context, kind, id)));
+  return (foundNodes?.filter((thing) => thing !== null) ?? null) as never;
 }
 
 /** The thing of any kind that an id names: null also where the key lacks the scope that reads such things. */
 export function seenNode(context: GraphContext, id: string): Promise<Thing | null> | null {
-  const loader = nodeLoaderOf(id);
+  const loader = findNodeLoader(id);
   if (loader === undefined) return null;
   const scope = operationScopes[loader.operation] ?? null;
-  return scope === null || context.caller.scopes.has(scope) ? nodeOf(context, loader.kind, id) : null;
+  return scope === null || context.caller.scopes.has(scope) ? loadNode(context, loader.kind, id) : null;
 }
 
 /** The same for an id of any kind: null also for one of a kind that no type has. */
 export function nodeById(context: GraphContext, id: string | null | undefined): Promise<never> | null {
-  const loader = id === null || id === undefined ? undefined : nodeLoaderOf(id);
-  return loader === undefined ? null : nodeOf(context, loader.kind, id);
+  const loader = id === null || id === undefined ? undefined : findNodeLoader(id);
+  return loader === undefined ? null : loadNode(context, loader.kind, id);
 }
 
 /** Lets edges find a thing that was read already under the rule of a direct look-up. */
 export function keepNode(context: GraphContext, kind: IdKind, thing: Thing): void {
-  dataLoaderOf(context, kind).prime(thing.id, thing);
+  findDataLoader(context, kind).prime(thing.id, thing);
 }
 
 /** Lets the fields of a mutation read what it changed, though fields of another mutation in the document have read it before. */
@@ -91,16 +91,16 @@ export function forgetNodes(context: GraphContext): void {
   dataLoaders.delete(context);
 }
 
-function dataLoaderOf(context: GraphContext, kind: IdKind): DataLoader<string, Thing | null> {
+function findDataLoader(context: GraphContext, kind: IdKind): DataLoader<string, Thing | null> {
   const ofRequest = dataLoaders(context);
-  const known = ofRequest.get(kind);
-  if (known !== undefined) return known;
+  const knownLoader = ofRequest.get(kind);
+  if (knownLoader !== undefined) return knownLoader;
   const loader = loaders.get(kind);
   if (loader === undefined) throw new Error(`no type is registered for ids of the kind ${kind}`);
-  const made = new DataLoader<string, Thing | null>(async (ids) => {
-    const found = new Map((await loader.loadMany(ids, context)).map((thing) => [thing.id, thing]));
-    return ids.map((id) => found.get(id) ?? null);
+  const madeLoader = new DataLoader<string, Thing | null>(async (ids) => {
+    const thingsById = new Map((await loader.loadMany(ids, context)).map((thing) => [thing.id, thing]));
+    return ids.map((id) => thingsById.get(id) ?? null);
   });
-  ofRequest.set(kind, made);
-  return made;
+  ofRequest.set(kind, madeLoader);
+  return madeLoader;
 }

@@ -31,7 +31,7 @@ export function isRestOnly({ extensions }: Extended): boolean {
 
 /** The schema that `/graphql` serves: without what only REST has, and without types that nothing leads to then. */
 export function servedSchema(schema: GraphQLSchema): GraphQLSchema {
-  const served = mapSchema(schema, {
+  const servedApi = mapSchema(schema, {
     [MapperKind.COMPOSITE_FIELD]: (field) => {
       if (isRestOnly(field)) return null;
       const all = Object.entries(field.args ?? {});
@@ -40,7 +40,7 @@ export function servedSchema(schema: GraphQLSchema): GraphQLSchema {
     },
     [MapperKind.INPUT_OBJECT_FIELD]: (member) => (isRestOnly(member) ? null : undefined),
   });
-  return reachable(served);
+  return reachable(servedApi);
 }
 
 /** Types that the root types lead to, and the objects that implement an interface. `pruneSchema` finds the same ones with seven times the work. */

@@ -58,16 +58,16 @@ class FlatInputsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types>
 class RefusalsPlugin<Types extends SchemaTypes> extends RootFieldPlugin<Types> {
   override wrap(inner: Resolver, { parentType, name }: Config<Types>): Resolver {
     const idsOf = once(idReader);
-    const refused = (error: unknown, args: Arguments, context: GraphContext, info: GraphQLResolveInfo): never => {
+    const refuse = (error: unknown, args: Arguments, context: GraphContext, info: GraphQLResolveInfo): never => {
       const ids = error instanceof DomainError ? idsOf(info)(args, context) : [];
       throw notedRefusal(context, `${parentType}.${name}`, error, ids);
     };
     return (root, args: Arguments, context, info) => {
       try {
         const result: unknown = inner(root, args, context, info);
-        return result instanceof Promise ? result.catch((error: unknown) => refused(error, args, context, info)) : result;
+        return result instanceof Promise ? result.catch((error: unknown) => refuse(error, args, context, info)) : result;
       } catch (error) {
-        return refused(error, args, context, info);
+        return refuse(error, args, context, info);
       }
     };
   }
@@ -134,13 +134,13 @@ function isMiss(error: unknown): boolean {
 
 /** Makes something of a root field at its first call: its GraphQL type is not there yet when a plugin wraps it. Each schema has its own. */
 function once<T>(make: (field: Field) => T): (info: Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>) => T {
-  const known = new WeakMap<Field, { readonly value: T }>();
+  const valuesByField = new WeakMap<Field, { readonly value: T }>();
   return ({ parentType, fieldName }) => {
     const field = parentType.getFields()[fieldName];
     if (field === undefined) throw new Error(`${parentType.name} has no field ${fieldName}`);
-    const made = known.get(field) ?? { value: make(field) };
-    known.set(field, made);
-    return made.value;
+    const madeValue = valuesByField.get(field) ?? { value: make(field) };
+    valuesByField.set(field, madeValue);
+    return madeValue.value;
   };
 }
 

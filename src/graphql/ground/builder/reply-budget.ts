@@ -29,21 +29,21 @@ export class ReplyBudgetPlugin<Types extends SchemaTypes> extends BasePlugin<Typ
     { type, parentType }: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     if (parentType === 'Subscription') return resolve;
-    const named = type.kind === 'List' ? type.type : type;
-    const isLeaf = named.kind === 'Scalar' || named.kind === 'Enum';
+    const itemType = type.kind === 'List' ? type.type : type;
+    const isLeaf = itemType.kind === 'Scalar' || itemType.kind === 'Enum';
     const inner = resolve as Resolver;
-    const counted: Resolver = (source, args, context, info) => {
+    const countReply: Resolver = (source, args, context, info) => {
       const budget = context.replyBudget;
       try {
         const value: unknown = inner(source, args, context, info);
         if (budget === undefined) return value;
-        const show = (shown: unknown) => within(budget, shown, String(info.path.key).length + memberBytes, isLeaf);
+        const show = (replyValue: unknown) => within(budget, replyValue, String(info.path.key).length + memberBytes, isLeaf);
         return value instanceof Promise ? value.then(show) : show(value);
       } catch (error) {
         return Promise.reject(error);
       }
     };
-    return counted as GraphQLFieldResolver<unknown, Types['Context'], object>;
+    return countReply as GraphQLFieldResolver<unknown, Types['Context'], object>;
   }
 }
 

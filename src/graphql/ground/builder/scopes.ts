@@ -14,7 +14,7 @@ export interface AuthScopes {
 }
 
 /** The scope that a root field needs; null for any key, undefined where the field does not say. */
-export function scopeOf({ extensions: { pothosOptions } }: Field): Scope | null | undefined {
+export function findScope({ extensions: { pothosOptions } }: Field): Scope | null | undefined {
   if (!hasMembers(pothosOptions) || !hasMembers(pothosOptions.authScopes)) return undefined;
   const { key, anyKey } = pothosOptions.authScopes as Partial<AuthScopes>;
   return anyKey === true ? null : key;

@@ -24,11 +24,11 @@ export interface TypeAccess {
 }
 
 /** What a type says of itself; a connection and its edges say what their nodes do. */
-export function accessOf(type: GraphQLObjectType | GraphQLInterfaceType): TypeAccess | undefined {
+export function findAccess(type: GraphQLObjectType | GraphQLInterfaceType): TypeAccess | undefined {
   const { pothosOptions } = type.extensions;
   if (hasMembers(pothosOptions) && hasMembers(pothosOptions.access)) return pothosOptions.access as unknown as TypeAccess;
   const { nodes, node } = type.getFields();
   const item = type.name.endsWith('Connection') ? nodes : type.name.endsWith('Edge') ? node : undefined;
-  const named = item === undefined ? undefined : getNamedType(item.type);
-  return isObjectType(named) || isInterfaceType(named) ? accessOf(named) : undefined;
+  const itemType = item === undefined ? undefined : getNamedType(item.type);
+  return isObjectType(itemType) || isInterfaceType(itemType) ? findAccess(itemType) : undefined;
 }

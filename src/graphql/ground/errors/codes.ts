@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes } from '../../../entities/ground/errors.ts';
-import { enumOf, textOnRest } from '../types/enums.ts';
+import { createEnum, textOnRest } from '../types/enums.ts';
 
 /** The codes of requests and documents that cannot be run, in addition to the codes of entities/ground/errors.ts. */
 const documentErrorCodes = [
@@ -27,7 +27,7 @@ export function isErrorCode(code: unknown): code is GraphErrorCode {
   return (codes as readonly unknown[]).includes(code);
 }
 
-export const ErrorCodeType = enumOf(
+export const ErrorCodeType = createEnum(
   'ErrorCode',
   'Why something failed: `extensions.code` of each error, `code` of each of its faults, and the code of a failed run.',
   codes,

@@ -28,7 +28,7 @@ export function documentFaults(
   errors: readonly GraphQLError[],
 ): readonly (readonly GraphFault[])[] {
   const nodes = new Set(errors.flatMap((error) => error.nodes ?? []));
-  const places = placesOf(schema, document, nodes);
+  const places = findPlaces(schema, document, nodes);
   return errors.map((error) => {
     // The last node is where it happens; the first may be a definition.
     const node = error.nodes?.findLast((one) => places.has(one));
@@ -61,14 +61,14 @@ function isLiteral(node: ASTNode): node is ValueNode {
   return kinds.includes(node.kind);
 }
 
-function placesOf(schema: GraphQLSchema, document: DocumentNode, nodes: ReadonlySet<ASTNode>): ReadonlyMap<ASTNode, Place> {
+function findPlaces(schema: GraphQLSchema, document: DocumentNode, nodes: ReadonlySet<ASTNode>): ReadonlyMap<ASTNode, Place> {
   const places = new Map<ASTNode, Place>();
   const typeInfo = new TypeInfo(schema);
   const enter = (node: ASTNode, _key: unknown, parent: Ancestor | undefined, keys: Keys, above: readonly Ancestor[]) => {
     if (!nodes.has(node)) return;
     // For a list TypeInfo has the type of its items already.
     const type = node.kind === Kind.LIST ? typeInfo.getParentInputType() : typeInfo.getInputType();
-    places.set(node, { ...placeOf(node, parent, above, keys), type: type ?? undefined });
+    places.set(node, { ...findPlace(node, parent, above, keys), type: type ?? undefined });
   };
   visit(document, visitWithTypeInfo(typeInfo, { enter }));
   return places;
@@ -79,7 +79,7 @@ export function variablePlaces(document: DocumentNode): ReadonlyMap<string, stri
   const places = new Map<string, string>();
   visit(document, {
     Variable: (node, _key, parent, keys, above) => {
-      const { path, isInArgument } = placeOf(node, parent, above, keys);
+      const { path, isInArgument } = findPlace(node, parent, above, keys);
       if (isInArgument && !places.has(node.name.value)) places.set(node.name.value, path);
     },
   });
@@ -90,7 +90,7 @@ type Ancestor = ASTNode | readonly ASTNode[];
 type Keys = readonly (string | number)[];
 
 /** @param keys  of the nodes from the document on: a number is a place in the list that is the ancestor there. */
-function placeOf(node: ASTNode, parent: Ancestor | undefined, above: readonly Ancestor[], keys: Keys): Omit<Place, 'type'> {
+function findPlace(node: ASTNode, parent: Ancestor | undefined, above: readonly Ancestor[], keys: Keys): Omit<Place, 'type'> {
   let path = '';
   let isInArgument = false;
   let before: Ancestor | undefined;

@@ -37,13 +37,13 @@ export function inputFault({ path, type, value, error }: RefusedValue): GraphFau
   const unknown = /^Field "(\w{1,100})\w*" is not defined by type "(\w+)"\.(.*)$/s.exec(error.message);
   if (unknown !== null) {
     const [, name = '', owner = '', hint = ''] = unknown;
-    return faultOf(joined(path, name), 'UNSUPPORTED_VALUE', `is no member of ${owner}.${hint}`);
+    return makeFault(joined(path, name), 'UNSUPPORTED_VALUE', `is no member of ${owner}.${hint}`);
   }
   if (type === undefined) return { path, code: 'INVALID_VALUE', message: error.message, allowed: null };
   const nullable = getNullableType(type);
   if (isInputObjectType(nullable)) {
     if (!nullable.isOneOf || !isRecord(value))
-      return faultOf(path, 'INVALID_TYPE', `must be an object, not ${nounOfValue(value)}`);
+      return makeFault(path, 'INVALID_TYPE', `must be an object, not ${nounOfValue(value)}`);
     const names = Object.keys(nullable.getFields());
     return oneOfFault(
       path,
@@ -51,24 +51,24 @@ export function inputFault({ path, type, value, error }: RefusedValue): GraphFau
       names.filter((name) => Object.hasOwn(value, name)),
     );
   }
-  if (value === null) return faultOf(path, 'INVALID_TYPE', `must be ${nounOfInput(type)}, not null`, allowedBy(nullable));
-  if (!isLeafType(nullable)) return faultOf(path, 'INVALID_TYPE', `must be ${nounOfInput(type)}, not ${nounOfValue(value)}`);
+  if (value === null) return makeFault(path, 'INVALID_TYPE', `must be ${nounOfInput(type)}, not null`, allowedBy(nullable));
+  if (!isLeafType(nullable)) return makeFault(path, 'INVALID_TYPE', `must be ${nounOfInput(type)}, not ${nounOfValue(value)}`);
   if (isEnumType(nullable)) {
     const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
-    return faultOf(path, code, `must be ${nounOfInput(type)}`, allowedBy(nullable));
+    return makeFault(path, code, `must be ${nounOfInput(type)}`, allowedBy(nullable));
   }
   if (isSpecifiedScalarType(nullable)) {
-    return faultOf(path, 'INVALID_TYPE', `must be ${nounOfInput(type)}, not ${nounOfValue(value)}`);
+    return makeFault(path, 'INVALID_TYPE', `must be ${nounOfInput(type)}, not ${nounOfValue(value)}`);
   }
   return scalarFault(path, value, error);
 }
 
 export function missingFault(path: string): GraphFault {
-  return faultOf(path, 'MISSING_REQUIRED_PARAMETER', 'is required');
+  return makeFault(path, 'MISSING_REQUIRED_PARAMETER', 'is required');
 }
 
-export function faultOf(path: string, code: GraphErrorCode, rule: string, allowed: Allowed | null = null): GraphFault {
-  return { path, code, message: `${path} ${rule}`, allowed };
+export function makeFault(path: string, code: GraphErrorCode, rule: string, allowedValues: Allowed | null = null): GraphFault {
+  return { path, code, message: `${path} ${rule}`, allowed: allowedValues };
 }
 
 /** The type at a path of a value, which a list may leave out: graphql-js takes one item for a list of one. */
@@ -93,9 +93,9 @@ function itemless(type: GraphQLInputType, isOnce: boolean): GraphQLInputType {
   return at;
 }
 
-function oneOfFault(path: string, names: readonly string[], given: readonly string[]): GraphFault {
-  const code = given.length === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
-  return faultOf(path, given.length === 1 ? 'INVALID_TYPE' : code, `must hold exactly one of ${names.join(', ')}`);
+function oneOfFault(path: string, names: readonly string[], givenNames: readonly string[]): GraphFault {
+  const code = givenNames.length === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
+  return makeFault(path, givenNames.length === 1 ? 'INVALID_TYPE' : code, `must hold exactly one of ${names.join(', ')}`);
 }
 
 /** A scalar of the service says itself what is wrong; a DomainError among them names a member below. */
@@ -105,7 +105,7 @@ function scalarFault(path: string, value: unknown, { message, originalError }: G
     const at = detail.param === undefined ? path : joined(path, dotted(detail.param));
     return { path: at, code, message: originalError.message, allowed: detail.allowed ?? null };
   }
-  return faultOf(path, typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE', `is not allowed: ${message}`);
+  return makeFault(path, typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE', `is not allowed: ${message}`);
 }
 
 function allowedBy(type: GraphQLInputType): Allowed | null {

@@ -40,8 +40,8 @@ export function notePlaces(schema: GraphQLSchema): void {
 }
 
 function noting({ args: definitions }: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
-  const note = (error: unknown, given: Arguments): never => {
-    if (error instanceof DomainError) places.set(error, { definitions, given });
+  const note = (error: unknown, givenArguments: Arguments): never => {
+    if (error instanceof DomainError) places.set(error, { definitions, given: givenArguments });
     throw error;
   };
   return (source, args: Arguments, context, info) => {
@@ -57,12 +57,12 @@ function noting({ args: definitions }: GraphQLField<unknown, GraphContext>, inne
 /** The faults of an error of the domain, in the words of the document. Empty when the error is about no member. */
 export function domainFaults(error: DomainError): readonly GraphFault[] {
   const { code, message, detail } = error;
-  const { param, allowed, faults } = detail;
+  const { param, allowed: allowedValues, faults } = detail;
   const own: Fault | undefined =
-    param === undefined ? undefined : { code, message, param, ...(allowed === undefined ? {} : { allowed }) };
+    param === undefined ? undefined : { code, message, param, ...(allowedValues === undefined ? {} : { allowed: allowedValues }) };
   const place = places.get(error);
   return (faults ?? (own === undefined ? [] : [own])).map((fault) => {
-    const path = place === undefined ? null : pathOf(place, fault.param);
+    const path = place === undefined ? null : findPath(place, fault.param);
     return { path, code: fault.code, message: inWordsOfGraphql(renamed(fault, path)), allowed: fault.allowed ?? null };
   });
 }
@@ -91,9 +91,9 @@ export function inWordsOfGraphql(message: string): string {
  *
  * @returns null when the field has no such place.
  */
-function pathOf({ definitions, given }: Place, name: string): string | null {
+function findPath({ definitions, given: givenArguments }: Place, name: string): string | null {
   const param = name === 'aiId' ? 'agentId' : name;
-  const [head, ...rest] = documentPath({ args: definitions }, given, param).map(String);
+  const [head, ...rest] = documentPath({ args: definitions }, givenArguments, param).map(String);
   const keys = dotted(param).split('.');
   const own = definitions.find((argument) => argument.name === head && !isRestOnly(argument));
   if (own !== undefined) {

@@ -28,11 +28,11 @@ export interface ErrorExtensions {
 export function presentError(error: unknown, context: ErrorContext): GraphQLError {
   // Presented already: the results of a subscription are, before they are sent.
   if (error instanceof GraphQLError && error.extensions.requestId === context.requestId) return error;
-  const located = error instanceof GraphQLError ? error : undefined;
+  const graphError = error instanceof GraphQLError ? error : undefined;
   const cause = unwrapError(error);
-  if (located !== undefined && isFaultOfRequest(located, cause)) {
-    const { code, faults } = located.extensions;
-    return placed(located.message, located, {
+  if (graphError !== undefined && isFaultOfRequest(graphError, cause)) {
+    const { code, faults } = graphError.extensions;
+    return placed(graphError.message, graphError, {
       code: isErrorCode(code) ? code : 'GRAPHQL_VALIDATION_FAILED',
       faults: (faults ?? []) as readonly GraphFault[],
       requestId: context.requestId,
@@ -40,21 +40,21 @@ export function presentError(error: unknown, context: ErrorContext): GraphQLErro
   }
   const { code, message, detail } = publicError(cause);
   if (!(cause instanceof DomainError) && !isAbort(cause)) {
-    context.logger.error({ err: cause, requestId: context.requestId, path: located?.path }, 'a GraphQL field failed');
+    context.logger.error({ err: cause, requestId: context.requestId, path: graphError?.path }, 'a GraphQL field failed');
   }
   const { retryAfterSeconds } = detail;
   const faults = cause instanceof DomainError ? domainFaults(cause) : [];
   // The message of an error is that of its first fault.
   const isOfFault = cause instanceof DomainError && (detail.faults?.[0]?.message ?? message) === message;
-  return placed((isOfFault ? faults[0]?.message : undefined) ?? inWordsOfGraphql(message), located, {
+  return placed((isOfFault ? faults[0]?.message : undefined) ?? inWordsOfGraphql(message), graphError, {
     ...{ code, faults, requestId: context.requestId },
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }
 
-function placed(message: string, located: GraphQLError | undefined, extensions: ErrorExtensions): GraphQLError {
-  if (located === undefined) return new GraphQLError(message, { extensions: { ...extensions } });
-  const { nodes = null, source = null, positions = null, path = null } = located;
+function placed(message: string, graphError: GraphQLError | undefined, extensions: ErrorExtensions): GraphQLError {
+  if (graphError === undefined) return new GraphQLError(message, { extensions: { ...extensions } });
+  const { nodes = null, source = null, positions = null, path = null } = graphError;
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extensions } });
 }
 

@@ -4,7 +4,7 @@ import { builder } from '../builder/builder.ts';
  * Makes a GraphQL enum of an entity's const array, with a sentence for each value; the compiler refuses a missing or a surplus sentence. Names are
  * the values in upper case with `_` between words (`in_progress` → `IN_PROGRESS`); resolvers see the entity's values.
  */
-export function enumOf<const Value extends string>(
+export function createEnum<const Value extends string>(
   name: string,
   description: string,
   values: readonly Value[],
@@ -14,12 +14,12 @@ export function enumOf<const Value extends string>(
   return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
     description,
     extensions,
-    values: Object.fromEntries(values.map((value) => [nameOf(value), { value, description: descriptions[value] }])),
+    values: Object.fromEntries(values.map((value) => [toEnumName(value), { value, description: descriptions[value] }])),
   });
 }
 
 /** `in_progress` → `IN_PROGRESS`, `createdAt` → `CREATED_AT` */
-function nameOf(value: string): string {
+function toEnumName(value: string): string {
   return value
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toUpperCase()

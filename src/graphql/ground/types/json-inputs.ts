@@ -23,8 +23,8 @@ export const eitherSpelling = { takesEitherSpelling: true } as const;
  *
  * @param taken  members of the reply, which clients send back with what they changed; not used.
  */
-export function strictInput(...taken: readonly string[]) {
-  return { takenMembers: taken } as const;
+export function strictInput(...takenNames: readonly string[]) {
+  return { takenMembers: takenNames } as const;
 }
 
 /** Functions of callers, as the formats of requests have them: members of other versions of a format are ignored. */

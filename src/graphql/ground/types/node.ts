@@ -2,7 +2,7 @@ import { requireScope } from '../../../domain/ground/access/policy.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { builder } from '../builder/builder.ts';
 import type { GraphContext } from '../builder/context.ts';
-import { nodeLoaderOf, nodeOf, type Thing } from '../builder/nodes.ts';
+import { findNodeLoader, loadNode, type Thing } from '../builder/nodes.ts';
 
 /** `nodes` takes at most so many ids. */
 const idsMax = 100;
@@ -14,7 +14,7 @@ export const NodeType = builder.interfaceRef<Thing>('Node').implement({
     id: t.exposeID('id', { description: 'A unique id. Its prefix names the kind of thing; the rest is opaque.' }),
   }),
   resolveType: (thing) => {
-    const { typeName } = nodeLoaderOf(thing.id) ?? {};
+    const { typeName } = findNodeLoader(thing.id) ?? {};
     return typeof typeName === 'function' ? typeName(thing) : typeName;
   },
 });
@@ -42,8 +42,8 @@ builder.queryFields((t) => ({
 
 /** @throws DomainError INSUFFICIENT_SCOPE for a kind of thing that the key may not read. */
 function findNode(context: GraphContext, id: string): Promise<Thing> | null {
-  const loader = nodeLoaderOf(id);
+  const loader = findNodeLoader(id);
   if (loader === undefined) return null;
   requireScope(context.caller, loader.operation);
-  return nodeOf(context, loader.kind, id);
+  return loadNode(context, loader.kind, id);
 }

@@ -97,11 +97,11 @@ function parseCount(value: unknown): number {
 /** Returns the value it gets. Walks without recursion, so no nesting of a caller can exhaust the stack. */
 export function boundedJson(root: unknown): unknown {
   let level: unknown[] = [root];
-  let seen = 0;
+  let seenCount = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > jsonDepthMax) throw new GraphQLError(`JSON must be at most ${jsonDepthMax} levels deep`);
-    seen += level.length;
-    if (seen > jsonValuesMax) throw new GraphQLError(`JSON must hold at most ${jsonValuesMax} values`);
+    seenCount += level.length;
+    if (seenCount > jsonValuesMax) throw new GraphQLError(`JSON must hold at most ${jsonValuesMax} values`);
     const next: unknown[] = [];
     for (const value of level) {
       if (typeof value === 'string') requireStorable(value);

@@ -7,20 +7,20 @@ import {
   erasureStatuses,
 } from '../../../entities/operations/data-life/jobs.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { ErasureRef, OrganizationRef, UserRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 
-const ErasureStatusType = enumOf('ErasureStatus', 'How far an erasure is.', erasureStatuses, {
+const ErasureStatusType = createEnum('ErasureStatus', 'How far an erasure is.', erasureStatuses, {
   PENDING: 'It waits for its turn. The membership, keys and sessions have ended.',
   RUNNING: 'It goes on; `report` says what is done.',
   DONE: 'All is done.',
   STOPPED: 'A legal hold was set meanwhile. `report` says what was erased before; after the end of the hold, erase again.',
 } satisfies Record<ErasureStatus, string>);
 
-const ErasureActionType = enumOf('ErasureAction', 'What an erasure did with rows.', erasureActions, {
+const ErasureActionType = createEnum('ErasureAction', 'What an erasure did with rows.', erasureActions, {
   ERASED: 'They are gone.',
   TRANSFERRED: 'Another person has them now.',
   PSEUDONYMISED: 'They stay without what says who the person is.',
@@ -62,28 +62,28 @@ const ErasureType = ErasureRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization; null when it was deleted.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     userId: t.exposeID('userId', { description: 'The person.' }),
     user: t.field({
       type: UserRef,
       nullable: true,
       description: 'The person; null once it is erased, and for one that the caller may not see.',
-      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+      resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
     transferToUserId: t.exposeID('transferToUserId', { description: 'Who got what others use too.' }),
     transferTo: t.field({
       type: UserRef,
       nullable: true,
       description: 'Who got what others use too; null for one that the caller may not see.',
-      resolve: ({ transferToUserId }, _args, context) => nodeOf(context, 'user', transferToUserId),
+      resolve: ({ transferToUserId }, _args, context) => loadNode(context, 'user', transferToUserId),
     }),
     requestedByUserId: t.exposeID('requestedByUserId', { description: 'Who asked for it.' }),
     requestedBy: t.field({
       type: UserRef,
       nullable: true,
       description: 'Who asked for it; null for one that the caller may not see.',
-      resolve: ({ requestedByUserId }, _args, context) => nodeOf(context, 'user', requestedByUserId),
+      resolve: ({ requestedByUserId }, _args, context) => loadNode(context, 'user', requestedByUserId),
     }),
   }),
 });
@@ -94,7 +94,7 @@ registerNode('erasure', {
   loadMany: (ids, { deps, caller }) => getErasures(deps, caller, ids),
 });
 
-const ErasureConnection = connectionOf(ErasureType, 'Erasure', 'Erasures');
+const ErasureConnection = makeConnection(ErasureType, 'Erasure', 'Erasures');
 
 builder.queryField('erasures', (t) =>
   t.field({

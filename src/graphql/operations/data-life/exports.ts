@@ -8,13 +8,13 @@ import {
 } from '../../../domain/operations/data-life/exports.ts';
 import { type ExportStatus, exportStatuses } from '../../../entities/operations/data-life/jobs.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { DataExportRef, OrganizationRef, UserRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 
-const DataExportStatusType = enumOf('DataExportStatus', 'How far an export is.', exportStatuses, {
+const DataExportStatusType = createEnum('DataExportStatus', 'How far an export is.', exportStatuses, {
   PENDING: 'It waits for its turn.',
   RUNNING: 'It is being written.',
   READY: 'It can be downloaded.',
@@ -49,35 +49,35 @@ const DataExportType = DataExportRef.implement({
     counts: t.field({
       type: [RowCountType],
       description: 'How many rows of each table are in it so far.',
-      resolve: ({ counts }) => countsOf(counts),
+      resolve: ({ counts }) => listCounts(counts),
     }),
     sizeBytes: t.expose('sizeBytes', { type: 'Count', nullable: true, description: 'The bytes of the file.' }),
     url: t.string({
       nullable: true,
       description:
         'A link that downloads it without a key, for an hour; select it again for a new one. It ends with the key or the session that selected it, and when its person may not read the export any more. Null before it is ready, and for everybody but those who may read it now: the person of an own export, by a key that may read all that the person has; else administrators, by a key with all scopes that read and ADMIN:WRITE.',
-      resolve: (found, _args, { deps, caller }) => exportUrl(deps, caller, found),
+      resolve: (dataExport, _args, { deps, caller }) => exportUrl(deps, caller, dataExport),
     }),
     orgId: t.exposeID('orgId', { description: 'The organization.' }),
     organization: t.field({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization; null when it was deleted.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     userId: t.exposeID('userId', { nullable: true, description: 'The person; null: the whole organization.' }),
     user: t.field({
       type: UserRef,
       nullable: true,
       description: 'The person; null for the whole organization, and for one that the caller may not see.',
-      resolve: ({ userId }, _args, context) => (userId === null ? null : nodeOf(context, 'user', userId)),
+      resolve: ({ userId }, _args, context) => (userId === null ? null : loadNode(context, 'user', userId)),
     }),
     requestedByUserId: t.exposeID('requestedByUserId', { description: 'Who asked for it.' }),
     requestedBy: t.field({
       type: UserRef,
       nullable: true,
       description: 'Who asked for it; null for one that the caller may not see.',
-      resolve: ({ requestedByUserId }, _args, context) => nodeOf(context, 'user', requestedByUserId),
+      resolve: ({ requestedByUserId }, _args, context) => loadNode(context, 'user', requestedByUserId),
     }),
   }),
 });
@@ -88,7 +88,7 @@ registerNode('dataExport', {
   loadMany: (ids, { deps, caller }) => getDataExports(deps, caller, ids),
 });
 
-const DataExportConnection = connectionOf(DataExportType, 'DataExport', 'Exports');
+const DataExportConnection = makeConnection(DataExportType, 'DataExport', 'Exports');
 
 builder.queryField('dataExports', (t) =>
   t.field({
@@ -135,6 +135,6 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-function countsOf(counts: Readonly<Record<string, number>>): RowCount[] {
+function listCounts(counts: Readonly<Record<string, number>>): RowCount[] {
   return Object.entries(counts).map(([table, count]) => ({ table, count }));
 }

@@ -1,7 +1,7 @@
 import { endLegalHold, getLegalHolds, listLegalHolds, setLegalHold } from '../../../domain/operations/data-life/holds.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { LegalHoldRef, OrganizationRef, UserRef } from '../../ground/refs.ts';
 import { NodeType } from '../../ground/types/node.ts';
 
@@ -19,28 +19,28 @@ const LegalHoldType = LegalHoldRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization; null when it was deleted.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     userId: t.exposeID('userId', { nullable: true, description: 'The person; null: the whole organization.' }),
     user: t.field({
       type: UserRef,
       nullable: true,
       description: 'The person; null for the whole organization, and for one that the caller may not see.',
-      resolve: ({ userId }, _args, context) => (userId === null ? null : nodeOf(context, 'user', userId)),
+      resolve: ({ userId }, _args, context) => (userId === null ? null : loadNode(context, 'user', userId)),
     }),
     createdByUserId: t.exposeID('createdByUserId', { description: 'Who set it.' }),
     createdBy: t.field({
       type: UserRef,
       nullable: true,
       description: 'Who set it; null for one that the caller may not see.',
-      resolve: ({ createdByUserId }, _args, context) => nodeOf(context, 'user', createdByUserId),
+      resolve: ({ createdByUserId }, _args, context) => loadNode(context, 'user', createdByUserId),
     }),
     endedByUserId: t.exposeID('endedByUserId', { nullable: true, description: 'Who ended it; null while it lasts.' }),
     endedBy: t.field({
       type: UserRef,
       nullable: true,
       description: 'Who ended it; null while it lasts, and for one that the caller may not see.',
-      resolve: ({ endedByUserId }, _args, context) => (endedByUserId === null ? null : nodeOf(context, 'user', endedByUserId)),
+      resolve: ({ endedByUserId }, _args, context) => (endedByUserId === null ? null : loadNode(context, 'user', endedByUserId)),
     }),
   }),
 });
@@ -51,7 +51,7 @@ registerNode('legalHold', {
   loadMany: (ids, { deps, caller }) => getLegalHolds(deps, caller, ids),
 });
 
-const LegalHoldConnection = connectionOf(LegalHoldType, 'LegalHold', 'Legal holds');
+const LegalHoldConnection = makeConnection(LegalHoldType, 'LegalHold', 'Legal holds');
 
 const LegalHoldFilterInput = builder.inputType('LegalHoldFilter', {
   description: 'Holds that fit all its members.',

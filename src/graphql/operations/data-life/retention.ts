@@ -1,4 +1,4 @@
-import { retentionsOf, updateDataRetention } from '../../../domain/operations/data-life/retention.ts';
+import { loadRetentions, updateDataRetention } from '../../../domain/operations/data-life/retention.ts';
 import {
   type RetainedKind,
   type Retention,
@@ -9,7 +9,7 @@ import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { OrganizationRef } from '../../ground/refs.ts';
 
-const retentionOf = batched((orgIds: readonly string[], { deps }) => retentionsOf(deps, orgIds));
+const retentionOf = batched((orgIds: readonly string[], { deps }) => loadRetentions(deps, orgIds));
 
 /** Whoever sees the organization may know how long it keeps what they say there. */
 const RetentionPeriodType = builder.objectRef<RetentionPeriod>('RetentionPeriod').implement({
@@ -24,7 +24,7 @@ const RetentionPeriodType = builder.objectRef<RetentionPeriod>('RetentionPeriod'
   }),
 });
 
-const kept = {
+const keptDescriptions = {
   chats: 'Chats, conversations and threads of responses, with all that is in them, from their last change on.',
   runs: 'Runs, and stored responses with their items and messages, from their end on. Messages of chats stay.',
   events: 'The events of runs of chats, from their end on.',
@@ -36,11 +36,11 @@ const DataRetentionType = builder.objectRef<Retention>('DataRetention').implemen
   access: { scope: null },
   description: 'How long an organization keeps what it gathers. What a legal hold keeps stays longer.',
   fields: (t) => ({
-    chats: t.expose('chats', { type: RetentionPeriodType, description: kept.chats }),
-    runs: t.expose('runs', { type: RetentionPeriodType, description: kept.runs }),
-    events: t.expose('events', { type: RetentionPeriodType, description: kept.events }),
-    usage: t.expose('usage', { type: RetentionPeriodType, description: kept.usage }),
-    audit: t.expose('audit', { type: RetentionPeriodType, description: kept.audit }),
+    chats: t.expose('chats', { type: RetentionPeriodType, description: keptDescriptions.chats }),
+    runs: t.expose('runs', { type: RetentionPeriodType, description: keptDescriptions.runs }),
+    events: t.expose('events', { type: RetentionPeriodType, description: keptDescriptions.events }),
+    usage: t.expose('usage', { type: RetentionPeriodType, description: keptDescriptions.usage }),
+    audit: t.expose('audit', { type: RetentionPeriodType, description: keptDescriptions.audit }),
   }),
 });
 
@@ -52,18 +52,18 @@ builder.objectField(OrganizationRef, 'dataRetention', (t) =>
   }),
 );
 
-const boundsOf = (kind: RetainedKind) => `From ${retentionDays[kind].min} to ${retentionDays[kind].max.toLocaleString('en')}`;
-const choiceOf = (kind: RetainedKind) => `${kept[kind]} ${boundsOf(kind)} days; null: as the installation does.`;
+const describeBounds = (kind: RetainedKind) => `From ${retentionDays[kind].min} to ${retentionDays[kind].max.toLocaleString('en')}`;
+const describeChoice = (kind: RetainedKind) => `${keptDescriptions[kind]} ${describeBounds(kind)} days; null: as the installation does.`;
 
 const UpdateDataRetentionInput = builder.inputType('UpdateDataRetentionInput', {
   description: 'How long an organization keeps data from now on: absent members are kept.',
   fields: (t) => ({
     orgId: t.id({ required: false, description: "Default: the caller's organization. Others need a TENANT or INSTANCE key." }),
-    chatDays: t.int({ required: false, description: choiceOf('chats') }),
-    runDays: t.int({ required: false, description: choiceOf('runs') }),
-    eventDays: t.int({ required: false, description: choiceOf('events') }),
-    usageDays: t.int({ required: false, description: choiceOf('usage') }),
-    auditDays: t.int({ required: false, description: choiceOf('audit') }),
+    chatDays: t.int({ required: false, description: describeChoice('chats') }),
+    runDays: t.int({ required: false, description: describeChoice('runs') }),
+    eventDays: t.int({ required: false, description: describeChoice('events') }),
+    usageDays: t.int({ required: false, description: describeChoice('usage') }),
+    auditDays: t.int({ required: false, description: describeChoice('audit') }),
   }),
 });
 

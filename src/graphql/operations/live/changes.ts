@@ -18,7 +18,7 @@ import { type BuilderTypes, builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
 import { type ArgBuilder, decodeCursor, encodeCursor } from '../../ground/pagination.ts';
 import { AgentRef, ApiKeyRef, ChatRef, DataSourceRef, IntegrationRef, MemoryRef, MessageRef, RunRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { UsageReportType } from '../usage/usage.ts';
 import { nodeOfChange } from './nodes.ts';
@@ -28,7 +28,7 @@ import { nodeOfChange } from './nodes.ts';
  * under the rights of that moment.
  */
 
-const ChangeKindType = enumOf('ChangeKind', 'What happened to a thing of a list, as the caller sees the list.', changeKinds, {
+const ChangeKindType = createEnum('ChangeKind', 'What happened to a thing of a list, as the caller sees the list.', changeKinds, {
   created: 'It is new, or the caller may see it from now on.',
   updated: 'It has changed. Also told of a thing that the client does not know: take it into the list.',
   deleted: 'It is gone, or the caller may not see it any more. Only its id is told.',
@@ -121,16 +121,16 @@ const UsageChangeType = builder.objectRef<UsageChange>('UsageChange').implement(
   }),
 });
 
-const told =
+const timingNote =
   'Changes within a quarter of a second are told once. Subscribe first and load the list then, so that no change is missed.';
 
-function afterArg(arg: ArgBuilder, replayed: string) {
-  const description = `The \`cursor\` of a change: what changed since is told first. ${replayed} INVALID_VALUE when more than 1,000 things changed since: load the list anew.`;
+function afterArg(arg: ArgBuilder, replayedNote: string) {
+  const description = `The \`cursor\` of a change: what changed since is told first. ${replayedNote} INVALID_VALUE when more than 1,000 things changed since: load the list anew.`;
   return { after: arg.string({ required: false, description }) };
 }
 
 /** @throws DomainError INVALID_VALUE naming `after`. */
-function optionsOf({ signal }: GraphContext, { after }: { readonly after?: string | null | undefined }) {
+function toOptions({ signal }: GraphContext, { after }: { readonly after?: string | null | undefined }) {
   if (after === undefined || after === null) return { after: undefined, signal };
   const [time] = decodeCursor(after, ['time']);
   return { after: new Date(String(time)), signal };
@@ -140,15 +140,15 @@ builder.subscriptionFields((t) => ({
   agentsChanged: t.field({
     authScopes: { key: 'AGENTS:READ' },
     type: AgentChange,
-    description: `The agents that \`agents\` lists, as they change: with their tools, skills, flows, inputs, secrets, sources, groups and ratings. An agent that becomes visible to the caller is CREATED, one that does not stay so is DELETED. Of more than 2,000 agents, the end of access is told of the newest. ${told}`,
+    description: `The agents that \`agents\` lists, as they change: with their tools, skills, flows, inputs, secrets, sources, groups and ratings. An agent that becomes visible to the caller is CREATED, one that does not stay so is DELETED. Of more than 2,000 agents, the end of access is told of the newest. ${timingNote}`,
     args: afterArg(t.arg, 'Of agents, changes of their own members and deletions.'),
-    subscribe: (_root, args, context) => watchAgents(context.deps, context.caller, optionsOf(context, args)),
+    subscribe: (_root, args, context) => watchAgents(context.deps, context.caller, toOptions(context, args)),
     resolve: (change) => change,
   }),
   chatsChanged: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: ChatChange,
-    description: `The chats that \`chats\` lists, as they change: at a message, a run that begins or ends, a new name. ${told}`,
+    description: `The chats that \`chats\` lists, as they change: at a message, a run that begins or ends, a new name. ${timingNote}`,
     args: {
       agentId: t.arg.id({
         required: false,
@@ -158,49 +158,49 @@ builder.subscriptionFields((t) => ({
       ...afterArg(t.arg, 'Of chats, all changes, and deletions of the caller’s own.'),
     },
     subscribe: (_root, { agentId, ...args }, context) =>
-      watchChats(context.deps, context.caller, agentId ?? undefined, optionsOf(context, args)),
+      watchChats(context.deps, context.caller, agentId ?? undefined, toOptions(context, args)),
     resolve: (change) => change,
   }),
   messagesChanged: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: MessageChange,
-    description: `The messages of a chat that \`chatMessages\` lists, the newest 1,0, as they are written, changed, rated and removed: those of the active branch, so another branch comes as DELETED and CREATED messages. An answer is CREATED when its run ends; \`runEvents\` tells it word by word. Ends when the chat is deleted or the caller may not read it any more. ${told}`,
+    description: `The messages of a chat that \`chatMessages\` lists, the newest 1,0, as they are written, changed, rated and removed: those of the active branch, so another branch comes as DELETED and CREATED messages. An answer is CREATED when its run ends; \`runEvents\` tells it word by word. Ends when the chat is deleted or the caller may not read it any more. ${timingNote}`,
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       ...afterArg(t.arg, 'Of messages, new and changed ones; removed ones are not told.'),
     },
     subscribe: (_root, { chatId, ...args }, context) =>
-      watchMessages(context.deps, context.caller, chatId, optionsOf(context, args)),
+      watchMessages(context.deps, context.caller, chatId, toOptions(context, args)),
     resolve: (change) => change,
   }),
   dataSourcesChanged: t.field({
     authScopes: { key: 'DATA_SOURCES:READ' },
     type: DataSourceChange,
-    description: `The data sources that \`dataSources\` lists, as they change, also while they are read and indexed. A source that becomes visible to the caller is CREATED, one that does not stay so is DELETED. Of more than 2,000 sources, the end of access is told of the newest. ${told}`,
+    description: `The data sources that \`dataSources\` lists, as they change, also while they are read and indexed. A source that becomes visible to the caller is CREATED, one that does not stay so is DELETED. Of more than 2,000 sources, the end of access is told of the newest. ${timingNote}`,
     args: afterArg(t.arg, 'Of sources, changes of their own members; deleted ones are not told.'),
-    subscribe: (_root, args, context) => watchDataSources(context.deps, context.caller, optionsOf(context, args)),
+    subscribe: (_root, args, context) => watchDataSources(context.deps, context.caller, toOptions(context, args)),
     resolve: (change) => change,
   }),
   runsChanged: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: RunChange,
-    description: `The runs that \`runs\` lists, as they begin, wait, start and end: for administrators those of the organization, for others their own and those of agents that they may edit. A run that is not stored, such as a completion, is told once it is over. ${told}`,
+    description: `The runs that \`runs\` lists, as they begin, wait, start and end: for administrators those of the organization, for others their own and those of agents that they may edit. A run that is not stored, such as a completion, is told once it is over. ${timingNote}`,
     args: afterArg(t.arg, 'Of runs, those that began within a day before that; deleted ones are not told.'),
-    subscribe: (_root, args, context) => watchRuns(context.deps, context.caller, optionsOf(context, args)),
+    subscribe: (_root, args, context) => watchRuns(context.deps, context.caller, toOptions(context, args)),
     resolve: (change) => change,
   }),
   memoriesChanged: t.field({
     authScopes: { key: 'CHATS:READ' },
     type: MemoryChange,
-    description: `What is remembered of the caller, as it changes: by the caller, or by a tool of an agent. ${told}`,
+    description: `What is remembered of the caller, as it changes: by the caller, or by a tool of an agent. ${timingNote}`,
     args: afterArg(t.arg, 'Of memories, new and changed ones; deleted ones are not told.'),
-    subscribe: (_root, args, context) => watchMemories(context.deps, context.caller, optionsOf(context, args)),
+    subscribe: (_root, args, context) => watchMemories(context.deps, context.caller, toOptions(context, args)),
     resolve: (change) => change,
   }),
   connectionsChanged: t.field({
     authScopes: { key: 'CONNECTIONS:READ' },
     type: IntegrationChange,
-    description: `The connections that \`connections\` lists, as they change: also when a service refuses a token. ${told}`,
+    description: `The connections that \`connections\` lists, as they change: also when a service refuses a token. ${timingNote}`,
     args: {
       ofOrganization: t.arg.boolean({
         required: false,
@@ -209,13 +209,13 @@ builder.subscriptionFields((t) => ({
       ...afterArg(t.arg, 'Of connections, new and changed ones; deleted ones are not told.'),
     },
     subscribe: (_root, { ofOrganization, ...args }, context) =>
-      watchConnections(context.deps, context.caller, ofOrganization === true, optionsOf(context, args)),
+      watchConnections(context.deps, context.caller, ofOrganization === true, toOptions(context, args)),
     resolve: (change) => change,
   }),
   apiKeysChanged: t.field({
     authScopes: { key: 'API_KEYS:READ' },
     type: ApiKeyChange,
-    description: `The keys that \`apiKeys\` lists, as they change: a key that is revoked is DELETED. Uses of a key are not told. ${told}`,
+    description: `The keys that \`apiKeys\` lists, as they change: a key that is revoked is DELETED. Uses of a key are not told. ${timingNote}`,
     args: {
       ofOrganization: t.arg.boolean({
         required: false,
@@ -224,15 +224,15 @@ builder.subscriptionFields((t) => ({
       ...afterArg(t.arg, 'Of keys, new and revoked ones.'),
     },
     subscribe: (_root, { ofOrganization, ...args }, context) =>
-      watchApiKeys(context.deps, context.caller, ofOrganization === true, optionsOf(context, args)),
+      watchApiKeys(context.deps, context.caller, ofOrganization === true, toOptions(context, args)),
     resolve: (change) => change,
   }),
   peopleChanged: t.field({
     authScopes: { key: 'ADMIN:READ' },
     type: PeopleChange,
-    description: `The members, invitations and groups of the caller's organization, as they change, for its administrators: also at a new role, name or e-mail of a member, and when an invitation is sent or accepted. Groups are told to keys with the scope GROUPS:READ. ${told}`,
+    description: `The members, invitations and groups of the caller's organization, as they change, for its administrators: also at a new role, name or e-mail of a member, and when an invitation is sent or accepted. Groups are told to keys with the scope GROUPS:READ. ${timingNote}`,
     args: afterArg(t.arg, 'New members and invitations, new and changed groups; what was removed is not told.'),
-    subscribe: (_root, args, context) => watchPeople(context.deps, context.caller, optionsOf(context, args)),
+    subscribe: (_root, args, context) => watchPeople(context.deps, context.caller, toOptions(context, args)),
     resolve: (change) => change,
   }),
   usageChanged: t.field({

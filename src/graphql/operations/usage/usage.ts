@@ -9,12 +9,12 @@ import {
   usedAgentsMax,
 } from '../../../domain/operations/usage.ts';
 import type { AgentUsage, SubjectUsage, UsageDay, UsageReport, UsageSums } from '../../../entities/operations/usage.ts';
-import { agentOf } from '../../agents/agent-edge.ts';
-import { modelOf } from '../../agents/models.ts';
+import { loadAgent } from '../../agents/agent-edge.ts';
+import { findModel } from '../../agents/models.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf } from '../../ground/builder/nodes.ts';
+import { loadNode } from '../../ground/builder/nodes.ts';
 import { restOnly } from '../../ground/builder/one-api.ts';
-import { connectionOf, pageArgs, pageRequest, wholeRequest } from '../../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest, wholeRequest } from '../../ground/pagination.ts';
 import { AgentRef, ApiKeyRef, ModelRef, OrganizationRef, UserRef } from '../../ground/refs.ts';
 
 const access = { scope: 'USAGE:READ' } as const;
@@ -58,7 +58,7 @@ export const AgentUsageType = builder.objectRef<AgentUsage>('AgentUsage').implem
       type: AgentRef,
       nullable: true,
       description: 'The agent; null when it was deleted, and for one that the caller may not see.',
-      resolve: ({ agentId }, _args, context, info) => agentOf(context, agentId, info),
+      resolve: ({ agentId }, _args, context, info) => loadAgent(context, agentId, info),
     }),
   }),
 });
@@ -73,7 +73,7 @@ export const UserUsageType = builder.objectRef<SubjectUsage>('UserUsage').implem
       type: UserRef,
       nullable: true,
       description: 'The user; null for one who left the organization.',
-      resolve: ({ id }, _args, context) => nodeOf(context, 'user', id),
+      resolve: ({ id }, _args, context) => loadNode(context, 'user', id),
     }),
   }),
 });
@@ -88,7 +88,7 @@ export const ApiKeyUsageType = builder.objectRef<SubjectUsage>('ApiKeyUsage').im
       type: ApiKeyRef,
       nullable: true,
       description: 'The key; null when it was deleted, and for one that the caller may not see.',
-      resolve: ({ id }, _args, context) => nodeOf(context, 'apiKey', id),
+      resolve: ({ id }, _args, context) => loadNode(context, 'apiKey', id),
     }),
   }),
 });
@@ -103,7 +103,7 @@ const ModelUsageType = builder.objectRef<SubjectUsage>('ModelUsage').implement({
       type: ModelRef,
       nullable: true,
       description: 'The same; null when the installation does not have it any more.',
-      resolve: ({ id }, _args, context) => modelOf(context, id),
+      resolve: ({ id }, _args, context) => findModel(context, id),
     }),
   }),
 });
@@ -117,11 +117,11 @@ const UsageDayType = builder.objectRef<UsageDay>('UsageDay').implement({
   }),
 });
 
-const AgentUsageConnection = connectionOf(AgentUsageType, 'AgentUsage', 'Agents with what they used');
-const UserUsageConnection = connectionOf(UserUsageType, 'UserUsage', 'Users with what they used');
-const ApiKeyUsageConnection = connectionOf(ApiKeyUsageType, 'ApiKeyUsage', 'Keys with what they used');
-const ModelUsageConnection = connectionOf(ModelUsageType, 'ModelUsage', 'Models with what they used');
-const UsageDayConnection = connectionOf(UsageDayType, 'UsageDay', 'Days with what was used');
+const AgentUsageConnection = makeConnection(AgentUsageType, 'AgentUsage', 'Agents with what they used');
+const UserUsageConnection = makeConnection(UserUsageType, 'UserUsage', 'Users with what they used');
+const ApiKeyUsageConnection = makeConnection(ApiKeyUsageType, 'ApiKeyUsage', 'Keys with what they used');
+const ModelUsageConnection = makeConnection(ModelUsageType, 'ModelUsage', 'Models with what they used');
+const UsageDayConnection = makeConnection(UsageDayType, 'UsageDay', 'Days with what was used');
 
 /** Of lists by tokens. */
 const tokensKey = ['number', 'text'] as const;
@@ -136,7 +136,7 @@ export const UsageReportType = builder.objectRef<UsageReport>('UsageReport').imp
       type: OrganizationRef,
       nullable: true,
       description: 'The organization; null for one that the caller may not see.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     from: t.field({
       type: 'DateTime',

@@ -1,5 +1,5 @@
 import {
-  seesUsageOf,
+  maySeeUsage,
   type UsagePeriodInput,
   usageOfAgents,
   usageOfKeys,
@@ -54,7 +54,7 @@ builder.objectField(UserRef, 'usage', (t) =>
       "The tokens that the user used in the caller's organization in a period; null for others than its administrators and the user.",
     args: periodArgs(t.arg),
     resolve: async ({ id }, period: UsagePeriodInput, context) =>
-      seesUsageOf(context.caller, id) ? { id, ...(await usageOfUser(context, id, period)) } : null,
+      maySeeUsage(context.caller, id) ? { id, ...(await usageOfUser(context, id, period)) } : null,
   }),
 );
 

@@ -1,10 +1,10 @@
-import { identityPagesOf } from '../../../domain/people/sign-in/identities.ts';
+import { loadIdentityPages } from '../../../domain/people/sign-in/identities.ts';
 import { unlinkIdentity } from '../../../domain/people/sign-in/unlink.ts';
 import type { PageRequest } from '../../../entities/ground/page.ts';
 import type { Identity } from '../../../entities/people/identity.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { UserRef } from '../../ground/refs.ts';
 
 const IdentityType = builder.objectRef<Identity>('SignInIdentity').implement({
@@ -26,10 +26,10 @@ const IdentityType = builder.objectRef<Identity>('SignInIdentity').implement({
   }),
 });
 
-const IdentityConnection = connectionOf(IdentityType, 'SignInIdentity', 'Identities');
+const IdentityConnection = makeConnection(IdentityType, 'SignInIdentity', 'Identities');
 
 const identitiesOf = batched((ids: readonly string[], { deps, caller }, page: PageRequest) =>
-  identityPagesOf(deps, caller, ids, page),
+  loadIdentityPages(deps, caller, ids, page),
 );
 
 builder.objectField(UserRef, 'identities', (t) =>

@@ -12,21 +12,21 @@ import {
   invitationStatuses,
 } from '../../../entities/people/invitation.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf, nodesOf, registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { loadNode, loadNodes, registerNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { GroupRef, OrganizationRef, UserRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { MemberRoleType } from '../accounts.ts';
 
-const InvitationStatusType = enumOf('InvitationStatus', 'What became of an invitation.', invitationStatuses, {
+const InvitationStatusType = createEnum('InvitationStatus', 'What became of an invitation.', invitationStatuses, {
   PENDING: 'It can be accepted.',
   ACCEPTED: 'The person became a member.',
   REVOKED: 'It was revoked, or another one took its place.',
   EXPIRED: 'Seven days have passed.',
 });
 
-const InvitationDeliveryType = enumOf('InvitationDelivery', 'Whether an invitation was sent by mail.', invitationDeliveries, {
+const InvitationDeliveryType = createEnum('InvitationDelivery', 'Whether an invitation was sent by mail.', invitationDeliveries, {
   NONE: 'This installation sends no mail.',
   WAITING: 'It is about to be sent; after a failure it is tried again.',
   SENT: 'The mail server took it.',
@@ -45,7 +45,7 @@ const InvitationType = builder.objectRef<Invitation>('Invitation').implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization; null when it was deleted at the same time.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     email: t.exposeString('email', { description: 'Whom it is for, in lower case.' }),
     role: t.expose('role', { type: MemberRoleType, description: 'The role of the new member.' }),
@@ -54,7 +54,7 @@ const InvitationType = builder.objectRef<Invitation>('Invitation').implement({
       type: [GroupRef],
       nullable: true,
       description: 'These groups; null for a key without the scope GROUPS:READ.',
-      resolve: ({ groupIds }, _args, context) => nodesOf(context, 'group', groupIds),
+      resolve: ({ groupIds }, _args, context) => loadNodes(context, 'group', groupIds),
     }),
     status: t.field({
       type: InvitationStatusType,
@@ -73,7 +73,7 @@ const InvitationType = builder.objectRef<Invitation>('Invitation').implement({
       type: UserRef,
       nullable: true,
       description: 'The user who accepted it; null for one that the caller may not see.',
-      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+      resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
   }),
 });
@@ -84,7 +84,7 @@ registerNode('invitation', {
   loadMany: (ids, { deps, caller }) => getInvitations(deps, caller, ids),
 });
 
-const InvitationConnection = connectionOf(InvitationType, 'Invitation', 'Invitations');
+const InvitationConnection = makeConnection(InvitationType, 'Invitation', 'Invitations');
 
 const InvitePayload = builder.objectRef<MadeInvitation>('InvitePayload').implement({
   access: { scope: 'ADMIN:WRITE' },

@@ -9,7 +9,7 @@ import {
 import type { Passkey } from '../../../entities/people/passkey.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { ViewerType } from '../viewer.ts';
 
@@ -32,7 +32,7 @@ registerNode('passkey', {
   loadMany: (ids, { deps, caller }) => getPasskeys(deps, caller, ids),
 });
 
-const PasskeyConnection = connectionOf(PasskeyType, 'Passkey', 'Passkeys');
+const PasskeyConnection = makeConnection(PasskeyType, 'Passkey', 'Passkeys');
 
 builder.objectField(ViewerType, 'passkeys', (t) =>
   t.field({

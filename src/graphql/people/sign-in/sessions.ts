@@ -3,14 +3,14 @@ import { endOtherSessions, endSession, getSessions, listSessions } from '../../.
 import { createSignInLink, type SignInLink } from '../../../domain/people/sign-in/sign-in.ts';
 import { isSession, type SignInMethod, signInMethods } from '../../../entities/people/session.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { nodeOf, registerNode } from '../../ground/builder/nodes.ts';
-import { connectionOf, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { OrganizationRef, SessionRef, UserRef } from '../../ground/refs.ts';
-import { enumOf } from '../../ground/types/enums.ts';
+import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { ViewerType } from '../viewer.ts';
 
-const SignInMethodType = enumOf('SignInMethod', 'How a person has signed in.', signInMethods, {
+const SignInMethodType = createEnum('SignInMethod', 'How a person has signed in.', signInMethods, {
   LINK: 'By a link that works once.',
   PASSWORD: 'By e-mail and password.',
   OIDC: 'By a provider of single sign-on.',
@@ -41,7 +41,7 @@ const SessionType = SessionRef.implement({
       type: OrganizationRef,
       nullable: true,
       description: 'The organization it acts in; null for one that the caller may not see.',
-      resolve: ({ orgId }, _args, context) => nodeOf(context, 'organization', orgId),
+      resolve: ({ orgId }, _args, context) => loadNode(context, 'organization', orgId),
     }),
     isCurrent: t.boolean({
       description: 'Whether this call is made in it.',
@@ -56,14 +56,14 @@ registerNode('session', {
   loadMany: (ids, { deps, caller }) => getSessions(deps, caller, ids),
 });
 
-const SessionConnection = connectionOf(SessionType, 'Session', 'Sessions');
+const SessionConnection = makeConnection(SessionType, 'Session', 'Sessions');
 
 builder.objectFields(ViewerType, (t) => ({
   session: t.field({
     type: SessionType,
     nullable: true,
     description: 'The session of this call; null for a call with a key.',
-    resolve: (caller, _args, context) => (isSession(caller) ? nodeOf(context, 'session', caller.keyId) : null),
+    resolve: (caller, _args, context) => (isSession(caller) ? loadNode(context, 'session', caller.keyId) : null),
   }),
   sessions: t.field({
     type: SessionConnection,
@@ -94,7 +94,7 @@ const SignInLinkPayload = builder.objectRef<SignInLink>('SignInLinkPayload').imp
       type: UserRef,
       nullable: true,
       description: 'Whom it signs in; null for one that the caller may not see.',
-      resolve: ({ userId }, _args, context) => nodeOf(context, 'user', userId),
+      resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
     orgId: t.exposeID('orgId', { description: 'The organization that the session acts in.' }),
   }),

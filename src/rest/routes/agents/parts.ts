@@ -126,16 +126,16 @@ const kinds: readonly PartRows[] = [
 ];
 
 /** The parts of agents: five kinds, each with the same five operations. */
-export const agentPartRoutes: readonly DeclaredRoute[] = kinds.flatMap(rowsOf);
+export const agentPartRoutes: readonly DeclaredRoute[] = kinds.flatMap(makeRows);
 
-function rowsOf(kind: PartRows): readonly DeclaredRoute[] {
+function makeRows(kind: PartRows): readonly DeclaredRoute[] {
   const { idName, noun, tag, one, list, mutation, fields } = kind;
   const base = `/api/v1/ais/{aiId}/${kind.path}`;
   const single = `${base}/{${idName}}`;
-  const hidden =
+  const hiddenNote =
     kind.hides === '' ? 'For who may use the AI.' : `\`${kind.hides}\` is null for callers who may use the AI but not edit it.`;
   const editors = `For who may edit the AI.${noun === 'secret' ? ' Values are never shown.' : ''}`;
-  const read = noun === 'secret' ? editors : hidden;
+  const read = noun === 'secret' ? editors : hiddenNote;
   return [
     {
       operationId: `list${mutation}s`,

@@ -43,7 +43,7 @@ const response = {
   user: null,
   safety_identifier: null,
   prompt_cache_key: null,
-  usage: usageOf(10, 1),
+  usage: makeUsage(10, 1),
   selection_metadata: {
     provider: 'parley',
     model: 'offline',
@@ -56,20 +56,20 @@ const cut = {
   ...response,
   completed_at: null,
   background: true,
-  usage: { ...usageOf(4, 2), estimated: true },
+  usage: { ...makeUsage(4, 2), estimated: true },
   output: [{ ...message, status: 'incomplete', content: [{ ...message.content[0], text: 'It is' }] }],
 };
-function usageOf(read: number, written: number) {
+function makeUsage(read: number, writtenTokens: number) {
   return {
     input_tokens: read,
     input_tokens_details: { cached_tokens: 0 },
-    output_tokens: written,
+    output_tokens: writtenTokens,
     output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: read + written,
+    total_tokens: read + writtenTokens,
   };
 }
 const question = { model: 'parley/offline', input: 'What is 1 + 2?' };
-const given = {
+const messageExample = {
   id: 'msg_01ke2s7d4wfzgv0b4xw2q9a1bf',
   type: 'message',
   status: 'completed',
@@ -95,7 +95,7 @@ export const responseExamples = {
       object: 'response.compaction',
       created_at: 1795235197,
       output: [
-        given,
+        messageExample,
         {
           id: 'cmp_01ke2s7d4vfzgv0b4xw2q9a1bg',
           type: 'compaction',
@@ -113,10 +113,10 @@ export const responseExamples = {
   cancel: { reply: { ...cut, status: 'cancelled' } },
   resume: {
     body: { input: 'Go on.' },
-    reply: { ...response, background: true, output: [...cut.output, message], usage: { ...usageOf(14, 3), estimated: true } },
+    reply: { ...response, background: true, output: [...cut.output, message], usage: { ...makeUsage(14, 3), estimated: true } },
     event: delta,
   },
   inputItems: {
-    reply: { object: 'list', data: [given], first_id: given.id, last_id: given.id, has_more: false },
+    reply: { object: 'list', data: [messageExample], first_id: messageExample.id, last_id: messageExample.id, has_more: false },
   },
 } as const satisfies Record<string, RouteExample>;

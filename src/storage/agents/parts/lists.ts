@@ -23,19 +23,19 @@ export async function readPartLists(
   db: Database,
   selections: readonly PartSelection[],
 ): Promise<ReadonlyMap<AgentPartKind, readonly AgentPart[]>> {
-  const wanted = selections.filter(({ ids }) => ids.length > 0);
-  if (wanted.length === 0) return new Map();
+  const nonEmptySelections = selections.filter(({ ids }) => ids.length > 0);
+  if (nonEmptySelections.length === 0) return new Map();
   const text = `
-    with size as materialized (select coalesce(sum(bytes), 0)::float8 as bytes from (${wanted.map(sizesSql).join(' union all ')}) sizes)
+    with size as materialized (select coalesce(sum(bytes), 0)::float8 as bytes from (${nonEmptySelections.map(sizesSql).join(' union all ')}) sizes)
     select null as kind, bytes, null::json as part from size
-    union all ${wanted.map((selection, index) => partsSql(selection, index, wanted.length + 1)).join(' union all ')}`;
-  const rows = await db.query<ListRow>(text, [...wanted.map(({ ids }) => [...ids]), db.listMaxBytes]);
-  const parts = new Map<AgentPartKind, AgentPart[]>(wanted.map(({ shape }) => [shape.kind, []]));
+    union all ${nonEmptySelections.map((selection, index) => partsSql(selection, index, nonEmptySelections.length + 1)).join(' union all ')}`;
+  const rows = await db.query<ListRow>(text, [...nonEmptySelections.map(({ ids }) => [...ids]), db.listMaxBytes]);
+  const parts = new Map<AgentPartKind, AgentPart[]>(nonEmptySelections.map(({ shape }) => [shape.kind, []]));
   for (const row of rows) {
     if (row.kind === null) requireShortList(db, row.bytes);
-    else parts.get(row.kind)?.push(partOf(row.part));
+    else parts.get(row.kind)?.push(toPart(row.part));
   }
-  for (const { shape } of wanted) parts.get(shape.kind)?.sort(orderOf(shape));
+  for (const { shape } of nonEmptySelections) parts.get(shape.kind)?.sort(toOrder(shape));
   return parts;
 }
 
@@ -67,17 +67,17 @@ function partsSql({ shape: { kind, table }, by }: PartSelection, index: number, 
     ) found`;
 }
 
-function partOf({ rowBytes: _bytes, versions, ...part }: PartRow): AgentPart {
-  const dated = { ...part, createdAt: new Date(part.createdAt), updatedAt: new Date(part.updatedAt) };
-  if (versions === undefined) return dated;
-  return { ...dated, versions: versions.map(({ flowId: _flow, rowBytes: _versionBytes, ...version }) => version) } as AgentPart;
+function toPart({ rowBytes: _bytes, versions, ...part }: PartRow): AgentPart {
+  const datedPart = { ...part, createdAt: new Date(part.createdAt), updatedAt: new Date(part.updatedAt) };
+  if (versions === undefined) return datedPart;
+  return { ...datedPart, versions: versions.map(({ flowId: _flow, rowBytes: _versionBytes, ...version }) => version) } as AgentPart;
 }
 
 /** By code point, whatever the collation of the database is. */
-function orderOf({ orderedBy, unique }: PartShape): (a: AgentPart, b: AgentPart) => number {
-  const memberOf = (part: AgentPart, name: string) => (part as unknown as Readonly<Record<string, string | number>>)[name] ?? '';
+function toOrder({ orderedBy, unique }: PartShape): (a: AgentPart, b: AgentPart) => number {
+  const readMember = (part: AgentPart, name: string) => (part as unknown as Readonly<Record<string, string | number>>)[name] ?? '';
   const compare = (a: string | number, b: string | number) => (a < b ? -1 : Number(a > b));
   return (a, b) =>
-    (orderedBy === undefined ? 0 : compare(memberOf(a, orderedBy), memberOf(b, orderedBy))) ||
-    compare(memberOf(a, unique), memberOf(b, unique));
+    (orderedBy === undefined ? 0 : compare(readMember(a, orderedBy), readMember(b, orderedBy))) ||
+    compare(readMember(a, unique), readMember(b, unique));
 }

@@ -49,7 +49,7 @@ export class PartTable<Part extends AgentPart> {
   /** @param agentId  undefined: of any agent. */
   async find(agentId: string | undefined, id: string): Promise<Part | undefined> {
     const where = agentId === undefined ? { id } : { id, agentId };
-    return (await modelOf<Part>(this.#db, this.#shape).findFirst({ where })) ?? undefined;
+    return (await findModel<Part>(this.#db, this.#shape).findFirst({ where })) ?? undefined;
   }
 
   /**
@@ -66,7 +66,7 @@ export class PartTable<Part extends AgentPart> {
             `This agent has ${this.#shape.countMax} parts of this kind (${this.#shape.noun}), which is the most`,
           );
         }
-        return parts.create({ data: dataOf(part) });
+        return parts.create({ data: toData(part) });
       },
       also,
     );
@@ -86,7 +86,7 @@ export class PartTable<Part extends AgentPart> {
   async #written<T>(agentId: string, work: (parts: PartModel<Part>) => Promise<T>, also: Also | undefined): Promise<T> {
     const change = this.#db.transaction(async (tx) => {
       if (!(await lockAgent(tx, agentId))) throw new DomainError('NOT_FOUND', 'There is no such agent', { param: 'aiId' });
-      const result = await work(modelOf(tx, this.#shape));
+      const result = await work(findModel(tx, this.#shape));
       await also?.(tx);
       return result;
     });
@@ -107,13 +107,13 @@ export async function addParts<Part extends AgentPart>(
   shape: PartShape,
   parts: readonly NewPart<Part>[],
 ): Promise<void> {
-  if (parts.length > 0) await modelOf<Part>(tx, shape).createMany({ data: parts.map(dataOf) });
+  if (parts.length > 0) await findModel<Part>(tx, shape).createMany({ data: parts.map(toData) });
 }
 
-function modelOf<Part extends AgentPart>({ prisma }: Pick<Transaction, 'prisma'>, { model }: PartShape): PartModel<Part> {
+function findModel<Part extends AgentPart>({ prisma }: Pick<Transaction, 'prisma'>, { model }: PartShape): PartModel<Part> {
   return prisma[model] as unknown as PartModel<Part>;
 }
 
-function dataOf(part: NewPart<AgentPart>): object {
+function toData(part: NewPart<AgentPart>): object {
   return { ...part, updatedAt: part.createdAt };
 }

@@ -44,6 +44,6 @@ export function openBucket(address: S3Address, settings: S3Settings): Bucket {
 }
 
 /** What a command says of one blob. */
-export function objectOf({ name, prefix }: Bucket, key: string): { readonly Bucket: string; readonly Key: string } {
+export function toObjectPlace({ name, prefix }: Bucket, key: string): { readonly Bucket: string; readonly Key: string } {
   return { Bucket: name, Key: `${prefix}${key}` };
 }

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput } from '@aws-sdk/client-s3';
-import { type Bucket, objectOf } from './client.ts';
+import { type Bucket, toObjectPlace } from './client.ts';
 
 const breaksMax = 3;
 
 /** Opens the content of a key. A connection that breaks is replaced, and the rest is read from where it broke. @throws what the client throws. */
 export async function download(bucket: Bucket, key: string, translate: (error: unknown) => unknown): Promise<Readable> {
-  const { ETag, ContentLength, Body } = await bucket.client.send(new GetObjectCommand(objectOf(bucket, key)));
+  const { ETag, ContentLength, Body } = await bucket.client.send(new GetObjectCommand(toObjectPlace(bucket, key)));
   let body = readable(Body);
   const stream = Readable.from(chunks(), { objectMode: false });
   // Also when nobody has read anything.
@@ -35,7 +35,7 @@ export async function download(bucket: Bucket, key: string, translate: (error: u
 
   /** Only of the very same content: it may have been replaced meanwhile. */
   async function continued(fromByte: number): Promise<Readable> {
-    const from = { ...objectOf(bucket, key), Range: `bytes=${fromByte}-` };
+    const from = { ...toObjectPlace(bucket, key), Range: `bytes=${fromByte}-` };
     const next = await bucket.client.send(new GetObjectCommand(ETag === undefined ? from : { ...from, IfMatch: ETag }));
     if (fromByte > 0 && next.ContentRange === undefined) {
       readable(next.Body).destroy();

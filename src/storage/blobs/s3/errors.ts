@@ -10,14 +10,14 @@ export function isMissing(error: unknown): boolean {
 
 /** Whether the store does not know the operation: not every store lists unfinished uploads. */
 export function isUnknownOperation(error: unknown): boolean {
-  return statusOf(error) === 501;
+  return readStatus(error) === 501;
 }
 
 export function isFull(error: unknown): boolean {
-  return statusOf(error) === 507 || (error instanceof S3ServiceException && fullCodes.includes(error.name));
+  return readStatus(error) === 507 || (error instanceof S3ServiceException && fullCodes.includes(error.name));
 }
 
-function statusOf(error: unknown): number | undefined {
+function readStatus(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }
 
@@ -51,11 +51,11 @@ const reasons: Readonly<Record<string, string>> = {
 /** Why a start on this bucket is refused. */
 export function refusal(bucket: string, error: unknown): StartRefusal {
   const message = error instanceof Error ? error.message : String(error);
-  const reason = reasons[codeOf(error)] ?? (statusOf(error) === 403 ? reasons.AccessDenied : undefined) ?? message;
+  const reason = reasons[readCode(error)] ?? (readStatus(error) === 403 ? reasons.AccessDenied : undefined) ?? message;
   return new StartRefusal(`The bucket ${bucket} (BLOB_URL) cannot be used: ${reason}.`, { cause: error });
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   if (!(first instanceof Error)) return '';
   return 'code' in first ? String(first.code) : first.name;

@@ -10,7 +10,7 @@ import {
 import type { S3Address } from '../address.ts';
 import type { Blobs } from '../blobs.ts';
 import { checkKey, isKey } from '../content.ts';
-import { type Bucket, objectOf, openBucket, type S3Settings } from './client.ts';
+import { type Bucket, toObjectPlace, openBucket, type S3Settings } from './client.ts';
 import { download } from './download.ts';
 import { isMissing, isUnknownOperation, refusal, translated } from './errors.ts';
 import { ContentFailure, upload } from './upload.ts';
@@ -37,16 +37,16 @@ export async function openS3Blobs(
 ): Promise<S3Blobs> {
   const bucket = openBucket(address, settings);
   const translate = (error: unknown) => translated(error, onFailure);
-  const guarded = <T>(work: Promise<T>): Promise<T> =>
+  const translateErrors = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       // Errors of the content itself, such as a client that left, stay what they are.
       throw error instanceof ContentFailure ? error.cause : translate(error);
     });
   const blobs: S3Blobs = {
-    put: async (key, content, sizeBytesMax) => guarded(upload(bucket, checkKey(key), content, sizeBytesMax)),
-    get: async (key) => guarded(download(bucket, checkKey(key), translate)),
+    put: async (key, content, sizeBytesMax) => translateErrors(upload(bucket, checkKey(key), content, sizeBytesMax)),
+    get: async (key) => translateErrors(download(bucket, checkKey(key), translate)),
     read: async (key) => buffer(await blobs.get(key)),
-    delete: async (key) => guarded(remove(bucket, checkKey(key))),
+    delete: async (key) => translateErrors(remove(bucket, checkKey(key))),
     async *listOlder(before) {
       const { client } = bucket;
       // The client notes by how much the clock of the store differs from ours, from five minutes on.
@@ -58,7 +58,7 @@ export async function openS3Blobs(
         if (keys.length > 0) yield keys;
       }
     },
-    deleteOrganization: async (orgId) => guarded(removeBelow(bucket, `${checkKey(orgId)}/`)),
+    deleteOrganization: async (orgId) => translateErrors(removeBelow(bucket, `${checkKey(orgId)}/`)),
     async holdsOrganizations() {
       for await (const entries of objects(bucket, 'org_')) return entries.length > 0;
       return false;
@@ -87,7 +87,7 @@ export async function openS3Blobs(
 
 async function remove(bucket: Bucket, key: string): Promise<void> {
   try {
-    await bucket.client.send(new DeleteObjectCommand(objectOf(bucket, key)));
+    await bucket.client.send(new DeleteObjectCommand(toObjectPlace(bucket, key)));
   } catch (error) {
     if (!isMissing(error)) throw error;
   }

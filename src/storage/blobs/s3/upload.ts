@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { checkSize, chunksOf } from '../content.ts';
-import { type Bucket, objectOf } from './client.ts';
+import { checkSize, toChunks } from '../content.ts';
+import { type Bucket, toObjectPlace } from './client.ts';
 
 /** Content up to this size is one request, larger content is sent in parts of it. One upload holds one part in memory. */
 export const partBytes = 8 * 1024 * 1024;
@@ -18,7 +18,7 @@ export async function upload(bucket: Bucket, key: string, content: Readable | Ui
   const hash = createHash('sha256');
   let sizeBytes = 0;
   let failure: ContentFailure | undefined;
-  const object = objectOf(bucket, key);
+  const object = toObjectPlace(bucket, key);
   const params = { ...object, Body: Readable.from(counted(), { objectMode: false }), ContentType: 'application/octet-stream' };
   try {
     await new Upload({ client: bucket.client, params, queueSize: 1, partSize: partBytes }).done();
@@ -33,7 +33,7 @@ export async function upload(bucket: Bucket, key: string, content: Readable | Ui
 
   async function* counted(): AsyncIterable<Uint8Array> {
     try {
-      for await (const chunk of chunksOf(content)) {
+      for await (const chunk of toChunks(content)) {
         sizeBytes += chunk.length;
         checkSize(sizeBytes, sizeBytesMax);
         hash.update(chunk);

@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
-import { openRunOf } from '../runs/queries.ts';
+import { findOpenRun } from '../runs/queries.ts';
 import { chatWhere } from './filter.ts';
 
 /**
@@ -53,8 +53,8 @@ export class BranchStore {
       const { _sum: sum } = await message.aggregate({ where, _sum: { rowBytes: true } });
       requireShortList(this.#db, sum.rowBytes);
     }
-    const found = await message.findMany({ where, include: { chat: { select: { orgId: true, userId: true } } } });
-    return found.map(({ chat, ...row }) => ({ ...row, ...chat }) as unknown as MessageOfOwner);
+    const messageRows = await message.findMany({ where, include: { chat: { select: { orgId: true, userId: true } } } });
+    return messageRows.map(({ chat, ...row }) => ({ ...row, ...chat }) as unknown as MessageOfOwner);
   }
 
   /** Makes the newest branch that goes through a message the active one. */
@@ -142,9 +142,9 @@ const failuresSql = `select m.id, r."errorCode" as code, coalesce(r."errorMessag
 
 async function select(tx: Transaction, chatId: string, messageId: string): Promise<BranchChange> {
   const { chat, message, run } = tx.prisma;
-  const locked = await lockChat(tx, chatId);
-  if (locked === undefined || locked.deletedAt !== null) return { kind: 'missing' };
-  const runId = await openRunOf(tx, locked);
+  const lockedChat = await lockChat(tx, chatId);
+  if (lockedChat === undefined || lockedChat.deletedAt !== null) return { kind: 'missing' };
+  const runId = await findOpenRun(tx, lockedChat);
   if (runId !== undefined) return { kind: 'run-active', runId };
   const [leaf] = await tx.query<{ id: string }>(
     `with recursive below as (
@@ -215,9 +215,9 @@ export async function removeMessages(
   where: { readonly id?: string; readonly runId?: string; readonly role?: string },
 ): Promise<void> {
   const { message } = tx.prisma;
-  const found = await message.findMany({ where: { ...where, chatId }, select: { id: true } });
-  if (found.length === 0) return;
-  const ids = found.map(({ id }) => id);
+  const messageRows = await message.findMany({ where: { ...where, chatId }, select: { id: true } });
+  if (messageRows.length === 0) return;
+  const ids = messageRows.map(({ id }) => id);
   await tx.execute(
     `with recursive above as (
        select id, "parentId" as "aboveId" from messages where id = any($2::text[])

@@ -2,7 +2,7 @@ import { noteMessageCount } from '../../agents/counters.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
-import { openRunOf } from '../runs/queries.ts';
+import { findOpenRun } from '../runs/queries.ts';
 import { clearTurns } from './clearing.ts';
 import { duplicate, type NewCopy } from './copies.ts';
 import { clearFiles } from './files.ts';
@@ -72,14 +72,14 @@ export class ChatChangeStore {
 }
 
 async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {
-  const locked = await lockChat(tx, chatId);
-  if (locked === undefined || locked.deletedAt !== null) return { kind: 'missing' };
-  const runId = await openRunOf(tx, locked);
+  const lockedChat = await lockChat(tx, chatId);
+  if (lockedChat === undefined || lockedChat.deletedAt !== null) return { kind: 'missing' };
+  const runId = await findOpenRun(tx, lockedChat);
   if (runId !== undefined) return { kind: 'run-active', runId };
   const { messageCount, runIds } = await clearTurns(tx, chatId);
   const blobKeys = await clearFiles(tx, chatId);
   const data = { summary: null, lastRunId: null, answeredAt: null, updatedAt: new Date() };
   await tx.prisma.chat.update({ where: { id: chatId }, data });
-  await noteMessageCount(tx, locked.agentId, -messageCount);
+  await noteMessageCount(tx, lockedChat.agentId, -messageCount);
   return { kind: 'done', blobKeys, runIds };
 }

@@ -146,12 +146,12 @@ async function deleteChat(
 ): Promise<readonly string[] | undefined> {
   const { chat, chatRead } = tx.prisma;
   const data = { deletedAt: new Date(), activeRunId: null, name: '' };
-  const deleted = await unlessMissing(
+  const deletedChat = await unlessMissing(
     chat.update({ where: { id, deletedAt: null, ...condition }, data, select: { agentId: true } }),
   );
-  if (deleted === undefined) return undefined;
+  if (deletedChat === undefined) return undefined;
   await chatRead.deleteMany({ where: { chatId: id } });
   const { messageCount, runIds } = await clearTurns(tx, id);
-  await noteMessageCount(tx, deleted.agentId, -messageCount);
+  await noteMessageCount(tx, deletedChat.agentId, -messageCount);
   return runIds;
 }

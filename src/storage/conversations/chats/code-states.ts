@@ -30,8 +30,8 @@ export class CodeStateStore {
   /** Deletes expired states. @returns the keys of their blobs. */
   expire(now: Date, limit: number): Promise<readonly string[]> {
     return this.#db.transaction(async ({ prisma: own }) => {
-      const expired = await own.codeState.findMany({ where: { expiresAt: { lte: now } }, take: limit });
-      const keys = expired.map(({ blobKey }) => blobKey);
+      const expiredStates = await own.codeState.findMany({ where: { expiresAt: { lte: now } }, take: limit });
+      const keys = expiredStates.map(({ blobKey }) => blobKey);
       await own.codeState.deleteMany({ where: { blobKey: { in: keys }, expiresAt: { lte: now } } });
       return keys;
     });

@@ -25,7 +25,7 @@ export interface MessagePage {
 }
 
 /** Messages of which an item is shown: hidden ones are those of the developer and items that are only kept. */
-const shown: Prisma.MessageWhereInput = {
+const shownMessages: Prisma.MessageWhereInput = {
   OR: [{ isHidden: false }, { role: 'system' }, { item: { not: Prisma.DbNull } }],
   NOT: {
     ...{ role: 'assistant', content: '', item: { equals: Prisma.DbNull } },
@@ -77,25 +77,25 @@ export class ConversationStore {
     chatId: string,
     { from, limit, order }: MessagePage,
   ): Promise<{ readonly rows: readonly ChatMessage[]; readonly foundCount: number }> {
-    const bound = from === undefined ? {} : { ordinal: order === 'asc' ? { gte: from } : { lte: from } };
-    return readMessages(this.#db, { ...shown, chatId, isActive: true, ...bound }, order, limit);
+    const ordinalCondition = from === undefined ? {} : { ordinal: order === 'asc' ? { gte: from } : { lte: from } };
+    return readMessages(this.#db, { ...shownMessages, chatId, isActive: true, ...ordinalCondition }, order, limit);
   }
 
   remove(chatId: string, messageId: string, part: RemovedPart): Promise<ConversationChange> {
     return this.#change(chatId, async (tx, agentId) => {
       const { message } = tx.prisma;
       const where = { id: messageId, chatId, isActive: true };
-      const found = await message.findFirst({ where });
-      if (found === null) return 'missing';
-      const calls = (found.toolCalls ?? []) as unknown as NonNullable<ChatMessage['toolCalls']>;
-      const left = part.kind === 'call' ? calls.filter(({ id }) => id !== part.id) : calls;
-      const isEmpty = part.kind === 'message' || (left.length === 0 && (part.kind === 'text' || found.content === ''));
+      const messageRow = await message.findFirst({ where });
+      if (messageRow === null) return 'missing';
+      const calls = (messageRow.toolCalls ?? []) as unknown as NonNullable<ChatMessage['toolCalls']>;
+      const remainingCalls = part.kind === 'call' ? calls.filter(({ id }) => id !== part.id) : calls;
+      const isEmpty = part.kind === 'message' || (remainingCalls.length === 0 && (part.kind === 'text' || messageRow.content === ''));
       if (isEmpty) {
         await removeMessages(tx, chatId, { id: messageId });
-        const counts = !found.isHidden && (found.role === 'user' || found.role === 'assistant');
+        const counts = !messageRow.isHidden && (messageRow.role === 'user' || messageRow.role === 'assistant');
         if (counts) await noteMessageCount(tx, agentId, -1);
       } else if (part.kind === 'text') await message.update({ where: { id: messageId }, data: { content: '' } });
-      else await message.update({ where: { id: messageId }, data: { toolCalls: left as unknown as Prisma.InputJsonArray } });
+      else await message.update({ where: { id: messageId }, data: { toolCalls: remainingCalls as unknown as Prisma.InputJsonArray } });
       return 'done';
     });
   }
@@ -105,11 +105,11 @@ export class ConversationStore {
       const chat = await lockChat(tx, chatId);
       if (chat === undefined || chat.deletedAt !== null) return 'missing';
       if (chat.activeRunId !== null) return 'run-active';
-      const done = await work(tx, chat.agentId);
+      const changeResult = await work(tx, chat.agentId);
       // What a response goes on from is not the newest of the chat any more.
-      if (done === 'done')
+      if (changeResult === 'done')
         await tx.prisma.chat.update({ where: { id: chatId }, data: { updatedAt: new Date(), lastRunId: null } });
-      return done;
+      return changeResult;
     });
     if (result === 'done') this.#signals.publish('chat-changed', chatId);
     return result;

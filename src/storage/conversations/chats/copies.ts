@@ -17,8 +17,8 @@ const messagesAtOnce = 100;
 /** See ChatChangeStore.duplicate. */
 export async function duplicate(tx: Transaction, chatId: string, { id, createdAt, newId }: NewCopy): Promise<boolean> {
   const { chat, message } = tx.prisma;
-  const locked = await lockChat(tx, chatId);
-  if (locked === undefined || locked.deletedAt !== null) return false;
+  const lockedChat = await lockChat(tx, chatId);
+  if (lockedChat === undefined || lockedChat.deletedAt !== null) return false;
   const original = await chat.findUniqueOrThrow({ where: { id: chatId } });
   const {
     pinPosition: _pin,
@@ -41,22 +41,22 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
     if (last === undefined) break;
     after = last.ordinal;
     const copies = messages.map((row) => {
-      const copy = { ...copyOf(row, fileIds), id: newId('message'), chatId: id, parentId };
+      const copy = { ...toCopy(row, fileIds), id: newId('message'), chatId: id, parentId };
       parentId = copy.id;
       return copy;
     });
     await message.createMany({ data: copies });
   }
-  await noteMessageCount(tx, locked.agentId, await message.count({ where: { chatId: id, ...spoken } }));
+  await noteMessageCount(tx, lockedChat.agentId, await message.count({ where: { chatId: id, ...spoken } }));
   return true;
 }
 
 /** A copy belongs to no run. */
-function copyOf(message: Omit<Message, 'rowBytes'>, fileIds: ReadonlyMap<string, string>) {
+function toCopy(message: Omit<Message, 'rowBytes'>, fileIds: ReadonlyMap<string, string>) {
   const { parts, toolCalls, citations, context, item, ...own } = withFiles(message, fileIds);
   const json = { parts, toolCalls, citations, context, item };
-  const written = Object.fromEntries(Object.entries(json).map(([name, value]) => [name, value ?? Prisma.DbNull]));
-  return { ...own, ...(written as Record<keyof typeof json, Prisma.InputJsonValue>), runId: null };
+  const columns = Object.fromEntries(Object.entries(json).map(([name, value]) => [name, value ?? Prisma.DbNull]));
+  return { ...own, ...(columns as Record<keyof typeof json, Prisma.InputJsonValue>), runId: null };
 }
 
 /** The files that a new chat takes over from another one. */

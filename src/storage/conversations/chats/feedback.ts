@@ -1,13 +1,13 @@
 import type { Feedback, FeedbackCounts, FeedbackRating } from '../../../entities/conversations/chats/feedback.ts';
 import { isAny } from '../../../entities/ground/filter.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { FeedbackFilter, FeedbackLeaf } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { settled, unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
-import { type WhereTree, whereOf } from '../../ground/lists/where.ts';
+import { type WhereTree, toWhere } from '../../ground/lists/where.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 
 export type NewFeedback = Omit<Feedback, 'updatedAt'>;
@@ -93,11 +93,11 @@ async function listFeedback(
     async (ids) => (await messageFeedback.findMany({ where: { id: { in: ids } } })) as readonly Feedback[],
   );
   const all = { AND: [query, feedbackWhere(filter)] };
-  return pageOf(rows, page, timeKey, (take) => messageFeedback.count({ where: all, take }), foundCount);
+  return toPage(rows, page, timeKey, (take) => messageFeedback.count({ where: all, take }), foundCount);
 }
 
 function feedbackWhere(filter: FeedbackFilter): WhereTree<Prisma.MessageFeedbackWhereInput> {
-  return whereOf<FeedbackLeaf, Prisma.MessageFeedbackWhereInput>(filter, (leaf) => {
+  return toWhere<FeedbackLeaf, Prisma.MessageFeedbackWhereInput>(filter, (leaf) => {
     if (leaf.feedback === 'in-organization') return { orgId: leaf.orgId };
     if (leaf.feedback === 'given-by') return { userId: leaf.userId, orgId: leaf.orgId };
     return { orgId: leaf.orgId, agent: { AND: [{ isDeleted: false, orgId: leaf.orgId }, agentWhere(leaf.agent)] } };

@@ -1,6 +1,6 @@
 import type { Chat } from '../../../entities/conversations/chats/chat.ts';
 import type { ChatFile } from '../../../entities/conversations/chats/file.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { ChatFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
@@ -113,8 +113,8 @@ export class ChatFileStore {
   async expire(before: Date, limit: number): Promise<number> {
     const { chatFile } = this.#db.prisma;
     const where = { status: 'PENDING', createdAt: { lt: before } };
-    const found = await chatFile.findMany({ where, take: limit, select: { id: true } });
-    const ids = found.map(({ id }) => id);
+    const expiredFiles = await chatFile.findMany({ where, take: limit, select: { id: true } });
+    const ids = expiredFiles.map(({ id }) => id);
     // A file whose content came in between is left.
     const data = { status: 'DELETED', deletedAt: new Date() };
     return (await chatFile.updateMany({ where: { ...where, id: { in: ids } }, data })).count;
@@ -123,8 +123,8 @@ export class ChatFileStore {
   /** Chats deleted within the last two days that still have files or the state of programs: their deletion was interrupted. */
   async leftBehind(limit: number): Promise<readonly string[]> {
     const since = new Date(Date.now() - leftBehindMs);
-    const left = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
-    const where = { deletedAt: { gt: since }, OR: left };
+    const leftoverConditions = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
+    const where = { deletedAt: { gt: since }, OR: leftoverConditions };
     return (await this.#db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
   }
 }
@@ -143,9 +143,9 @@ async function pagesOfFiles(
   const where = isListed(deletedAfter);
   const files = byTime('createdAt', 'asc', where, page);
   const chats = await prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, files } });
-  const found = new Map(chats.map((chat) => [chat.id, chat.files as readonly ChatFile[]]));
+  const filesByChat = new Map(chats.map((chat) => [chat.id, chat.files as readonly ChatFile[]]));
   return chatIds.map((chatId) =>
-    pageOf(found.get(chatId) ?? [], page, timeKey, (take) => prisma.chatFile.count({ where: { ...where, chatId }, take })),
+    toPage(filesByChat.get(chatId) ?? [], page, timeKey, (take) => prisma.chatFile.count({ where: { ...where, chatId }, take })),
   );
 }
 
@@ -173,6 +173,6 @@ async function deleteFiles(
   const keys = files.flatMap(({ blobKey }) => (blobKey === null ? [] : [blobKey]));
   if (keys.length === 0) return [];
   const still = await prisma.chatFile.findMany({ where: { blobKey: { in: keys } }, select: { blobKey: true } });
-  const named = new Set(still.map(({ blobKey }) => blobKey));
-  return keys.filter((key) => !named.has(key));
+  const usedKeys = new Set(still.map(({ blobKey }) => blobKey));
+  return keys.filter((key) => !usedKeys.has(key));
 }

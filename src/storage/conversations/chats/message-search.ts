@@ -49,15 +49,15 @@ interface SearchedMessage extends FoundMessage {
 /** Searches slice by slice, until the caller has enough. Cost: one statement a slice. */
 export async function* searchMessages(db: Sql, { chatIds, words, among }: MessageSearch): AsyncGenerator<MessageSlice> {
   const patterns = words.map((word) => `%${literal(word)}%`);
-  let left = chatIds;
+  let remainingChatIds = chatIds;
   let before = ordinalMax;
-  while (left.length > 0) {
-    const rows: readonly SearchedMessage[] = await db.queryPlanned(sliceSql[among], [left, before, patterns, words[0] ?? '']);
+  while (remainingChatIds.length > 0) {
+    const rows: readonly SearchedMessage[] = await db.queryPlanned(sliceSql[among], [remainingChatIds, before, patterns, words[0] ?? '']);
     const last = rows.at(-1);
     if (last === undefined) return;
     yield { found: rows.filter(({ isMatch }) => isMatch), searchedBytes: last.searchedBytes };
     if (last.readCount < sliceMessagesMax && last.searchedCount === last.readCount) return;
-    left = left.slice(last.chatPlace - 1);
+    remainingChatIds = remainingChatIds.slice(last.chatPlace - 1);
     before = last.ordinal;
   }
 }
@@ -67,7 +67,7 @@ const conditions = {
   questions: `not "isHidden" and role = 'user' and "runId" is not null`,
 } as const satisfies Record<MessageSearch['among'], string>;
 
-const sliceSqlOf = (condition: string) => `
+const toSliceSql = (condition: string) => `
 with read as (
   select found.*, row_number() over place as number, sum(case when "isShown" then "rowBytes" else 0 end) over place as bytes,
     count(*) over () as "readCount"
@@ -89,4 +89,4 @@ select id, "chatId", "runId", "updatedAt", ordinal, "chatPlace"::int as "chatPla
   "searchedCount"::int as "searchedCount", "searchedBytes"::float8 as "searchedBytes",
   case when "isMatch" then substr(content, greatest(position(lower($4) in lower(content)) - ${charsBefore}, 1), ${charsBefore + charsFrom}) else '' end as text
 from searched where "isMatch" or number = last order by number`;
-const sliceSql = { spoken: sliceSqlOf(conditions.spoken), questions: sliceSqlOf(conditions.questions) };
+const sliceSql = { spoken: toSliceSql(conditions.spoken), questions: toSliceSql(conditions.questions) };

@@ -1,6 +1,6 @@
 // Raw SQL: thread order and counters. Messages get their ordinals in the statement that writes them, and runs read the last ones in one.
 import type { ChatMessage, NewMessage } from '../../../entities/conversations/chats/chat.ts';
-import { type Page, type PageRequest, pageOf } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage } from '../../../entities/ground/page.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database, Sql, Transaction } from '../../ground/database.ts';
 import { type BoundedRows, readingOrder, readPage, requireShortList } from '../../ground/lists/paging.ts';
@@ -71,9 +71,9 @@ const lastOfRunSql = `coalesce(
  * @throws DomainError REPLY_TOO_LARGE when they do not fit a reply.
  */
 export async function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
-  const shown = { isHidden: false, isActive: true };
+  const shownMessages = { isHidden: false, isActive: true };
   const last = {
-    where: shown,
+    where: shownMessages,
     orderBy: { ordinal: 'desc' as const },
     skip: limit - 1,
     take: 1,
@@ -82,7 +82,7 @@ export async function listMessages(db: Database, chatIds: readonly string[], lim
   const chats = await db.prisma.chat.findMany({ where: { id: { in: [...chatIds] } }, select: { id: true, messages: last } });
   if (chats.length === 0) return [];
   const spans = chats.map(({ id, messages }) => ({ chatId: id, ordinal: { gte: messages[0]?.ordinal ?? 0 } }));
-  return readAll(db, { OR: spans, ...shown });
+  return readAll(db, { OR: spans, ...shownMessages });
 }
 
 /** Every message of the runs, for people, in order. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
@@ -135,7 +135,7 @@ export async function pagesOfMessages(
   const isFalling = reading === 'desc';
   const [from = isFalling ? ordinalMax : -1] = page.after ?? [];
   // A whole number of the column's type, so that the index begins at it; a cursor may be forged.
-  const bound = Math.min(Math.max(isFalling ? Math.ceil(Number(from)) : Math.floor(Number(from)), -1), ordinalMax);
+  const ordinalLimit = Math.min(Math.max(isFalling ? Math.ceil(Number(from)) : Math.floor(Number(from)), -1), ordinalMax);
   const rows = await db.query<ChatMessage & { readonly foundCount: number }>(
     `select ${columns}, "foundCount" from unnest($1::text[]) as c("of") cross join lateral (
        select *, count(*) over ()::int as "foundCount",
@@ -144,27 +144,27 @@ export async function pagesOfMessages(
          select * from messages where "chatId" = c."of" and "isActive" and not "isHidden" and ordinal ${isFalling ? '<' : '>'} $2
          order by ordinal ${reading} limit $3) found) m
      where coalesce("bytesBefore", 0) < $4 order by ordinal ${reading}`,
-    [chatIds, bound, page.limit + 1, Math.floor(db.pageMaxBytes / Math.max(1, chatIds.length))],
+    [chatIds, ordinalLimit, page.limit + 1, Math.floor(db.pageMaxBytes / Math.max(1, chatIds.length))],
   );
   const byChat = Map.groupBy(rows, ({ chatId }) => chatId);
   return chatIds.map((chatId) => {
-    const found = byChat.get(chatId) ?? [];
+    const matches = byChat.get(chatId) ?? [];
     const where = { chatId, isHidden: false, isActive: true };
-    return pageOf(
-      found.map(({ foundCount: _count, ...message }) => message),
+    return toPage(
+      matches.map(({ foundCount: _count, ...message }) => message),
       page,
       ({ ordinal }) => [ordinal],
       (take) => db.prisma.message.count({ where, take }),
-      found[0]?.foundCount ?? 0,
+      matches[0]?.foundCount ?? 0,
     );
   });
 }
 
 /** See ChatChangeStore.compress. */
 export async function compress({ prisma }: Database, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
-  const kept = await prisma.message.findFirst({ where: { id: firstKeptId, chatId }, select: { parentId: true } });
-  if (typeof kept?.parentId !== 'string') return false;
-  const last = await prisma.message.findUnique({ where: { id: kept.parentId }, select: { id: true, updatedAt: true } });
+  const firstKeptMessage = await prisma.message.findFirst({ where: { id: firstKeptId, chatId }, select: { parentId: true } });
+  if (typeof firstKeptMessage?.parentId !== 'string') return false;
+  const last = await prisma.message.findUnique({ where: { id: firstKeptMessage.parentId }, select: { id: true, updatedAt: true } });
   if (last === null) return false;
   const { id, updatedAt } = last;
   // The time of the message stays: people see no change of it.

@@ -1,5 +1,5 @@
 import type { Chat } from '../../../entities/conversations/chats/chat.ts';
-import { countUnlessWhole, endingAt, type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import { countUnlessWhole, endingAt, type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
 import type { ChatFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
@@ -33,26 +33,26 @@ export async function listChats(db: Database, query: ChatQuery, page: PageReques
   const { search } = query;
   if (search !== undefined) return listFoundChats(db, { ...query, search }, page);
   const where = listWhere(query);
-  const found = await db.prisma.chat.findMany({ ...byTime('updatedAt', 'desc', where, page), select: sizes });
-  const { rows, foundCount } = await readPage(db, found.map(placeOf), (ids) => readChats(db, { id: { in: ids } }));
+  const chatRows = await db.prisma.chat.findMany({ ...byTime('updatedAt', 'desc', where, page), select: sizes });
+  const { rows, foundCount } = await readPage(db, chatRows.map(toPlace), (ids) => readChats(db, { id: { in: ids } }));
   const count = (take: number) => db.prisma.chat.count({ where, take, orderBy: { updatedAt: 'desc' } });
-  return pageOf(rows, page, activityKey, countUnlessWhole(page, foundCount, count), foundCount);
+  return toPage(rows, page, activityKey, countUnlessWhole(page, foundCount, count), foundCount);
 }
 
 /** Chats of the caller whose name, or a message that people may read, contains a text. */
 async function listFoundChats(db: Database, search: ChatSearch, page: PageRequest): Promise<Page<Chat>> {
   const { ids, end } = await searchChats(db, search, page);
-  const found = ids.length === 0 ? [] : await db.prisma.chat.findMany({ where: { id: { in: [...ids] } }, select: sizes });
-  const byId = new Map(found.map((chat) => [chat.id, placeOf(chat)]));
+  const chatRows = ids.length === 0 ? [] : await db.prisma.chat.findMany({ where: { id: { in: [...ids] } }, select: sizes });
+  const byId = new Map(chatRows.map((chat) => [chat.id, toPlace(chat)]));
   const places = ids.map((id) => byId.get(id) ?? { id });
-  const { rows, foundCount } = await readPage(db, places, (shown) => readChats(db, { id: { in: shown } }));
-  const listed = pageOf(rows, page, activityKey, (most) => countFoundChats(db, search, most), foundCount);
-  return rows.length < places.length ? listed : endingAt(listed, page, end);
+  const { rows, foundCount } = await readPage(db, places, (shownIds) => readChats(db, { id: { in: shownIds } }));
+  const chatPage = toPage(rows, page, activityKey, (most) => countFoundChats(db, search, most), foundCount);
+  return rows.length < places.length ? chatPage : endingAt(chatPage, page, end);
 }
 
 const sizes = { id: true, rowBytes: true, agent: { select: { rowBytes: true } } } as const satisfies Prisma.ChatSelect;
 
-function placeOf({
+function toPlace({
   id,
   rowBytes,
   agent,
@@ -69,8 +69,8 @@ async function readChats({ prisma }: Database, where: Prisma.ChatWhereInput): Pr
   const rows = await prisma.chat.findMany({ where, select: columns });
   return rows.map(({ agent, ...chat }) => {
     const model = chat.modelId ?? '';
-    const shown = agent ?? { id: model, name: model, src: '', description: '', userId: '', seed: '' };
-    return { ...chat, userInputs: chat.userInputs as Chat['userInputs'], agent: { ...shown, seed: shown.seed ?? '' } };
+    const shownAgent = agent ?? { id: model, name: model, src: '', description: '', userId: '', seed: '' };
+    return { ...chat, userInputs: chat.userInputs as Chat['userInputs'], agent: { ...shownAgent, seed: shownAgent.seed ?? '' } };
   });
 }
 

@@ -38,28 +38,28 @@ export interface FoundChats {
 /** Chats that match from a place of the list on, the last changed first. Cost: one statement for each thousand messages, about a hundred at most. */
 export async function searchChats(db: Sql, search: ChatSearch, page: PageRequest): Promise<FoundChats> {
   const direction = readingOrder('desc', page);
-  const found = new Set<string>();
+  const foundIds = new Set<string>();
   let end: SortKey | undefined;
-  let place = placeOf(page, direction);
+  let place = toPlace(page, direction);
   for (let slices = 1; ; slices += 1) {
-    const { ids, finished, next } = await readSlice(db, search, place, direction);
-    for (const id of ids) found.add(id);
-    if (found.size > page.limit || next === undefined) return { ids: [...found].slice(0, page.limit + 1), end: undefined };
-    end = finished ?? end;
+    const { ids, finished: lastSearchedKey, next } = await readSlice(db, search, place, direction);
+    for (const id of ids) foundIds.add(id);
+    if (foundIds.size > page.limit || next === undefined) return { ids: [...foundIds].slice(0, page.limit + 1), end: undefined };
+    end = lastSearchedKey ?? end;
     // A chat that is longer than all that is read to its end: a cursor cannot name a place in it.
-    if (slices >= slicesOfPageMax && end !== undefined) return { ids: [...found], end };
+    if (slices >= slicesOfPageMax && end !== undefined) return { ids: [...foundIds], end };
     place = next;
   }
 }
 
 /** Counts the chats that match, at most to `most`. @throws DomainError OVERLOADED when that takes more than 500 statements. */
 export async function countFoundChats(db: Sql, search: ChatSearch, most: number): Promise<number> {
-  const found = new Set<string>();
-  let place = placeOf({}, 'desc');
+  const foundIds = new Set<string>();
+  let place = toPlace({}, 'desc');
   for (let slices = 0; slices < slicesOfCountMax; slices += 1) {
     const { ids, next } = await readSlice(db, search, place, 'desc');
-    for (const id of ids) found.add(id);
-    if (found.size >= most || next === undefined) return Math.min(found.size, most);
+    for (const id of ids) foundIds.add(id);
+    if (foundIds.size >= most || next === undefined) return Math.min(foundIds.size, most);
     place = next;
   }
   throw new DomainError('OVERLOADED', 'There are too many messages to count the chats in which this occurs; leave the count out');
@@ -95,8 +95,8 @@ interface SearchedChat {
 }
 
 async function readSlice(db: Sql, search: ChatSearch, place: Place, direction: 'asc' | 'desc'): Promise<Slice> {
-  const given = new Parameters();
-  const chats = await db.queryPlanned<SearchedChat>(sliceOf(given, search, place, direction), given.values);
+  const parameters = new Parameters();
+  const chats = await db.queryPlanned<SearchedChat>(toSliceSql(parameters, search, place, direction), parameters.values);
   const final = chats.at(-1);
   if (final === undefined) return { ids: [], finished: undefined, next: undefined };
   const { readCount, searchedCount } = final;
@@ -108,12 +108,12 @@ async function readSlice(db: Sql, search: ChatSearch, place: Place, direction: '
   const ids = read.flatMap(({ id, isMatch }) => (isMatch ? [id] : []));
   const ordinal = last.isMatch ? null : isCut && last === final ? last.ordinal : last.nextOrdinal && last.nextOrdinal - 1;
   const next = isCut || open !== -1 ? { updatedAt: last.updatedAt.toISOString(), id: last.id, ordinal } : undefined;
-  const finished = ordinal === null ? last : read.at(-2);
-  return { ids, finished: finished && [finished.updatedAt.toISOString(), finished.id], next };
+  const lastSearchedChat = ordinal === null ? last : read.at(-2);
+  return { ids, finished: lastSearchedChat && [lastSearchedChat.updatedAt.toISOString(), lastSearchedChat.id], next };
 }
 
 /** The beginning of the list, or behind the cursor of a page. */
-function placeOf({ after }: Partial<Pick<PageRequest, 'after'>>, direction: 'asc' | 'desc'): Place {
+function toPlace({ after }: Partial<Pick<PageRequest, 'after'>>, direction: 'asc' | 'desc'): Place {
   const [updatedAt, id] = after ?? [];
   const isFirst = typeof updatedAt !== 'string' || typeof id !== 'string';
   if (isFirst) return { updatedAt: direction === 'desc' ? 'infinity' : '-infinity', id: '', ordinal: null };
@@ -125,12 +125,12 @@ function placeOf({ after }: Partial<Pick<PageRequest, 'after'>>, direction: 'asc
  * not read. Of each chat, a range of ordinals is read: a limit alone would let the planner sort all messages of a chat, because it expects few. `offset 0` keeps it from
  * joining the chats with the whole table.
  */
-function sliceOf(given: Parameters, search: ChatSearch, place: Place, direction: 'asc' | 'desc'): string {
+function toSliceSql(parameters: Parameters, search: ChatSearch, place: Place, direction: 'asc' | 'desc'): string {
   const { userId, orgId, agentId, isPinned } = search;
-  const pattern = `${given.add(`%${literal(search.search)}%`)}::text`;
-  const [updatedAt, id, ordinal] = [given.add(place.updatedAt), given.add(place.id), given.add(place.ordinal ?? -1)];
-  const narrowed = [
-    ...(agentId === undefined ? [] : [`"agentId" = ${given.add(agentId)}`]),
+  const pattern = `${parameters.add(`%${literal(search.search)}%`)}::text`;
+  const [updatedAt, id, ordinal] = [parameters.add(place.updatedAt), parameters.add(place.id), parameters.add(place.ordinal ?? -1)];
+  const conditions = [
+    ...(agentId === undefined ? [] : [`"agentId" = ${parameters.add(agentId)}`]),
     ...(isPinned === undefined ? [] : [`"pinPosition" is ${isPinned ? 'not null' : 'null'}`]),
     ...(place.ordinal === null ? [`id <> ${id}`] : []),
   ];
@@ -143,9 +143,9 @@ function sliceOf(given: Parameters, search: ChatSearch, place: Place, direction:
         select chat.id, chat."updatedAt", chat.name, message.ordinal, message."rowBytes", message.content, message."isShown"
         from (
           select id, "updatedAt", name from chats
-          where "userId" = ${given.add(userId)} and "orgId" = ${given.add(orgId)} and "deletedAt" is null
+          where "userId" = ${parameters.add(userId)} and "orgId" = ${parameters.add(orgId)} and "deletedAt" is null
             and ("updatedAt", id) ${direction === 'desc' ? '<=' : '>='} (${updatedAt}::timestamptz, ${id}::text)
-            ${narrowed.map((condition) => `and ${condition}`).join(' ')}
+            ${conditions.map((condition) => `and ${condition}`).join(' ')}
           order by ${order} limit ${sliceChatsMax}) chat
         left join lateral (
           select ordinal, "rowBytes", content, "isActive" and not "isHidden" and role <> 'system' as "isShown" from messages

@@ -90,9 +90,9 @@ export class ThreadStore {
   async begin(turn: ThreadTurn): Promise<ThreadResult> {
     const result = await this.#db.transaction(async (tx) => {
       await lockApprovals(tx, turn.approvalIds);
-      const begun = await beginTurn(tx, turn);
-      if (isPlaced(begun)) await answerApprovals(tx, turn.approvalIds);
-      return begun;
+      const turnResult = await beginTurn(tx, turn);
+      if (isPlaced(turnResult)) await answerApprovals(tx, turn.approvalIds);
+      return turnResult;
     });
     if (result.kind === 'started' || result.kind === 'waiting') {
       this.#signals.publish('chat-changed', turn.run.chatId);
@@ -165,12 +165,12 @@ async function waitsHere({ prisma }: Transaction, { previousId, run }: ThreadTur
 
 /** Whether a request can become part of the active run: of one of its own kind, which its readers know how to follow. */
 function takesSteer(active: ActiveRow, { run, chatMode, waitingMax }: ThreadTurn): boolean {
-  if (kindOf(active.id) !== kindOf(run.id) || active.chatMode !== chatMode) return false;
+  if (readKind(active.id) !== readKind(run.id) || active.chatMode !== chatMode) return false;
   if (active.pauseRequestedAt !== null || active.cancelRequestedAt !== null || active.isSteerClosed) return false;
   return active.steerCount < waitingMax;
 }
 
-function kindOf(runId: string): string | undefined {
+function readKind(runId: string): string | undefined {
   return runId.split('_', 1)[0];
 }
 

@@ -5,7 +5,7 @@ import type { Transaction } from '../../ground/database.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
 import { answerApprovals, lockApprovals } from '../runs/approvals.ts';
 import { addRun } from '../runs/leases.ts';
-import { openRunOf } from '../runs/queries.ts';
+import { findOpenRun } from '../runs/queries.ts';
 import { type BranchPoint, beginBranch } from './branches.ts';
 import { addMessages, findMessages } from './messages.ts';
 
@@ -38,7 +38,7 @@ export async function beginTurn(
   await lockApprovals(tx, approvalIds);
   const chat = await lockChat(tx, chatId);
   if (chat === undefined || chat.deletedAt !== null) return { kind: 'missing' };
-  const runId = branch === undefined ? chat.activeRunId : await openRunOf(tx, chat);
+  const runId = branch === undefined ? chat.activeRunId : await findOpenRun(tx, chat);
   if (typeof runId === 'string') return { kind: 'run-active', runId };
   if (branch !== undefined && !(await beginBranch(tx, chatId, branch))) return { kind: 'message-missing' };
   const last = lastMessages === 0 ? [] : await findMessages(tx, chatId, lastMessages);

@@ -36,7 +36,7 @@ interface FileTable {
   rows(ids: readonly string[]): Promise<readonly StoredFile[]>;
 }
 
-export function fileTablesOf({ prisma }: Database, owner: FileOwner): readonly FileTable[] {
+export function listFileTables({ prisma }: Database, owner: FileOwner): readonly FileTable[] {
   const tables = [ownFiles(prisma, owner), chatFiles(prisma, owner)];
   return owner.hasSources ? [...tables, sourceFiles(prisma, owner)] : tables;
 }
@@ -60,7 +60,7 @@ function chatFiles({ chatFile }: Client, { userId, orgId }: FileOwner): FileTabl
   const own = { id: true, createdAt: true, filename: true, sizeBytes: true, mimeType: true, blobKey: true } as const;
   const purpose = 'user_data';
   return {
-    places: async (span) => (isOf(span, purpose) ? chatFile.findMany(placesIn(where, span)) : []),
+    places: async (span) => (hasPurpose(span, purpose) ? chatFile.findMany(placesIn(where, span)) : []),
     async rows(ids) {
       const rows = await chatFile.findMany({ where: { ...where, id: { in: [...ids] } }, select: { ...own, chatId: true } });
       return rows.map(({ blobKey, ...row }) => {
@@ -80,7 +80,7 @@ function sourceFiles({ knowledgeItem }: Client, { userId, orgId }: FileOwner): F
   const own = { id: true, createdAt: true, name: true, filename: true, sizeBytes: true, mimeType: true } as const;
   const purpose = 'assistants';
   return {
-    places: async (span) => (isOf(span, purpose) ? knowledgeItem.findMany(placesIn(where, span)) : []),
+    places: async (span) => (hasPurpose(span, purpose) ? knowledgeItem.findMany(placesIn(where, span)) : []),
     async rows(ids) {
       const select = { ...own, contentBlobKey: true, dataSourceId: true };
       const rows = await knowledgeItem.findMany({ where: { ...where, id: { in: [...ids] } }, select });
@@ -92,13 +92,13 @@ function sourceFiles({ knowledgeItem }: Client, { userId, orgId }: FileOwner): F
   };
 }
 
-function isOf({ purpose }: FileSpan, own: FilePurpose): boolean {
+function hasPurpose({ purpose }: FileSpan, own: FilePurpose): boolean {
   return purpose === undefined || purpose === own;
 }
 
 /** Prisma's arguments for places. */
 function placesIn<Where extends object>(where: Where, { ids, after, limit, order }: FileSpan) {
-  const named = { AND: [where, ids === undefined ? {} : { id: { in: [...ids] } }] };
+  const placesWhere = { AND: [where, ids === undefined ? {} : { id: { in: [...ids] } }] };
   const page = { after: after === undefined ? undefined : timeKey(after), limit: limit - 1 };
-  return { ...byTime('createdAt', order, named, page), select: { id: true, createdAt: true, rowBytes: true } as const };
+  return { ...byTime('createdAt', order, placesWhere, page), select: { id: true, createdAt: true, rowBytes: true } as const };
 }

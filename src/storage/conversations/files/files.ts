@@ -1,11 +1,11 @@
 import type { FilePurpose, StoredFile } from '../../../entities/conversations/files/file.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import { heldRows } from '../../ground/holds.ts';
 import { type BoundedRows, byTime as inOrderOfTime, readPage } from '../../ground/lists/paging.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
-import { type FileOwner, type FilePlace, type FileSpan, fileTablesOf } from './file-tables.ts';
+import { type FileOwner, type FilePlace, type FileSpan, listFileTables } from './file-tables.ts';
 
 export interface FileQuery {
   readonly purpose: string | undefined;
@@ -38,7 +38,7 @@ export class FileStore {
 
   /** Those of the ids that are the owner's and have their content, in no order. Expired ones are gone. */
   async findMany(ids: readonly string[], owner: FileOwner): Promise<readonly StoredFile[]> {
-    const rows = await Promise.all(fileTablesOf(this.#db, owner).map((table) => table.rows(ids)));
+    const rows = await Promise.all(listFileTables(this.#db, owner).map((table) => table.rows(ids)));
     return rows.flat();
   }
 
@@ -60,7 +60,7 @@ export class FileStore {
     const files = rows.map(
       (row): StoredFile => ({ ...row, purpose: row.purpose as FilePurpose, chatId: null, dataSourceId: null }),
     );
-    return pageOf(files, page, timeKey, (take) => this.#db.prisma.file.count({ where, take }), foundCount);
+    return toPage(files, page, timeKey, (take) => this.#db.prisma.file.count({ where, take }), foundCount);
   }
 
   list(owner: FileOwner, query: FileQuery): Promise<{ readonly rows: readonly StoredFile[]; readonly foundCount: number }> {
@@ -93,7 +93,7 @@ async function listFiles(
   owner: FileOwner,
   { purpose, after: afterId, limit, order }: FileQuery,
 ): Promise<BoundedRows<StoredFile>> {
-  const tables = fileTablesOf(db, owner);
+  const tables = listFileTables(db, owner);
   const placesIn = async (span: FileSpan) => (await Promise.all(tables.map((table) => table.places(span)))).flat();
   const [after] = afterId === undefined ? [] : await placesIn({ ids: [afterId], limit: 1, order });
   if (afterId !== undefined && after === undefined) return { rows: [], foundCount: 0 };

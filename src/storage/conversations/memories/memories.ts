@@ -1,5 +1,5 @@
 import type { Memory } from '../../../entities/conversations/memory.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';
@@ -23,7 +23,7 @@ export type Remembered =
   /** The user has as many memories as one may have. */
   | { readonly kind: 'full' };
 
-const shown = {
+const shownColumns = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, key: true, text: true },
 } as const;
 
@@ -37,18 +37,18 @@ export class MemoryStore {
   }
 
   findMany(ids: readonly string[], { orgId, userId }: MemoryOwner): Promise<readonly Memory[]> {
-    return this.#db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shown });
+    return this.#db.prisma.memory.findMany({ where: { id: { in: [...ids] }, orgId, userId }, select: shownColumns });
   }
 
   async find(id: string, { orgId, userId }: MemoryOwner): Promise<Memory | undefined> {
-    return (await this.#db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
+    return (await this.#db.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shownColumns })) ?? undefined;
   }
 
   /** Newest first. */
   async list(filter: MemoryFilter, page: PageRequest): Promise<Page<Memory>> {
-    const where = whereOf(filter);
-    const rows = await this.#db.prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
-    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.memory.count({ where, take }));
+    const where = toWhere(filter);
+    const rows = await this.#db.prisma.memory.findMany({ ...newestFirst(where, page), select: shownColumns });
+    return toPage(rows, page, timeKey, (take) => this.#db.prisma.memory.count({ where, take }));
   }
 
   /** A page of the memories of a user with each of several agents, newest first. Cost: two statements; one more for counts. */
@@ -66,7 +66,7 @@ export class MemoryStore {
         const agents = await db.prisma.agent.findMany({ where: { id: ofAgents }, select: { id: true, memories } });
         return agents.map(({ id, memories: places }) => ({ id, places }));
       },
-      read: (ids) => this.#db.prisma.memory.findMany({ where: { id: { in: ids } }, select: shown }),
+      read: (ids) => this.#db.prisma.memory.findMany({ where: { id: { in: ids } }, select: shownColumns }),
       keyOf: timeKey,
       async countAll() {
         const groups = await db.prisma.memory.groupBy({
@@ -90,7 +90,7 @@ export class MemoryStore {
   async update(id: string, owner: MemoryOwner, changes: MemoryChanges): Promise<Memory | 'conflict' | undefined> {
     const result = await inTurn(this.#db, owner, async (tx) => {
       const { orgId, userId } = owner;
-      const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown });
+      const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shownColumns });
       if (before === null) return undefined;
       const { key } = changes;
       if (typeof key === 'string') {
@@ -100,7 +100,7 @@ export class MemoryStore {
         });
         if (other !== null) return 'conflict';
       }
-      return tx.prisma.memory.update({ where: { id }, data: changes, select: shown });
+      return tx.prisma.memory.update({ where: { id }, data: changes, select: shownColumns });
     });
     if (typeof result === 'object') this.#announce(id);
     return result;
@@ -108,7 +108,7 @@ export class MemoryStore {
 
   /** @returns false when there was none. */
   async delete(id: string, filter: MemoryFilter): Promise<boolean> {
-    const where = { ...whereOf(filter), id };
+    const where = { ...toWhere(filter), id };
     const { count } = await this.#db.transaction(({ prisma }) => prisma.memory.deleteMany({ where }));
     if (count > 0) this.#announce(id);
     return count > 0;
@@ -116,10 +116,10 @@ export class MemoryStore {
 
   /** @returns how many there were. */
   async deleteAll(filter: MemoryFilter): Promise<number> {
-    const where = whereOf(filter);
+    const where = toWhere(filter);
     const { count, ids } = await this.#db.transaction(async ({ prisma: { memory } }) => {
-      const found = await memory.findMany({ where, select: { id: true } });
-      return { ids: found.map(({ id }) => id), ...(await memory.deleteMany({ where })) };
+      const memoryRows = await memory.findMany({ where, select: { id: true } });
+      return { ids: memoryRows.map(({ id }) => id), ...(await memory.deleteMany({ where })) };
     });
     for (const id of ids) this.#announce(id);
     return count;
@@ -135,7 +135,7 @@ export class MemoryStore {
   }
 }
 
-function whereOf({ orgId, userId, agentId }: MemoryFilter) {
+function toWhere({ orgId, userId, agentId }: MemoryFilter) {
   if (agentId === undefined) return { orgId, userId };
   return { orgId, userId, agentId: agentId === 'any' ? { not: null } : agentId };
 }
@@ -151,16 +151,16 @@ function inTurn<T>(db: Database, { userId }: MemoryOwner, work: (tx: Transaction
 async function remember({ prisma }: Transaction, memory: NewMemory, countMax: number): Promise<Remembered> {
   const { id, createdAt, orgId, userId, agentId, key, callKey, text, searchText, config } = memory;
   if (callKey !== null) {
-    const same = await prisma.memory.findFirst({ where: { orgId, userId, callKey }, select: shown });
+    const same = await prisma.memory.findFirst({ where: { orgId, userId, callKey }, select: shownColumns });
     if (same !== null) return { kind: 'repeated', memory: same };
   }
   const before =
     key === null ? null : await prisma.memory.findFirst({ where: { orgId, userId, agentId, key }, select: { id: true } });
   if (before !== null) {
     const data = { text, searchText, config, callKey };
-    return { kind: 'replaced', memory: await prisma.memory.update({ where: { id: before.id }, data, select: shown }) };
+    return { kind: 'replaced', memory: await prisma.memory.update({ where: { id: before.id }, data, select: shownColumns }) };
   }
   if ((await prisma.memory.count({ where: { orgId, userId } })) >= countMax) return { kind: 'full' };
   const data = { id, createdAt, orgId, userId, agentId, key, callKey, text, searchText, config };
-  return { kind: 'stored', memory: await prisma.memory.create({ data, select: shown }) };
+  return { kind: 'stored', memory: await prisma.memory.create({ data, select: shownColumns }) };
 }

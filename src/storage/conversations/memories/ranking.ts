@@ -28,10 +28,10 @@ export async function rankMemories(
   question: string,
   limit: number,
 ): Promise<readonly RankedMemory[]> {
-  const given = new Parameters();
-  const [organization, user] = [given.add(orgId), given.add(userId)];
-  const ofAgent = agentId === null ? 'and "agentId" is null' : `and "agentId" = ${given.add(agentId)}`;
-  const [asked, count] = [given.add(question), given.add(limit)];
+  const parameters = new Parameters();
+  const [organization, user] = [parameters.add(orgId), parameters.add(userId)];
+  const ofAgent = agentId === null ? 'and "agentId" is null' : `and "agentId" = ${parameters.add(agentId)}`;
+  const [questionParameter, count] = [parameters.add(question), parameters.add(limit)];
   const text = `
 with own as materialized (
   select id, config, to_tsvector(config::regconfig, "searchText") as words from memories
@@ -46,7 +46,7 @@ with own as materialized (
 ), question as (
   select configs.config, word.lexeme
   from (select distinct config from own) as configs
-  cross join lateral unnest(to_tsvector(configs.config::regconfig, ${asked})) as word
+  cross join lateral unnest(to_tsvector(configs.config::regconfig, ${questionParameter})) as word
 ), hits as (
   select counted.*, count(*) over (partition by counted.config, counted.lexeme)::float8 as df
   from counted join question using (config, lexeme)
@@ -58,6 +58,6 @@ with own as materialized (
 )
 select m.id, m."createdAt", m."updatedAt", m."orgId", m."userId", m."agentId", m.key, m.text, scored.score
 from scored join memories m using (id) order by scored.score desc, m."updatedAt" desc, m.id limit ${count}`;
-  const rows = await db.query<RankedMemory>(text, given.values);
+  const rows = await db.query<RankedMemory>(text, parameters.values);
   return rows;
 }

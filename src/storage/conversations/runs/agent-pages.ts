@@ -6,7 +6,7 @@ import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { readingOrder } from '../../ground/lists/paging.ts';
 import type { RunReach } from './history-conditions.ts';
-import { type RunRow, runOf, unseen } from './rows.ts';
+import { type RunRow, toRun, unseen } from './rows.ts';
 
 /**
  * One page of the runs of each agent, newest first, as far as a caller lists them.
@@ -26,7 +26,7 @@ export function pagesOfAgents(
     },
     async read(ids) {
       const rows = await db.prisma.run.findMany({ where: { id: { in: ids } }, omit: unseen });
-      return rows.map((row) => runOf(row as RunRow));
+      return rows.map((row) => toRun(row as RunRow));
     },
     keyOf: timeKey,
     countAll: (most) => countRuns(db, reach, agentIds, most),
@@ -37,7 +37,7 @@ function findPlaces(db: Database, reach: RunReach, agentIds: readonly string[], 
   const direction = readingOrder('desc', page);
   const [time = null, id = null] = page.after ?? [];
   const further = time === null ? '' : ` and ("createdAt", id) ${direction === 'desc' ? '<' : '>'} ($6::timestamptz, $7::text)`;
-  const values = [...valuesOf(reach, agentIds), page.limit + 1, ...(time === null ? [] : [time, id])];
+  const values = [...listValues(reach, agentIds), page.limit + 1, ...(time === null ? [] : [time, id])];
   return db.query<{ readonly agentId: string; readonly id: string }>(
     ofEach(
       `select "agentId", id from runs where RULE${further} order by "createdAt" ${direction}, id ${direction} limit $5::int`,
@@ -50,7 +50,7 @@ async function countRuns(db: Database, reach: RunReach, agentIds: readonly strin
   const text = ofEach(
     'select named.id as "agentId", count(*)::int as count from (select 1 from runs where RULE limit $5) counted',
   );
-  const rows = await db.query<{ readonly agentId: string; readonly count: number }>(text, [...valuesOf(reach, agentIds), most]);
+  const rows = await db.query<{ readonly agentId: string; readonly count: number }>(text, [...listValues(reach, agentIds), most]);
   return new Map(rows.map(({ agentId, count }) => [agentId, count] as const));
 }
 
@@ -62,9 +62,9 @@ function ofEach(sql: string): string {
     select found.* from unnest($3::text[]) named(id) cross join lateral (${sql.replace('RULE', `${rule} and "userId" = $4::text`)}) found`;
 }
 
-function valuesOf(reach: RunReach, agentIds: readonly string[]): readonly unknown[] {
+function listValues(reach: RunReach, agentIds: readonly string[]): readonly unknown[] {
   const { userId } = reach;
   if (userId === undefined) return [reach.orgId, agentIds, [], ''];
-  const edited = new Set(reach.agentIds);
-  return [reach.orgId, agentIds.filter((id) => edited.has(id)), agentIds.filter((id) => !edited.has(id)), userId];
+  const editedAgentIds = new Set(reach.agentIds);
+  return [reach.orgId, agentIds.filter((id) => editedAgentIds.has(id)), agentIds.filter((id) => !editedAgentIds.has(id)), userId];
 }

@@ -62,7 +62,7 @@ async function readStates(db: Database, runIds: readonly string[]): Promise<Read
   requireShortList(db, rows.at(-1)?.bytes ?? 0);
   const batches = Map.groupBy(rows, ({ runId }) => runId);
   const states = new Map(
-    batches.entries().map(([runId, found]) => [runId, found.flatMap(({ events }) => events ?? [])] as const),
+    batches.entries().map(([runId, batch]) => [runId, batch.flatMap(({ events }) => events ?? [])] as const),
   );
   for (const [runId, events] of await readFolded(
     db,
@@ -99,7 +99,7 @@ async function readLogs(db: Database, runIds: readonly string[]): Promise<Readon
   );
   requireShortList(db, rows.at(-1)?.bytes ?? 0);
   const logs = Map.groupBy(rows, ({ runId }) => runId);
-  return new Map(logs.entries().map(([runId, found]) => [runId, found.flatMap(({ event }) => event ?? [])] as const));
+  return new Map(logs.entries().map(([runId, logRows]) => [runId, logRows.flatMap(({ event }) => event ?? [])] as const));
 }
 
 export interface EventPage {

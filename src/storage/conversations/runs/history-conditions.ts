@@ -46,9 +46,9 @@ export class Conditions {
 
   /** The alternatives that together give the runs of a list; each of them once or more. None: there are no such runs. */
   alternatives(): readonly Alternative[] {
-    const reached = this.#reached();
-    const searched = this.#searched();
-    return reached.flatMap((reach) => searched.flatMap((search) => this.#joined(reach, search)));
+    const reachParts = this.#reached();
+    const searchParts = this.#searched();
+    return reachParts.flatMap((reach) => searchParts.flatMap((search) => this.#joined(reach, search)));
   }
 
   /** One condition for all of them, for statements that read every run anyway. */
@@ -58,8 +58,8 @@ export class Conditions {
       reach.userId === undefined
         ? []
         : [`("userId" = ${this.value(reach.userId, 'text')} or "agentId" = any(${this.value(reach.agentIds, 'text[]')}))`];
-    const searched = this.#searched().map(({ one, each }) => (each === undefined ? one : `${one} = any(${each})`));
-    const search = this.#query.search === undefined ? [] : [searched.length === 0 ? 'false' : `(${searched.join(' or ')})`];
+    const searchConditions = this.#searched().map(({ one, each }) => (each === undefined ? one : `${one} = any(${each})`));
+    const search = this.#query.search === undefined ? [] : [searchConditions.length === 0 ? 'false' : `(${searchConditions.join(' or ')})`];
     return [this.#orgId, ...own, ...this.#narrowing, ...search].join(' and ');
   }
 

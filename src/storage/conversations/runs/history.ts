@@ -3,7 +3,7 @@
 import type { RunFigures, RunGroup, RunGrouping, RunNarrowing } from '../../../entities/conversations/runs/history.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import type { RunStep } from '../../../entities/conversations/runs/step.ts';
-import { countUnlessWhole, type Page, type PageRequest, pageOf, type SortKey, timeKey } from '../../../entities/ground/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, toPage, type SortKey, timeKey } from '../../../entities/ground/page.ts';
 import type { AgentFilter, ChatFilter, RunFilter } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';
@@ -13,7 +13,7 @@ import { chatWhere } from '../chats/filter.ts';
 import { pagesOfAgents } from './agent-pages.ts';
 import { Conditions, type RunHistoryQuery, type RunReach } from './history-conditions.ts';
 import { findByQuestion } from './question-search.ts';
-import { type RunRow, runOf, unseen } from './rows.ts';
+import { type RunRow, toRun, unseen } from './rows.ts';
 
 export interface StatisticsQuery extends RunNarrowing {
   readonly since: Date;
@@ -83,7 +83,7 @@ export class RunHistoryStore {
          where runs."createdAt" >= $3::timestamptz and runs."createdAt" < $4::timestamptz group by 1`,
       [agents.map(({ id }) => id), agents.map(({ orgId }) => orgId), since.toISOString(), until.toISOString()],
     );
-    return new Map(rows.map((row) => [row.key, figuresOf(row)]));
+    return new Map(rows.map((row) => [row.key, toFigures(row)]));
   }
 
   /** Those of some agents that show their steps to all who use them, or match a rule that some agents do not. Cost: one statement; none without agents. */
@@ -135,9 +135,9 @@ export class RunHistoryStore {
 }
 
 async function findMany({ prisma }: Database, ids: readonly string[], filter: RunFilter): Promise<readonly Run[]> {
-  const reached = filter.reach === 'instance' ? {} : { orgId: filter.orgId };
-  const found = await prisma.run.findMany({ where: { id: { in: [...ids] }, ...reached }, omit: unseen });
-  const runs = found.map((row) => runOf(row as RunRow));
+  const organizationScope = filter.reach === 'instance' ? {} : { orgId: filter.orgId };
+  const runRows = await prisma.run.findMany({ where: { id: { in: [...ids] }, ...organizationScope }, omit: unseen });
+  const runs = runRows.map((row) => toRun(row as RunRow));
   if (filter.reach !== 'own') return runs;
   const { orgId, userId: ownerId, agents } = filter;
   const agentIds = [...new Set(runs.flatMap(({ userId, agentId }) => (userId === ownerId ? [] : (agentId ?? []))))];
@@ -151,11 +151,11 @@ async function listRuns(db: Database, reach: RunReach, query: RunHistoryQuery, p
   const places = await findPlaces(db, reach, query, page);
   const rows =
     places.length === 0 ? [] : await db.prisma.run.findMany({ where: { id: { in: places.map(({ id }) => id) } }, omit: unseen });
-  const byId = new Map(rows.map((row) => [row.id, runOf(row as RunRow)]));
+  const byId = new Map(rows.map((row) => [row.id, toRun(row as RunRow)]));
   // A row that was deleted in between is left out.
   const runs = places.flatMap(({ id }) => byId.get(id) ?? []);
   const countAll = countUnlessWhole(page, places.length, (most) => countRuns(db, reach, query, most));
-  return pageOf(runs, page, timeKey, countAll, places.length);
+  return toPage(runs, page, timeKey, countAll, places.length);
 }
 
 /** Each alternative of what is listed finds its own first rows by its own index, and the page is merged from those. */
@@ -173,9 +173,9 @@ async function findPlaces(db: Database, reach: RunReach, query: RunHistoryQuery,
       ? `(${rows})`
       : `(select found.* from unnest(${each}) as named(id) cross join lateral (${rows}) found)`;
   });
-  const merged = parts.length === 1 ? `select * from ${parts[0]} places` : `select * from (${parts.join(' union ')}) places`;
+  const placesSql = parts.length === 1 ? `select * from ${parts[0]} places` : `select * from (${parts.join(' union ')}) places`;
   return db.queryPlanned<{ readonly id: string; readonly createdAt: Date }>(
-    `${merged} ${order} limit ${limit}`,
+    `${placesSql} ${order} limit ${limit}`,
     conditions.values,
   );
 }
@@ -198,9 +198,9 @@ async function countRuns(db: Database, reach: RunReach, query: RunHistoryQuery, 
       ? `(${rows})`
       : `(select found.* from unnest(${each}) as named(id) cross join lateral (${rows}) found limit ${limit})`;
   });
-  const merged = parts.length === 1 ? `${parts[0]} places` : `(${parts.join(' union ')} limit ${limit}) places`;
+  const unionSql = parts.length === 1 ? `${parts[0]} places` : `(${parts.join(' union ')} limit ${limit}) places`;
   const [row] = await db.queryPlanned<{ readonly count: number }>(
-    `select count(*)::int as count from ${merged}`,
+    `select count(*)::int as count from ${unionSql}`,
     conditions.values,
   );
   return row?.count ?? 0;
@@ -264,24 +264,24 @@ async function readStatistics(
   const total = rows.find(({ isTotal }) => isTotal);
   if (total === undefined) throw new Error('statistics have a total, also of no runs');
   return {
-    total: figuresOf(total),
-    groups: rows.filter(({ isTotal }) => !isTotal).map((row) => ({ key: row.key, ...figuresOf(row) })),
+    total: toFigures(total),
+    groups: rows.filter(({ isTotal }) => !isTotal).map((row) => ({ key: row.key, ...toFigures(row) })),
   };
 }
 
-function figuresOf(row: FigureRow): RunFigures {
+function toFigures(row: FigureRow): RunFigures {
   const { runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount, cost } = row;
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = row;
   const { unpricedCount, ratedUp, ratedDown, nothingFoundCount } = row;
   return {
     ...{ runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount },
-    ...{ firstTokenMs: percentilesOf(row.firstTokenMs), durationMs: percentilesOf(row.durationMs) },
+    ...{ firstTokenMs: toPercentiles(row.firstTokenMs), durationMs: toPercentiles(row.durationMs) },
     ...{ inputTokens, outputTokens, cachedTokens, reasoningTokens, cost: Number(cost ?? 0) },
     ...{ unpricedCount, ratedUp, ratedDown, nothingFoundCount },
   };
 }
 
-function percentilesOf(found: readonly (number | null)[] | null | undefined): RunFigures['durationMs'] {
-  const [p50 = null, p95 = null] = found ?? [];
+function toPercentiles(percentileValues: readonly (number | null)[] | null | undefined): RunFigures['durationMs'] {
+  const [p50 = null, p95 = null] = percentileValues ?? [];
   return p50 === null || p95 === null ? null : { p50, p95 };
 }

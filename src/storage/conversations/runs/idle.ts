@@ -28,7 +28,7 @@ export type Settling = 'cancelled' | 'paused' | RunError;
 
 /** See ThreadStore.settle. */
 export async function settleRun(tx: Transaction, runId: string, how: Settling): Promise<boolean> {
-  await lockChatOf(tx, runId);
+  await lockRunChat(tx, runId);
   const [run] = await lockRows<IdleRow>(tx, 'runs', [runId], 'status, "isWaiting", "incompleteReason"');
   const isWaiting = run?.status === 'in_progress' && run.isWaiting;
   if (!isWaiting && !(how === 'cancelled' && run?.incompleteReason === 'paused')) return false;
@@ -45,7 +45,7 @@ interface IdleRow {
 /** Writes the end of a run that no process works on. */
 export async function endQuietly(tx: Transaction, runId: string, how: Settling): Promise<void> {
   const { run, sequence } = await lastState(tx, runId);
-  const body = endOf(run, how);
+  const body = toEndEvent(run, how);
   const { status, incompleteReason, error } = body.run;
   const lastSequence = sequence + 1;
   await addEvent(tx, runId, { sequence: lastSequence, ...body });
@@ -60,7 +60,7 @@ export async function endQuietly(tx: Transaction, runId: string, how: Settling):
   await tx.prisma.run.updateMany({ where: { id: runId }, data: { ...end, ...idle, lastSequence } });
 }
 
-function endOf(run: RunSnapshot, how: Settling): RunEventBody & { readonly run: RunSnapshot } {
+function toEndEvent(run: RunSnapshot, how: Settling): RunEventBody & { readonly run: RunSnapshot } {
   if (how === 'paused') return { type: 'response.incomplete', run: { ...run, status: 'incomplete', incompleteReason: 'paused' } };
   const over = { ...run, incompleteReason: null };
   if (how === 'cancelled') return { type: 'response.incomplete', run: { ...over, status: 'cancelled' } };
@@ -71,25 +71,25 @@ function endOf(run: RunSnapshot, how: Settling): RunEventBody & { readonly run: 
 export async function resumeRun(
   tx: Transaction,
   runId: string,
-  given: Resumption,
+  resumption: Resumption,
 ): Promise<{ kind: 'started' | 'waiting' | 'full' } | undefined> {
-  const chat = await lockChatOf(tx, runId);
-  const [paused] = await lockRows<PausedRow>(tx, 'runs', [runId], 'status, "incompleteReason", "pendingMessages", request');
-  if (chat === undefined || chat.deletedAt !== null || paused?.status !== 'incomplete' || paused.incompleteReason !== 'paused') {
+  const chat = await lockRunChat(tx, runId);
+  const [pausedRun] = await lockRows<PausedRow>(tx, 'runs', [runId], 'status, "incompleteReason", "pendingMessages", request');
+  if (chat === undefined || chat.deletedAt !== null || pausedRun?.status !== 'incomplete' || pausedRun.incompleteReason !== 'paused') {
     return undefined;
   }
   const isFree = chat.activeRunId === null;
-  const queue = isFree ? undefined : await queueOf(tx, chat.id);
-  if (queue !== undefined && queue.requests >= given.waitingMax) return { kind: 'full' };
+  const queue = isFree ? undefined : await loadQueue(tx, chat.id);
+  if (queue !== undefined && queue.requests >= resumption.waitingMax) return { kind: 'full' };
   const { run, sequence } = await lastState(tx, runId);
   await addEvent(tx, runId, {
     sequence: sequence + 1,
     type: 'response.in_progress',
     run: { ...run, status: 'in_progress', incompleteReason: null },
   });
-  await addItems(tx, runId, given.items);
-  const messages = [...(paused.pendingMessages ?? []), ...given.messages];
-  const request = { ...paused.request, needsSecrets: given.holder !== null };
+  await addItems(tx, runId, resumption.items);
+  const messages = [...(pausedRun.pendingMessages ?? []), ...resumption.messages];
+  const request = { ...pausedRun.request, needsSecrets: resumption.holder !== null };
   await tx.execute(
     `update runs set status = 'in_progress', "incompleteReason" = null, "endedAt" = null, "pauseRequestedAt" = null,
        "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 0, "lastSequence" = -1, "isWaiting" = $3,
@@ -97,7 +97,7 @@ export async function resumeRun(
        "leaseOwner" = $6, "leaseUntil" = case when $3 and $6::text is null then null else now() + ${milliseconds('$5')} end
      where id = $1`,
     [
-      ...[runId, given.isBackground, !isFree, isFree ? null : JSON.stringify(messages), given.leaseMs, given.holder, given.keyId],
+      ...[runId, resumption.isBackground, !isFree, isFree ? null : JSON.stringify(messages), resumption.leaseMs, resumption.holder, resumption.keyId],
       ...[queue === undefined ? 0 : queue.firstPosition - 1, JSON.stringify(request)],
     ],
   );
@@ -138,7 +138,7 @@ export function waitingIn(chatId: string) {
 }
 
 /** How many requests wait for a chat, and where the first of their runs stands. */
-async function queueOf(
+async function loadQueue(
   { prisma }: Transaction,
   chatId: string,
 ): Promise<{ readonly requests: number; readonly firstPosition: number }> {
@@ -147,9 +147,9 @@ async function queueOf(
   return { requests: _sum.queuedRequests ?? 0, firstPosition: _min.queuePosition ?? 1 };
 }
 
-async function lockChatOf(tx: Transaction, runId: string): Promise<LockedChat | undefined> {
-  const found = await tx.prisma.run.findUnique({ where: { id: runId }, select: { chatId: true } });
-  return found?.chatId == null ? undefined : lockChat(tx, found.chatId);
+async function lockRunChat(tx: Transaction, runId: string): Promise<LockedChat | undefined> {
+  const runRow = await tx.prisma.run.findUnique({ where: { id: runId }, select: { chatId: true } });
+  return runRow?.chatId == null ? undefined : lockChat(tx, runRow.chatId);
 }
 
 /** The run as the last event with a snapshot has it. Every log of a run that no process works on ends with such an event. */

@@ -5,7 +5,7 @@ import type { NewRun, Run } from '../../../entities/conversations/runs/run.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { leaseSql, milliseconds } from '../../ground/leases.ts';
-import { type RunRow, runOf } from './rows.ts';
+import { type RunRow, toRun } from './rows.ts';
 
 /** A run that this process works on. Its writes count until another process takes a later lease. */
 export interface LeasedRun extends Run {
@@ -71,7 +71,7 @@ export class RunLeases {
            coalesce((select o."tenantId" from organizations o where o.id = runs."orgId"), '') as "tenantId"`,
       [id, owner, leaseMs, manner],
     );
-    return rows[0] === undefined ? undefined : leasedOf(rows[0]);
+    return rows[0] === undefined ? undefined : toLeasedRun(rows[0]);
   }
 
   /** Runs whose lease ran out. With `allBefore`: every run made before then that has not ended, without limit. */
@@ -196,8 +196,8 @@ interface LeasedRow extends RunRow {
   readonly heldMs: number;
 }
 
-function leasedOf(row: LeasedRow): LeasedRun {
+function toLeasedRun(row: LeasedRow): LeasedRun {
   const { request, fence, attempt, heldMs, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } = row;
-  const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
-  return { ...runOf(row), tenantId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...asked };
+  const requestFlags = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
+  return { ...toRun(row), tenantId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...requestFlags };
 }

@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
 import type { LockedChat } from '../../ground/sql/locks.ts';
 import { chatWhere } from '../chats/filter.ts';
-import { type RunRow, runOf, unseen } from './rows.ts';
+import { type RunRow, toRun, unseen } from './rows.ts';
 
 /** See RunStore.findInChats. Cost: two statements. */
 export async function findInChats({ prisma }: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]> {
@@ -15,11 +15,11 @@ export async function findInChats({ prisma }: Database, ids: readonly string[], 
   if (chatIds.length === 0) return [];
   const where = { AND: [{ id: { in: chatIds }, deletedAt: null }, chatWhere(filter)] };
   const readable = new Set((await prisma.chat.findMany({ where, select: { id: true } })).map(({ id }) => id));
-  return rows.filter(({ chatId }) => chatId !== null && readable.has(chatId)).map((row) => runOf(row as RunRow));
+  return rows.filter(({ chatId }) => chatId !== null && readable.has(chatId)).map((row) => toRun(row as RunRow));
 }
 
 /** See RunStore.instructionsOf. Instructions behind the limit of a list are counted and not read. */
-export async function instructionsOf(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function loadInstructions(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await db.query<{ readonly id: string; readonly text: string | null; readonly bytes: number }>(
     `select id, case when bytes <= $2 then text end as text, bytes::float8 as bytes from (
        select id, text, sum(octet_length(text)) over (order by id) as bytes
@@ -32,7 +32,7 @@ export async function instructionsOf(db: Database, ids: readonly string[]): Prom
 }
 
 /** The run that holds a locked chat, waits for it or is paused in it: what it says belongs to the branch where it began. */
-export async function openRunOf({ prisma }: Transaction, { id: chatId, activeRunId }: LockedChat): Promise<string | undefined> {
+export async function findOpenRun({ prisma }: Transaction, { id: chatId, activeRunId }: LockedChat): Promise<string | undefined> {
   if (activeRunId !== null) return activeRunId;
   const isOpen = { OR: [{ status: 'in_progress' }, { incompleteReason: 'paused' }] };
   return (await prisma.run.findFirst({ where: { chatId, ...isOpen }, select: { id: true } }))?.id;

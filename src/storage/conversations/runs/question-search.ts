@@ -22,7 +22,7 @@ export async function findByQuestion(
     take: searchedChatsMax,
     select: { id: true },
   };
-  const [own, shown] = await Promise.all([
+  const [own, shownRuns] = await Promise.all([
     chat.findMany({ where: { userId, orgId, deletedAt: null }, ...newest }),
     agentIds.length === 0
       ? []
@@ -37,11 +37,11 @@ export async function findByQuestion(
           ...newest,
         }),
   ]);
-  const chatIds = [...new Set([...own, ...shown].map(({ id }) => id))];
+  const chatIds = [...new Set([...own, ...shownRuns].map(({ id }) => id))];
   const runIds = new Set<string>();
   let slices = 0;
-  for await (const { found } of searchMessages(db, { chatIds, words: [text], among: 'questions' })) {
-    for (const { runId } of found) if (runId !== null) runIds.add(runId);
+  for await (const { found: matches } of searchMessages(db, { chatIds, words: [text], among: 'questions' })) {
+    for (const { runId } of matches) if (runId !== null) runIds.add(runId);
     slices += 1;
     if (runIds.size >= runsMax || slices >= searchedSlicesMax) break;
   }

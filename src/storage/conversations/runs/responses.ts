@@ -9,7 +9,7 @@ import { readPage } from '../../ground/lists/paging.ts';
 import { lockChat } from '../../ground/sql/locks.ts';
 import { removeMessages } from '../chats/branches.ts';
 import { spoken } from '../chats/clearing.ts';
-import { type RunRow, runOf, unseen } from './rows.ts';
+import { type RunRow, toRun, unseen } from './rows.ts';
 
 /** The user and organization whose responses are read. */
 export interface ResponseOwner {
@@ -37,7 +37,7 @@ export class ResponseStore {
 
   async find(id: string, { userId, orgId }: ResponseOwner): Promise<Run | undefined> {
     const found = await this.#db.prisma.run.findUnique({ where: { id, userId, orgId, isStored: true }, omit: unseen });
-    return found === null ? undefined : runOf(found as RunRow);
+    return found === null ? undefined : toRun(found as RunRow);
   }
 
   /** The newest item of each id among the owner's. Cost: two statements. */
@@ -63,24 +63,24 @@ export class ResponseStore {
     const { responseItem } = this.#db.prisma;
     const isRising = order === 'asc';
     const own = { runId: id, direction: 'input' };
-    let bound: number | undefined;
+    let boundOrdinal: number | undefined;
     if (after !== undefined) {
-      const found = await responseItem.findFirst({
+      const boundItem = await responseItem.findFirst({
         where: { ...own, itemId: after },
         orderBy: { ordinal: isRising ? 'desc' : 'asc' },
         select: { ordinal: true },
       });
-      if (found === null) return undefined;
-      bound = found.ordinal;
+      if (boundItem === null) return undefined;
+      boundOrdinal = boundItem.ordinal;
     }
-    const rest = bound === undefined ? {} : { ordinal: isRising ? { gt: bound } : { lt: bound } };
-    const found = await responseItem.findMany({
+    const rest = boundOrdinal === undefined ? {} : { ordinal: isRising ? { gt: boundOrdinal } : { lt: boundOrdinal } };
+    const itemRows = await responseItem.findMany({
       where: { ...own, ...rest },
       orderBy: { ordinal: order },
       take: limit + 1,
       select: { ordinal: true, rowBytes: true },
     });
-    const places = found.map(({ ordinal, rowBytes }) => ({ id: String(ordinal), rowBytes }));
+    const places = itemRows.map(({ ordinal, rowBytes }) => ({ id: String(ordinal), rowBytes }));
     const { rows, foundCount } = await readPage(this.#db, places, async (ordinals) => {
       const where = { ...own, ordinal: { in: ordinals.map(Number) } };
       const read = await responseItem.findMany({ where, select: { ordinal: true, item: true } });
@@ -123,11 +123,11 @@ export async function addItems(tx: Sql, runId: string, items: readonly ResponseI
 
 async function deleteResponse(tx: Transaction, id: string, { userId, orgId }: ResponseOwner): Promise<boolean> {
   const { run, runEventBatch, responseItem, message, chat } = tx.prisma;
-  const found = await run.findUnique({ where: { id, userId, orgId, isStored: true }, select: { chatId: true } });
-  const locked = found?.chatId == null ? undefined : await lockChat(tx, found.chatId);
-  if (locked === undefined) return false;
+  const runRow = await run.findUnique({ where: { id, userId, orgId, isStored: true }, select: { chatId: true } });
+  const lockedChat = runRow?.chatId == null ? undefined : await lockChat(tx, runRow.chatId);
+  if (lockedChat === undefined) return false;
   if ((await run.deleteMany({ where: { id, status: { not: 'in_progress' } } })).count !== 1) return false;
-  const { id: chatId, agentId, activeRunId } = locked;
+  const { id: chatId, agentId, activeRunId } = lockedChat;
   await runEventBatch.deleteMany({ where: { runId: id } });
   await responseItem.deleteMany({ where: { runId: id } });
   const messageCount = await message.count({ where: { chatId, runId: id, ...spoken } });

@@ -17,7 +17,7 @@ export interface RunRow extends Omit<Run, 'error' | 'usage' | 'cost'> {
   readonly cost: unknown;
 }
 
-export function runOf(row: RunRow): Run {
+export function toRun(row: RunRow): Run {
   const { id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored } = row;
   const { modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId } = row;
   const { firstTokenMs, durationMs, cost, retrieval, hasFoundNothing, ratedUp, ratedDown } = row;
@@ -25,13 +25,13 @@ export function runOf(row: RunRow): Run {
     ...{ id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored },
     ...{ modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId },
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
-    usage: usageOf(row),
+    usage: toUsage(row),
     ...{ firstTokenMs, durationMs, cost: cost === null ? null : Number(cost) },
     ...{ retrieval, hasFoundNothing, ratedUp, ratedDown },
   };
 }
 
-function usageOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: RunRow): Usage | null {
+function toUsage({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: RunRow): Usage | null {
   if (inputTokens === null) return null;
   return {
     ...{ inputTokens, outputTokens: outputTokens ?? 0, cachedTokens: cachedTokens ?? 0, reasoningTokens: reasoningTokens ?? 0 },

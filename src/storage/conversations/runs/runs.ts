@@ -6,8 +6,8 @@ import type { ChatFilter } from '../../../entities/people/access.ts';
 import type { Database } from '../../ground/database.ts';
 import { type EventPage, readEvents } from './events.ts';
 import { RunLeases } from './leases.ts';
-import { findInChats, instructionsOf } from './queries.ts';
-import { type RunRow, runOf, unseen } from './rows.ts';
+import { findInChats, loadInstructions } from './queries.ts';
+import { type RunRow, toRun, unseen } from './rows.ts';
 import { appendTo, type Finished, finishRun, type RunEnding } from './writes.ts';
 
 export type { LeasedRun, LeaseManner, LeaseState } from './leases.ts';
@@ -22,7 +22,7 @@ export class RunStore extends RunLeases {
 
   async find(id: string): Promise<Run | undefined> {
     const found = await this.#db.prisma.run.findUnique({ where: { id }, omit: unseen });
-    return found === null ? undefined : runOf(found as RunRow);
+    return found === null ? undefined : toRun(found as RunRow);
   }
 
   /** The runs with one of the ids whose chats match. */
@@ -37,7 +37,7 @@ export class RunStore extends RunLeases {
 
   /** What the models of some runs were told first. Cost: one statement. @throws DomainError REPLY_TOO_LARGE. */
   instructionsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return instructionsOf(this.#db, ids);
+    return loadInstructions(this.#db, ids);
   }
 
   /** Whether another process restarted the run after this attempt. */
@@ -96,6 +96,6 @@ export class RunStore extends RunLeases {
       take: limit,
       omit: unseen,
     });
-    return found.map((row) => runOf(row as RunRow));
+    return found.map((row) => toRun(row as RunRow));
   }
 }

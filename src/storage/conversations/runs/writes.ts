@@ -135,11 +135,11 @@ export async function finishRun(
         run.incompleteReason,
         run.error?.code,
         run.error?.message,
-        jsonOf(run.selection),
+        toJson(run.selection),
         chatName,
-        ...tokensOf(run.usage),
+        ...listTokens(run.usage),
         ...[facts.answeredModelId, facts.firstTokenMs, facts.durationMs, facts.cost],
-        ...[jsonOf(facts.retrieval), facts.hasFoundNothing, jsonOf(facts.steps)],
+        ...[toJson(facts.retrieval), facts.hasFoundNothing, toJson(facts.steps)],
       ],
     );
     if (rows[0] === undefined) return undefined;
@@ -148,19 +148,19 @@ export async function finishRun(
     if (chatId === null) return { next: null };
     if (dropsOutput === true) await dropWords(tx, chatId, id);
     // Messages that were added in the run's last moments, and that the run did not read, go to the next turn.
-    const known = new Set(messages.map((message) => message.id));
-    const untaken = steers.flat().filter((message) => !known.has(message.id));
+    const knownIds = new Set(messages.map((message) => message.id));
+    const untaken = steers.flat().filter((message) => !knownIds.has(message.id));
     await addMessages(tx, chatId, [...messages, ...untaken]);
     return { next: await beginNext(tx, chatId) };
   });
 }
 
-function jsonOf(value: object | null): string | null {
+function toJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
 /** The columns of the tokens. Upstreams may report anything. */
-function tokensOf(usage: Usage | null): readonly unknown[] {
+function listTokens(usage: Usage | null): readonly unknown[] {
   if (usage === null) return [null, null, null, null, false];
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated = false } = usage;
   return [...[inputTokens, outputTokens, cachedTokens, reasoningTokens].map(countable), isEstimated];
@@ -169,11 +169,11 @@ function tokensOf(usage: Usage | null): readonly unknown[] {
 /** Removes the messages that a run wrote before a pause from its chat. */
 async function dropWords(tx: Transaction, chatId: string, runId: string): Promise<void> {
   const { chat, message } = tx.prisma;
-  const written = { runId, role: 'assistant' };
-  const count = await message.count({ where: { ...written, chatId, isHidden: false } });
-  await takingBack(tx, () => removeMessages(tx, chatId, written));
-  const found = await chat.findUnique({ where: { id: chatId }, select: { agentId: true } });
-  await noteMessageCount(tx, found?.agentId ?? null, -count);
+  const answerWhere = { runId, role: 'assistant' };
+  const count = await message.count({ where: { ...answerWhere, chatId, isHidden: false } });
+  await takingBack(tx, () => removeMessages(tx, chatId, answerWhere));
+  const chatRow = await chat.findUnique({ where: { id: chatId }, select: { agentId: true } });
+  await noteMessageCount(tx, chatRow?.agentId ?? null, -count);
 }
 
 /** Runs `work` as the service's own writing: it takes back words of a run that were never its answer, which no hold keeps. */
@@ -187,7 +187,7 @@ async function takingBack<T>(tx: Transaction, work: () => Promise<T>): Promise<T
 
 /** Hands a free chat to its first waiting run. The chat's row must be locked. */
 async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | null> {
-  const [begun] = await tx.query<NextRun & { readonly pendingMessages: readonly NewMessage[] | null }>(
+  const [nextRun] = await tx.query<NextRun & { readonly pendingMessages: readonly NewMessage[] | null }>(
     `with next as materialized (
        select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
          and exists (select 1 from chats where id = $1 and "activeRunId" is null)
@@ -198,8 +198,8 @@ async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | nul
      from next where runs.id = next.id returning runs.id, "leaseOwner" as owner, next."pendingMessages"`,
     [chatId],
   );
-  if (begun === undefined) return null;
-  const { id, owner, pendingMessages } = begun;
+  if (nextRun === undefined) return null;
+  const { id, owner, pendingMessages } = nextRun;
   await addMessages(tx, chatId, pendingMessages ?? []);
   await holdChat(tx, chatId, id);
   return { id, owner };

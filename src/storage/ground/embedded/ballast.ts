@@ -56,7 +56,7 @@ function fill(path: string, sizeBytes: number): void {
   const piece = randomFillSync(Buffer.allocUnsafe(pieceBytes));
   const file = openSync(path, 'w', 0o600);
   try {
-    for (let left = sizeBytes; left > 0; ) left -= writeSync(file, piece, 0, Math.min(left, pieceBytes));
+    for (let remainingBytes = sizeBytes; remainingBytes > 0; ) remainingBytes -= writeSync(file, piece, 0, Math.min(remainingBytes, pieceBytes));
   } finally {
     closeSync(file);
   }

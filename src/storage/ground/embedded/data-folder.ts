@@ -63,25 +63,25 @@ export function checkDataFolder(dataDir: string, isMoving = false): void {
  * @throws StartRefusal when the folder has another database than it had.
  */
 export function confirmDatabase(dataDir: string, databaseId: string): void {
-  const noted = readNote(dataDir)?.databaseId;
-  if (noted === databaseId) return;
-  if (typeof noted === 'string') {
+  const notedId = readNote(dataDir)?.databaseId;
+  if (notedId === databaseId) return;
+  if (typeof notedId === 'string') {
     throw new StartRefusal(
-      `The data folder ${dataDir} belongs to the database ${noted}, but has the database ${databaseId} in it. ` +
+      `The data folder ${dataDir} belongs to the database ${notedId}, but has the database ${databaseId} in it. ` +
         'Restore the whole data folder from one backup.',
     );
   }
   writeNote(dataDir, { ...(readNote(dataDir) ?? { format: 1 }), databaseId });
 }
 
-export function moveMarkOf(dataDir: string): MoveMark | undefined {
+export function readMoveMark(dataDir: string): MoveMark | undefined {
   return readNote(dataDir)?.moved;
 }
 
 /** Marks the folder, so that nothing opens its database but a move. Undefined takes the mark away. */
-export function setMoveMark(dataDir: string, moved: MoveMark | undefined): void {
+export function setMoveMark(dataDir: string, nextMark: MoveMark | undefined): void {
   const { moved: _former, ...note } = readNote(dataDir) ?? { format: 1, databaseId: null };
-  writeNote(dataDir, moved === undefined ? { ...note, format: 1 } : { ...note, format: 2, moved });
+  writeNote(dataDir, nextMark === undefined ? { ...note, format: 1 } : { ...note, format: 2, moved: nextMark });
 }
 
 function movedReason(dataDir: string, { to, files, isDone }: MoveMark): string {

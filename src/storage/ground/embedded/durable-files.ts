@@ -35,8 +35,8 @@ export class DurableFiles extends NodeFS {
   }
 
   override async init(pg: PGlite, options: Parameters<NodeFS['init']>[1]): ReturnType<NodeFS['init']> {
-    const made = await super.init(pg, options);
-    const { emscriptenOpts } = made;
+    const setup = await super.init(pg, options);
+    const { emscriptenOpts } = setup;
     const patch = (module: { readonly FS: unknown }) => {
       this.#patch((module.FS as { readonly filesystems: { readonly NODEFS: NodeFiles } }).filesystems.NODEFS);
     };
@@ -82,13 +82,13 @@ export class DurableFiles extends NodeFS {
       if (isLog) this.#logBytes += length;
       else this.sync();
       const isVital = isVitalFile(path);
-      let written = 0;
+      let writtenBytes = 0;
       // A disk without room may take a part; the database takes that for the end of its log.
       do {
-        const part = () => write(stream, buffer, offset + written, length - written, position + written);
-        written += this.#withRoom(part, isVital);
-      } while (isVital && written < length);
-      return written;
+        const part = () => write(stream, buffer, offset + writtenBytes, length - writtenBytes, position + writtenBytes);
+        writtenBytes += this.#withRoom(part, isVital);
+      } while (isVital && writtenBytes < length);
+      return writtenBytes;
     };
     streams.fsync = (stream) => {
       const path = files.realPath(stream.node);

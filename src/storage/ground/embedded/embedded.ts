@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { PoolConfig } from 'pg';
 import type { Settings } from '../../../settings.ts';
-import { freeBytesOf, prepareFolder } from '../opening/folders.ts';
+import { measureFreeBytes, prepareFolder } from '../opening/folders.ts';
 import { StartRefusal } from '../opening/start-refusal.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { lockFolder } from './lock.ts';
@@ -37,7 +37,7 @@ export type EmbeddedSettings = Pick<Settings, 'DISK_FREE_MIN_BYTES'>;
  * @param onCrash  called when it dies by itself: nothing can be stored any more.
  * @returns undefined where the settings name a server. Rejects, also unheard, as `startEmbedded` does.
  */
-export function startEmbeddedOf(settings: Settings, onCrash: (error: Error) => void): Promise<EmbeddedServer> | undefined {
+export function startConfiguredEmbedded(settings: Settings, onCrash: (error: Error) => void): Promise<EmbeddedServer> | undefined {
   if (settings.DATABASE_URL !== undefined) return undefined;
   const starting = startEmbedded(resolve(settings.DATA_DIR), settings, onCrash);
   // Whoever opens the database hears of it.
@@ -80,7 +80,7 @@ export async function startEmbedded(
     databaseFolder: join(dataDir, 'database'),
     socketPath: join(socketFolder, '.s.PGSQL.5432'),
     transactionIdleMsMax,
-    ballastPath: ballastPathOf(dataDir),
+    ballastPath: toBallastPath(dataDir),
     freeMinBytes: DISK_FREE_MIN_BYTES,
     ballastBytes,
   };
@@ -114,10 +114,10 @@ export async function startEmbedded(
     async close() {
       isClosing = true;
       if (isGone) return release();
-      const closed = nextMessage(worker, 'closed');
+      const closing = nextMessage(worker, 'closed');
       worker.postMessage('close');
       // A thread that died cannot say goodbye; its folder is released all the same.
-      await closed.catch(() => {});
+      await closing.catch(() => {});
       await worker.terminate();
       release();
     },
@@ -127,22 +127,22 @@ export async function startEmbedded(
 /** PostgreSQL writes a little at each start, and a whole database at the first. @throws StartRefusal */
 function checkRoom(dataDir: string): void {
   const neededBytes = existsSync(join(dataDir, 'database')) ? roomToOpenBytes : roomToMakeBytes;
-  const freeBytes = freeBytesOf(dataDir) + (statSync(ballastPathOf(dataDir), { throwIfNoEntry: false })?.size ?? 0);
+  const freeBytes = measureFreeBytes(dataDir) + (statSync(toBallastPath(dataDir), { throwIfNoEntry: false })?.size ?? 0);
   if (freeBytes >= neededBytes) return;
   throw new StartRefusal(
     `The disk of the data folder ${dataDir} has ${freeBytes} bytes left, and a start needs ${neededBytes}. Make room, or name another folder with DATA_DIR.`,
   );
 }
 
-function ballastPathOf(dataDir: string): string {
+function toBallastPath(dataDir: string): string {
   return join(dataDir, 'parley.reserve');
 }
 
 /** Notes where the socket is, and clears away that of a process that was killed: the folder's lock is ours, so nobody uses it. */
 function replaceNote(notePath: string, socketFolder: string): void {
   try {
-    const left = readFileSync(notePath, 'utf8');
-    if (left.startsWith(join(tmpdir(), socketFolderPrefix))) rmSync(left, { recursive: true, force: true });
+    const previousNote = readFileSync(notePath, 'utf8');
+    if (previousNote.startsWith(join(tmpdir(), socketFolderPrefix))) rmSync(previousNote, { recursive: true, force: true });
   } catch {
     // No note: a first start.
   }
@@ -153,12 +153,12 @@ function replaceNote(notePath: string, socketFolder: string): void {
   }
 }
 
-function nextMessage(worker: Worker, expected: WorkerMessage): Promise<void> {
+function nextMessage(worker: Worker, kind: WorkerMessage): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the embedded database ended with code ${code}`)));
     worker.on('message', (message: WorkerMessage) => {
-      if (message === expected) resolve();
+      if (message === kind) resolve();
     });
   });
 }

@@ -24,7 +24,7 @@ export function lockFolder(folder: string): () => void {
     lock.close();
     if (!isBusy(error)) throw error;
     throw new FolderInUseError(
-      `The data folder ${folder} is in use by another Parley process${ownerOf(ownerPath)}. ` +
+      `The data folder ${folder} is in use by another Parley process${describeOwner(ownerPath)}. ` +
         'Stop that process, or give this one another folder with DATA_DIR. Several processes need a PostgreSQL server: set DATABASE_URL.',
     );
   }
@@ -50,7 +50,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === busy;
 }
 
-function ownerOf(path: string): string {
+function describeOwner(path: string): string {
   try {
     return ` (pid ${Number.parseInt(readFileSync(path, 'utf8'), 10)})`;
   } catch {

@@ -14,14 +14,14 @@ import { makeFolderSync } from '../../../lib/files/folders.ts';
  */
 export async function prepareDatabaseFolder(folder: string): Promise<boolean> {
   if (existsSync(folder) && readdirSync(folder).length > 0) return false;
-  const unfinished = `${folder}.unfinished`;
-  rmSync(unfinished, { recursive: true, force: true });
-  makeFolderSync(unfinished);
+  const temporaryFolder = `${folder}.unfinished`;
+  rmSync(temporaryFolder, { recursive: true, force: true });
+  makeFolderSync(temporaryFolder);
   const { dataDir } = await import('@electric-sql/pglite-prepopulatedfs');
   const archive = await dataDir();
-  await pipeline(archive.stream(), createGunzip(), unpackTar(unfinished, { dmode: 0o700, fmode: 0o600 }));
-  await flushTree(unfinished);
-  renameSync(unfinished, folder);
+  await pipeline(archive.stream(), createGunzip(), unpackTar(temporaryFolder, { dmode: 0o700, fmode: 0o600 }));
+  await flushTree(temporaryFolder);
+  renameSync(temporaryFolder, folder);
   await flushOne(dirname(folder));
   return true;
 }
@@ -29,9 +29,9 @@ export async function prepareDatabaseFolder(folder: string): Promise<boolean> {
 /** Flushes a folder with everything in it, several files at a time: a file system writes them down together. */
 export async function flushTree(folder: string): Promise<void> {
   const paths = [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))];
-  const left = paths.values();
+  const remainingPaths = paths.values();
   const work = async () => {
-    for (const path of left) await flushOne(path);
+    for (const path of remainingPaths) await flushOne(path);
   };
   await Promise.all(Array.from({ length: flushedAtOnce }, work));
 }

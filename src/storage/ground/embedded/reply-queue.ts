@@ -28,9 +28,9 @@ export class ReplyQueue {
 
   flush(): void {
     this.#log.sync();
-    const held = this.#held;
+    const replies = this.#held;
     this.#held = [];
-    for (const { socket, reply } of held) send(socket, reply);
+    for (const { socket, reply } of replies) send(socket, reply);
   }
 }
 

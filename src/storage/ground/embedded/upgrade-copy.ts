@@ -2,7 +2,7 @@ import { constants, existsSync, readdirSync, renameSync, rmSync, statSync } from
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newestMigration } from '../migrations/migrations-folder.ts';
-import { freeBytesOf } from '../opening/folders.ts';
+import { measureFreeBytes } from '../opening/folders.ts';
 import { notedMigration } from './data-folder.ts';
 import { flushTree } from './new-database.ts';
 
@@ -20,11 +20,11 @@ export function upgradeCopyPath(dataDir: string): string {
 export function neededCopy(dataDir: string): { readonly sizeBytes: number } | undefined {
   const database = join(dataDir, 'database');
   if (!existsSync(database) || readdirSync(database).length === 0) return undefined;
-  const noted = notedMigration(dataDir);
+  const migration = notedMigration(dataDir);
   const newest = newestMigration();
   // A database of a newer program is refused when it is opened.
-  if (noted !== undefined && Number.parseInt(noted, 10) >= Number.parseInt(newest, 10)) return undefined;
-  return { sizeBytes: sizeOf(database) };
+  if (migration !== undefined && Number.parseInt(migration, 10) >= Number.parseInt(newest, 10)) return undefined;
+  return { sizeBytes: measureSize(database) };
 }
 
 /**
@@ -34,24 +34,24 @@ export function neededCopy(dataDir: string): { readonly sizeBytes: number } | un
  * @param freeMinBytes  must stay free on the disk.
  */
 export async function copyBeforeUpgrade(dataDir: string, freeMinBytes: number): Promise<UpgradeCopy | undefined> {
-  const needed = neededCopy(dataDir);
-  if (needed === undefined) return undefined;
-  const { sizeBytes } = needed;
+  const copyNeed = neededCopy(dataDir);
+  if (copyNeed === undefined) return undefined;
+  const { sizeBytes } = copyNeed;
   const path = upgradeCopyPath(dataDir);
-  const unfinished = `${path}.unfinished`;
-  rmSync(unfinished, { recursive: true, force: true });
-  const hasRoom = () => freeBytesOf(dataDir) >= sizeBytes + freeMinBytes;
+  const temporaryPath = `${path}.unfinished`;
+  rmSync(temporaryPath, { recursive: true, force: true });
+  const hasRoom = () => measureFreeBytes(dataDir) >= sizeBytes + freeMinBytes;
   if (!hasRoom()) rmSync(path, { recursive: true, force: true });
-  if (!hasRoom()) return { kind: 'no room', sizeBytes, freeBytes: freeBytesOf(dataDir) };
+  if (!hasRoom()) return { kind: 'no room', sizeBytes, freeBytes: measureFreeBytes(dataDir) };
   // Where the file system can, the copy shares the bytes until one of the two changes them.
-  await cp(join(dataDir, 'database'), unfinished, { recursive: true, mode: constants.COPYFILE_FICLONE });
-  await flushTree(unfinished);
+  await cp(join(dataDir, 'database'), temporaryPath, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  await flushTree(temporaryPath);
   rmSync(path, { recursive: true, force: true });
-  renameSync(unfinished, path);
+  renameSync(temporaryPath, path);
   return { kind: 'kept', path, sizeBytes };
 }
 
-function sizeOf(folder: string): number {
+function measureSize(folder: string): number {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return paths.reduce((sum, path) => sum + (statSync(join(folder, path), { throwIfNoEntry: false })?.size ?? 0), 0);
 }

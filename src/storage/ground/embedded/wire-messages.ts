@@ -64,9 +64,9 @@ export function renameStatements(frame: Frame, prefix: string, names: Set<string
 function renameAt(bytes: Buffer, offset: number, prefix: string, names: Set<string> | undefined): Buffer {
   if (bytes[offset] === 0) return bytes;
   names?.add(prefix + bytes.toString('utf8', offset, bytes.indexOf(0, offset)));
-  const renamed = Buffer.concat([bytes.subarray(0, offset), Buffer.from(prefix), bytes.subarray(offset)]);
-  renamed.writeInt32BE(renamed.length - 1, 1);
-  return renamed;
+  const prefixedMessage = Buffer.concat([bytes.subarray(0, offset), Buffer.from(prefix), bytes.subarray(offset)]);
+  prefixedMessage.writeInt32BE(prefixedMessage.length - 1, 1);
+  return prefixedMessage;
 }
 
 /** Closes statements by name, ending in Sync. */

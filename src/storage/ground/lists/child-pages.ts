@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
 import type { Database } from '../database.ts';
 import { type Place, requireShortList } from './paging.ts';
 
@@ -44,8 +44,8 @@ export async function readChildPages<Row extends { readonly id: string }>(
         counts.set(most, counting);
         return (await counting).get(id) ?? 0;
       };
-      const found = own.flatMap((rowId) => rows.get(rowId) ?? []);
-      return [id, pageOf(found, page, list.keyOf, countAll, places.length)];
+      const childRows = own.flatMap((rowId) => rows.get(rowId) ?? []);
+      return [id, toPage(childRows, page, list.keyOf, countAll, places.length)];
     }),
   );
 }

@@ -12,6 +12,6 @@ export interface Selection<T> {
 export function selected<T, Select extends object>(all: Select, members: Members<T>, { always, madeOf }: Selection<T>): Select {
   const names: ReadonlySet<string> | undefined = members;
   const isRead = (name: string) =>
-    names === undefined || always.has(name) || (madeOf[name] ?? [name]).some((made) => names.has(made));
+    names === undefined || always.has(name) || (madeOf[name] ?? [name]).some((column) => names.has(column));
   return Object.fromEntries(Object.entries(all).filter(([name]) => isRead(name))) as Select;
 }

@@ -4,18 +4,18 @@ import { type Filter, isAll, isAny } from '../../../entities/ground/filter.ts';
 export type WhereTree<Where> = Where | { AND: WhereTree<Where>[] } | { OR: WhereTree<Where>[] };
 
 /** A rule as Prisma's `where`; `leafWhere` writes one condition. */
-export function whereOf<Leaf extends object, Where>(filter: Filter<Leaf>, leafWhere: (leaf: Leaf) => Where): WhereTree<Where> {
-  const tree = treeOf(filter, leafWhere);
+export function toWhere<Leaf extends object, Where>(filter: Filter<Leaf>, leafWhere: (leaf: Leaf) => Where): WhereTree<Where> {
+  const tree = toTree(filter, leafWhere);
   if (tree === true) return { AND: [] };
   if (tree === false) return { OR: [] };
   return tree;
 }
 
 /** Constants are worked out here: Prisma leaves an empty condition out of an OR, where it would match everything. */
-function treeOf<Leaf extends object, Where>(filter: Filter<Leaf>, leafWhere: (leaf: Leaf) => Where): WhereTree<Where> | boolean {
+function toTree<Leaf extends object, Where>(filter: Filter<Leaf>, leafWhere: (leaf: Leaf) => Where): WhereTree<Where> | boolean {
   if (!isAll(filter) && !isAny(filter)) return leafWhere(filter);
   const isAnd = isAll(filter);
-  const parts = (isAnd ? filter.all : filter.any).map((part) => treeOf(part, leafWhere));
+  const parts = (isAnd ? filter.all : filter.any).map((part) => toTree(part, leafWhere));
   if (parts.includes(!isAnd)) return !isAnd;
   const conditions = parts.filter((part): part is WhereTree<Where> => typeof part !== 'boolean');
   if (conditions.length === 0) return isAnd;

@@ -22,7 +22,7 @@ export function isConcurrent(sql: string): boolean {
  * @throws Error for any other statement: it may not be possible to repeat it.
  */
 export async function runConcurrently(pool: Pool, turn: PoolClient, sql: string): Promise<void> {
-  const statements = statementsOf(sql);
+  const statements = listStatements(sql);
   if (await isStandalone(turn)) {
     // A database of one process, such as the embedded one, has no writers that would wait, and cannot use a second connection meanwhile.
     for (const statement of statements) await turn.query(statement.replace(' CONCURRENTLY ', ' '));
@@ -42,7 +42,7 @@ async function run(client: PoolClient, statement: string): Promise<void> {
     await client.query(statement);
     return;
   }
-  const partitions = await partitionsOf(client, table);
+  const partitions = await findPartitions(client, table);
   const build = async (index: string, on: string) => {
     await dropUnfinished(client, index);
     await client.query(`CREATE ${unique}INDEX CONCURRENTLY IF NOT EXISTS "${index}" ON "${on}" ${rest}`);
@@ -53,7 +53,7 @@ async function run(client: PoolClient, statement: string): Promise<void> {
   await client.query(`CREATE ${unique}INDEX IF NOT EXISTS "${name}" ON "${table}" ${rest}`);
 }
 
-function statementsOf(sql: string): readonly string[] {
+function listStatements(sql: string): readonly string[] {
   const statements = sql
     .replaceAll(/^--.*$/gm, '')
     .split(/;\s*$/m)
@@ -72,7 +72,7 @@ async function isStandalone(client: PoolClient): Promise<boolean> {
 }
 
 /** The partitions of a partitioned table that hold rows; undefined for any other table. */
-async function partitionsOf(client: PoolClient, table: string): Promise<readonly string[] | undefined> {
+async function findPartitions(client: PoolClient, table: string): Promise<readonly string[] | undefined> {
   const { rows } = await client.query<{ names: string[] }>(
     `SELECT array(SELECT c.relname::text FROM pg_partition_tree(p.oid) t JOIN pg_class c ON c.oid = t.relid
        WHERE c.relkind = 'r' ORDER BY c.relname) AS names

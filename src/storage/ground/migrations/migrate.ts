@@ -27,9 +27,9 @@ export const migrationLock = 7_215_533;
  * @throws StartRefusal when an applied migration was edited afterwards, or the database is newer than this Parley.
  */
 export async function migrate(pool: Pool, folder: string = migrationsFolder): Promise<readonly string[]> {
-  const applied: string[] = [];
-  for (const migration of await pendingMigrations(pool, folder)) if (await apply(pool, migration)) applied.push(migration.name);
-  return applied;
+  const names: string[] = [];
+  for (const migration of await pendingMigrations(pool, folder)) if (await apply(pool, migration)) names.push(migration.name);
+  return names;
 }
 
 /**
@@ -42,8 +42,8 @@ export async function pendingMigrations(pool: Pool, folder: string = migrationsF
   const migrations = readMigrations(folder);
   const applied = await appliedIn(pool);
   const [start, ...later] = migrations;
-  if (applied.size === 0 || start === undefined || applied.has(start.name)) return pendingOf(migrations, applied);
-  return pendingOf([...readMigrations(join(folder, 'earlier')), ...later], applied);
+  if (applied.size === 0 || start === undefined || applied.has(start.name)) return listPending(migrations, applied);
+  return listPending([...readMigrations(join(folder, 'earlier')), ...later], applied);
 }
 
 /** The migrations of a folder, oldest first. */
@@ -64,16 +64,16 @@ async function appliedIn(client: Pick<Pool, 'query'>): Promise<ReadonlyMap<strin
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): readonly Migration[] {
-  const known = new Set(migrations.map(({ name }) => name));
-  const unknown = [...applied.keys()].filter((name) => !known.has(name));
+function listPending(migrations: readonly Migration[], checksums: ReadonlyMap<string, string>): readonly Migration[] {
+  const knownNames = new Set(migrations.map(({ name }) => name));
+  const unknown = [...checksums.keys()].filter((name) => !knownNames.has(name));
   if (unknown.length > 0)
     throw new StartRefusal(`The database is of a newer Parley: it has ${unknown.join(', ')}. Start that version.`);
-  const edited = migrations.filter(({ name, checksum }) => (applied.get(name) ?? checksum) !== checksum);
-  if (edited.length > 0) {
-    throw new StartRefusal(`Applied migrations must stay as they are; edited: ${edited.map(({ name }) => name).join(', ')}`);
+  const editedMigrations = migrations.filter(({ name, checksum }) => (checksums.get(name) ?? checksum) !== checksum);
+  if (editedMigrations.length > 0) {
+    throw new StartRefusal(`Applied migrations must stay as they are; edited: ${editedMigrations.map(({ name }) => name).join(', ')}`);
   }
-  return migrations.filter(({ name }) => !applied.has(name));
+  return migrations.filter(({ name }) => !checksums.has(name));
 }
 
 /** @returns false when another process applied it while this process waited for its turn. */

@@ -8,10 +8,10 @@ export const earlierMigrationsFolder = join(migrationsFolder, 'earlier');
 
 /** The name of the newest migration of this program, without reading any. */
 export function newestMigration(): string {
-  return readdirSync(migrationsFolder).reduce((newest, name) => (numberOf(name) > numberOf(newest) ? name : newest), '');
+  return readdirSync(migrationsFolder).reduce((newest, name) => (parseNumber(name) > parseNumber(newest) ? name : newest), '');
 }
 
-function numberOf(name: string): number {
+function parseNumber(name: string): number {
   const number = Number.parseInt(name, 10);
   return Number.isNaN(number) ? 0 : number;
 }

@@ -19,19 +19,19 @@ export interface TableSize {
   readonly sizeBytes: number;
 }
 
-const changed =
+const changedPattern =
   /(?:ALTER TABLE (?:ONLY )?(?:IF EXISTS )?|UPDATE |DELETE FROM |TRUNCATE |(?:CREATE (?:UNIQUE )?INDEX|CREATE TRIGGER)[^;]*? ON (?:ONLY )?)"?(\w+)"?/gi;
 
 /** What the next start does to the schema. Changes nothing. @throws StartRefusal when the database is of a newer Parley. */
 export async function planUpgrade(pool: Pool): Promise<readonly PlannedMigration[]> {
-  const planned: PlannedMigration[] = [];
-  for (const migration of await pendingMigrations(pool)) planned.push(await planOf(pool, migration));
-  return planned;
+  const plannedMigrations: PlannedMigration[] = [];
+  for (const migration of await pendingMigrations(pool)) plannedMigrations.push(await makePlan(pool, migration));
+  return plannedMigrations;
 }
 
-async function planOf(pool: Pool, { name, sql }: Migration): Promise<PlannedMigration> {
+async function makePlan(pool: Pool, { name, sql }: Migration): Promise<PlannedMigration> {
   const code = sql.replaceAll(/--.*$/gm, '');
-  const names = [...new Set([...code.matchAll(changed)].map(([, table = '']) => table))];
+  const names = [...new Set([...code.matchAll(changedPattern)].map(([, table = '']) => table))];
   const { rows } = await pool.query<TableSize>(
     `SELECT relname::text AS name, greatest(reltuples, 0)::float8 AS rows, pg_total_relation_size(oid)::float8 AS "sizeBytes"
      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname = ANY ($1) ORDER BY 1`,

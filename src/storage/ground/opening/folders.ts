@@ -70,7 +70,7 @@ function probe(folder: string): void {
 }
 
 /** Free bytes on the disk of a folder. */
-export function freeBytesOf(folder: string): number {
+export function measureFreeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }

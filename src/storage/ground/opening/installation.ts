@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import type { Settings } from '../../../settings.ts';
-import { blobAddressOf } from '../../blobs/address.ts';
+import { readBlobAddress } from '../../blobs/address.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { Database, Sql } from '../database.ts';
 import { confirmDatabase } from '../embedded/data-folder.ts';
@@ -35,7 +35,7 @@ export async function storeId(client: Pick<Pool, 'query'>, id: string): Promise<
 export async function refuseBlobsWithoutRows(settings: Settings, blobs: Blobs, db: Database): Promise<void> {
   if (!(await blobs.holdsOrganizations())) return;
   if (!(await hasNoTenant(db))) return;
-  const address = blobAddressOf(settings);
+  const address = readBlobAddress(settings);
   const place = address.kind === 'folder' ? address.path : `The bucket ${address.bucket} (BLOB_URL)`;
   throw new StartRefusal(
     `${place} holds files of organizations, and the database is empty. Nothing was changed. Name the database they belong to with DATABASE_URL or DATA_DIR, restore it from a backup, or move those files away.`,

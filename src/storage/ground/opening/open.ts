@@ -6,7 +6,7 @@ import type { Settings } from '../../../settings.ts';
 import { refuseUnfinishedMove } from '../../move/progress.ts';
 import { Database } from '../database.ts';
 import { noteMigration } from '../embedded/data-folder.ts';
-import { type EmbeddedServer, startEmbeddedOf } from '../embedded/embedded.ts';
+import { type EmbeddedServer, startConfiguredEmbedded } from '../embedded/embedded.ts';
 import type { UpgradeCopy } from '../embedded/upgrade-copy.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { newestMigration } from '../migrations/migrations-folder.ts';
@@ -42,7 +42,7 @@ const idleTransactionMs = 10_000;
  * @throws StartRefusal when the data folder cannot be used, or another process has the embedded database in it.
  */
 export async function openDatabase(settings: Settings, options: OpenDatabaseOptions): Promise<Database> {
-  const starting = options.embedded ?? startEmbeddedOf(settings, (error) => options.onError(error, true));
+  const starting = options.embedded ?? startConfiguredEmbedded(settings, (error) => options.onError(error, true));
   if (starting === undefined) {
     prepareFolder(settings.DATA_DIR, 'DATA_DIR');
     const connection = {
@@ -52,29 +52,29 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
     };
     return connect(settings, connection, options, undefined);
   }
-  const embedded = await starting;
-  if (embedded.upgradeCopy !== undefined) options.onUpgradeCopy?.(embedded.upgradeCopy);
+  const embeddedServer = await starting;
+  if (embeddedServer.upgradeCopy !== undefined) options.onUpgradeCopy?.(embeddedServer.upgradeCopy);
   const connection = {
-    ...embedded.connection,
+    ...embeddedServer.connection,
     max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax),
     connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
   };
-  return connect(settings, connection, options, embedded);
+  return connect(settings, connection, options, embeddedServer);
 }
 
 async function connect(
   settings: Settings,
   connection: PoolConfig & { readonly max: number },
   { onError, places }: OpenDatabaseOptions,
-  embedded: EmbeddedServer | undefined,
+  embeddedServer: EmbeddedServer | undefined,
 ): Promise<Database> {
   let isClosing = false;
-  const room = createRoom(settings, embedded, () => pool);
+  const room = createRoom(settings, embeddedServer, () => pool);
   const config = {
     ...connection,
     application_name: 'parley',
     idleTimeoutMillis: 60_000,
-    ...(embedded === undefined
+    ...(embeddedServer === undefined
       ? { onConnect: (client: ClientBase) => prepareSession(client, settings.DATABASE_STATEMENT_TIMEOUT_MS) }
       : {}),
   };
@@ -84,7 +84,7 @@ async function connect(
     },
     onFull: () => room.noteFull(),
   };
-  const kind = embedded === undefined ? 'server' : 'embedded';
+  const kind = embeddedServer === undefined ? 'server' : 'embedded';
   const sharing = { places: places?.(kind, connection.max), ownerOf: () => db.owner };
   const pool: Pool = openPool(config, listeners, { kind, sharing });
   const direct = openDirect(settings);
@@ -96,17 +96,17 @@ async function connect(
     room,
     pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
     listMaxBytes: settings.REPLY_MAX_BYTES,
-    backgroundMs: embedded === undefined ? settings.DATABASE_BACKGROUND_TIMEOUT_MS : undefined,
+    backgroundMs: embeddedServer === undefined ? settings.DATABASE_BACKGROUND_TIMEOUT_MS : undefined,
     async close() {
       isClosing = true;
       await direct?.end();
       await pool.end();
-      await embedded?.close();
+      await embeddedServer?.close();
     },
   });
   try {
-    db.vectors = await prepareSchema(pool, embedded, connection, settings);
-    if (embedded !== undefined) noteMigration(resolve(settings.DATA_DIR), newestMigration());
+    db.vectors = await prepareSchema(pool, embeddedServer, connection, settings);
+    if (embeddedServer !== undefined) noteMigration(resolve(settings.DATA_DIR), newestMigration());
     return db;
   } catch (error) {
     await db.close();
@@ -124,7 +124,7 @@ async function prepareSession(client: ClientBase, statementMs: number): Promise<
 /** On connections of its own, without time limits: a migration may take long, and waits for other instances that migrate. The second one builds indexes. */
 async function prepareSchema(
   pool: Pool,
-  embedded: EmbeddedServer | undefined,
+  embeddedServer: EmbeddedServer | undefined,
   connection: PoolConfig,
   { EMBEDDING_MODEL, DATABASE_DIRECT_URL, DATABASE_PREPARED_STATEMENTS }: Settings,
 ): Promise<VectorSupport> {
@@ -132,7 +132,7 @@ async function prepareSchema(
     await migrate(client);
     return EMBEDDING_MODEL !== undefined ? prepareVectors(client) : { kind: 'unneeded' };
   };
-  if (embedded !== undefined) return prepare(pool);
+  if (embeddedServer !== undefined) return prepare(pool);
   const open = (config: PoolConfig) =>
     openPool({ ...config, max: 2, application_name: 'parley-migrations' }, { onLost: () => undefined });
   const own = open(connection);

@@ -22,17 +22,17 @@ export interface PoolListeners {
 export function openPool(
   config: PoolConfig,
   { onLost, onFull }: PoolListeners,
-  shared?: { readonly kind: 'embedded' | 'server'; readonly sharing: PoolSharing },
+  sharedPool?: { readonly kind: 'embedded' | 'server'; readonly sharing: PoolSharing },
 ): Pool {
   const pool =
-    shared === undefined
+    sharedPool === undefined
       ? new Pool(config)
-      : new (shared.kind === 'embedded' ? YieldingPool : SharedPool)(config, shared.sharing);
+      : new (sharedPool.kind === 'embedded' ? YieldingPool : SharedPool)(config, sharedPool.sharing);
   pool.on('error', onLost);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     if (onFull === undefined) return;
-    connectionOf(client).on('errorMessage', ({ code }) => {
+    readConnection(client).on('errorMessage', ({ code }) => {
       if (code === diskFull) onFull();
     });
   });
@@ -85,8 +85,8 @@ export async function hasTable(client: Pick<Pool, 'query'>, name: string): Promi
 }
 
 /** The client's protocol connection, which its types leave out. */
-function connectionOf(client: ClientBase): {
+function readConnection(client: ClientBase): {
   on(event: 'errorMessage', listener: (message: { readonly code?: string }) => void): void;
 } {
-  return (client as unknown as { readonly connection: ReturnType<typeof connectionOf> }).connection;
+  return (client as unknown as { readonly connection: ReturnType<typeof readConnection> }).connection;
 }

@@ -1,9 +1,9 @@
 // Raw SQL: only a write shows whether the disk has room.
 import type { Pool } from 'pg';
 import type { Settings } from '../../../settings.ts';
-import { blobAddressOf } from '../../blobs/address.ts';
+import { readBlobAddress } from '../../blobs/address.ts';
 import type { EmbeddedServer } from '../embedded/embedded.ts';
-import { freeBytesOf } from './folders.ts';
+import { measureFreeBytes } from './folders.ts';
 
 /** Whether database and disk have room for writes. */
 export interface Room {
@@ -25,12 +25,12 @@ const databaseDisk = 'the disk of the database';
 /** @param pool  a function, because the pool is made later and reports to this object. */
 export function createRoom(
   settings: Pick<Settings, 'DATA_DIR' | 'BLOB_URL' | 'DISK_FREE_MIN_BYTES'>,
-  embedded: Pick<EmbeddedServer, 'isFull'> | undefined,
+  embeddedServer: Pick<EmbeddedServer, 'isFull'> | undefined,
   pool: () => Pool,
 ): Room {
   let wasFull = false;
-  const blobs = blobAddressOf(settings);
-  const isLow = (folder: string) => freeBytesOf(folder) < settings.DISK_FREE_MIN_BYTES;
+  const blobs = readBlobAddress(settings);
+  const isLow = (folder: string) => measureFreeBytes(folder) < settings.DISK_FREE_MIN_BYTES;
   return {
     noteFull() {
       wasFull = true;
@@ -38,7 +38,7 @@ export function createRoom(
     async shortage() {
       if (isLow(settings.DATA_DIR)) return 'the disk of DATA_DIR';
       if (blobs.kind === 'folder' && isLow(blobs.path)) return 'the disk of BLOB_URL';
-      if (embedded !== undefined) return embedded.isFull() ? databaseDisk : undefined;
+      if (embeddedServer !== undefined) return embeddedServer.isFull() ? databaseDisk : undefined;
       if (!wasFull) return undefined;
       // A server shows a full disk only by failing a write.
       wasFull = false;

@@ -97,20 +97,20 @@ async function keepsPrepared(pool: Pool): Promise<boolean> {
   const client = await pool.connect();
   const other = await pool.connect();
   const text = 'SELECT pg_backend_pid() AS pid';
-  const pidOf = async (on: PoolClient, query: { readonly text: string; readonly name?: string }) =>
+  const loadPid = async (on: PoolClient, query: { readonly text: string; readonly name?: string }) =>
     (await on.query<{ pid: number }>(query)).rows[0]?.pid;
   try {
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
       // A name that no earlier probe has left on a connection of the pooler. Prepared anew each time: the pooler gives the connection that was used
       // last, so that one which others took in between might never be its turn again.
       const probe = { name: `parley_${randomUUID()}`, text };
-      const prepared = await pidOf(client, probe);
+      const backendPid = await loadPid(client, probe);
       await other.query('BEGIN');
-      const isTaken = (await pidOf(other, { text })) === prepared;
-      const used = isTaken ? client.query(probe).then(isDone, isLost) : undefined;
-      await Promise.race([used, wait(isTaken ? otherMs : 0)]);
+      const isTaken = (await loadPid(other, { text })) === backendPid;
+      const repeatedUse = isTaken ? client.query(probe).then(isDone, isLost) : undefined;
+      await Promise.race([repeatedUse, wait(isTaken ? otherMs : 0)]);
       await other.query('ROLLBACK');
-      if (used !== undefined) return await used;
+      if (repeatedUse !== undefined) return await repeatedUse;
     }
     return true;
   } finally {

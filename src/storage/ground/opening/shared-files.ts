@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { writeWhole } from '../../../lib/files/write-whole.ts';
 import type { Settings } from '../../../settings.ts';
-import { blobAddressOf } from '../../blobs/address.ts';
+import { readBlobAddress } from '../../blobs/address.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { storedId, storeId } from './installation.ts';
 import { hasTable, withTurn } from './pool.ts';
@@ -28,34 +28,34 @@ export async function confirmFiles(settings: Settings, blobs: Blobs, pool: Pool)
 }
 
 async function confirm(settings: Settings, client: PoolClient, hasFiles: boolean): Promise<void> {
-  const folder = folderOf(settings);
-  const marked = folder === undefined ? undefined : markerOf(folder);
-  const stored = await storedId(client);
-  if (stored === undefined) {
+  const folder = findFolder(settings);
+  const markerId = folder === undefined ? undefined : readMarker(folder);
+  const databaseId = await storedId(client);
+  if (databaseId === undefined) {
     // A marker without files is of a start that ended before its database kept the id.
-    if (folder !== undefined && marked !== undefined && hasFiles) throw new StartRefusal(ofAnother(folder, marked));
-    const id = marked ?? randomUUID();
-    if (folder !== undefined && marked === undefined) writeMarker(folder, id);
+    if (folder !== undefined && markerId !== undefined && hasFiles) throw new StartRefusal(ofAnother(folder, markerId));
+    const id = markerId ?? randomUUID();
+    if (folder !== undefined && markerId === undefined) writeMarker(folder, id);
     await storeId(client, id);
     return;
   }
-  const problem = filesProblem(settings, stored);
+  const problem = filesProblem(settings, databaseId);
   if (problem !== undefined) throw new StartRefusal(problem);
-  if (folder !== undefined && marked === undefined) writeMarker(folder, stored);
+  if (folder !== undefined && markerId === undefined) writeMarker(folder, databaseId);
 }
 
 /** Why a start would refuse the folder of the files, in sentences; undefined when it would not. Changes nothing. */
 export async function checkSharedFiles(settings: Settings, pool: Pool): Promise<string | undefined> {
-  const stored = (await hasTable(pool, 'installations')) ? await storedId(pool) : undefined;
-  return stored === undefined ? undefined : filesProblem(settings, stored);
+  const databaseId = (await hasTable(pool, 'installations')) ? await storedId(pool) : undefined;
+  return databaseId === undefined ? undefined : filesProblem(settings, databaseId);
 }
 
-function filesProblem(settings: Settings, stored: string): string | undefined {
-  const folder = folderOf(settings);
+function filesProblem(settings: Settings, databaseId: string): string | undefined {
+  const folder = findFolder(settings);
   if (folder === undefined) return undefined;
-  const marked = markerOf(folder);
-  if (marked === stored || (marked === undefined && settings.BLOB_URL !== undefined)) return undefined;
-  return marked === undefined ? withoutMarker(folder, stored) : ofAnother(folder, marked);
+  const markerId = readMarker(folder);
+  if (markerId === databaseId || (markerId === undefined && settings.BLOB_URL !== undefined)) return undefined;
+  return markerId === undefined ? withoutMarker(folder, databaseId) : ofAnother(folder, markerId);
 }
 
 function withoutMarker(folder: string, id: string): string {
@@ -66,19 +66,19 @@ function withoutMarker(folder: string, id: string): string {
   );
 }
 
-function ofAnother(folder: string, marked: string): string {
+function ofAnother(folder: string, markerId: string): string {
   return (
-    `The folder ${folder} holds the files of another database (${marked}) than that of DATABASE_URL. Nothing was changed. ` +
+    `The folder ${folder} holds the files of another database (${markerId}) than that of DATABASE_URL. Nothing was changed. ` +
     'Name the database that belongs to it with DATABASE_URL, or another place for files with BLOB_URL or DATA_DIR.'
   );
 }
 
-function folderOf(settings: Settings): string | undefined {
-  const address = blobAddressOf(settings);
+function findFolder(settings: Settings): string | undefined {
+  const address = readBlobAddress(settings);
   return address.kind === 'folder' ? resolve(address.path) : undefined;
 }
 
-function markerOf(folder: string): string | undefined {
+function readMarker(folder: string): string | undefined {
   const path = join(folder, markerName);
   const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   return text === '' ? undefined : text;
@@ -86,9 +86,9 @@ function markerOf(folder: string): string | undefined {
 
 /** Says that the files of a folder belong to the database with this id. @throws StartRefusal when they belong to another. */
 export function markFolder(folder: string, id: string): void {
-  const marked = markerOf(folder);
-  if (marked !== undefined && marked !== id) throw new StartRefusal(ofAnother(folder, marked));
-  if (marked === undefined) writeMarker(folder, id);
+  const markerId = readMarker(folder);
+  if (markerId !== undefined && markerId !== id) throw new StartRefusal(ofAnother(folder, markerId));
+  if (markerId === undefined) writeMarker(folder, id);
 }
 
 function writeMarker(folder: string, id: string): void {

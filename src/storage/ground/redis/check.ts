@@ -45,7 +45,7 @@ export async function redisProblem(url: string): Promise<RedisProblem | undefine
     }
     return await useProblem(url, at);
   } catch (error) {
-    return problemOf(error, at);
+    return toProblem(error, at);
   }
 }
 
@@ -68,14 +68,14 @@ async function useProblem(url: string, at: string): Promise<RedisProblem | undef
   }
 }
 
-function problemOf(error: unknown, at: string): RedisProblem {
+function toProblem(error: unknown, at: string): RedisProblem {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const [, reason, advice] = refusals.find(([pattern]) => pattern.test(message)) ?? [];
   if (reason !== undefined && advice !== undefined) {
     return { isLasting: true, message: `${at} cannot be used: ${reason}.`, advice };
   }
   const isOfTls = /certificate|SSL|TLS/i.test(message);
-  const text = displayValue('', message === '' ? codeOf(error) : message);
+  const text = displayValue('', message === '' ? readCode(error) : message);
   return {
     isLasting: isOfTls,
     message: `${at} cannot be used now: ${text}.`,
@@ -85,7 +85,7 @@ function problemOf(error: unknown, at: string): RedisProblem {
   };
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 

@@ -148,14 +148,14 @@ export class RedisSession {
   }
 
   async #begin(): Promise<void> {
-    const { origin, watched } = this.#options;
+    const { origin, watched: listWatchedRuns } = this.#options;
     const inbox = this.#keyOf('inbox');
     await this.#commands.command(inbox, ['DEL', inbox]);
     for (const source of ['inbox', 'control'] as const) {
       this.#cursors.set(source, await this.#append(source, ['hello', origin]));
       await this.#keepAlive(source);
     }
-    await Promise.all([this.#count(), ...watched().map((runId) => this.watch(runId))]);
+    await Promise.all([this.#count(), ...listWatchedRuns().map((runId) => this.watch(runId))]);
     void this.#readOn().catch((error: unknown) => this.#fail(error));
   }
 
@@ -168,7 +168,7 @@ export class RedisSession {
         ['XREAD', 'COUNT', String(entriesPerRead), 'BLOCK', String(blockMs), 'STREAMS', ...keys, ...cursors.map(([, id]) => id)],
         blockMs + commandTimeoutMs,
       );
-      for (const [key, entries] of streamsOf(reply)) {
+      for (const [key, entries] of readStreams(reply)) {
         const source = cursors.find(([one]) => this.#keyOf(one) === key)?.[0];
         if (source === undefined) continue;
         for (const [id, fields] of entries) {
@@ -226,21 +226,21 @@ function texts(reply: Reply): readonly string[] {
 }
 
 /** The reply of XREAD: null when nothing came in time. */
-function* streamsOf(
+function* readStreams(
   reply: Reply,
 ): Generator<readonly [key: string, entries: readonly (readonly [id: string, fields: Fields])[]]> {
-  for (const stream of listOf(reply)) {
-    const [key = null, entries = null] = listOf(stream);
+  for (const stream of readList(reply)) {
+    const [key = null, entries = null] = readList(stream);
     yield [
       String(key),
-      listOf(entries).map((entry) => {
-        const [id = null, fields = null] = listOf(entry);
+      readList(entries).map((entry) => {
+        const [id = null, fields = null] = readList(entry);
         return [String(id), texts(fields)] as const;
       }),
     ];
   }
 }
 
-function listOf(reply: Reply): readonly Reply[] {
+function readList(reply: Reply): readonly Reply[] {
   return Array.isArray(reply) ? reply : [];
 }

@@ -25,7 +25,7 @@ const gapEveryMs = 1_000;
 const askEveryMs = 250;
 const runsMax = 20_000;
 const processesMax = 10_000;
-const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
+const announcedSet: ReadonlySet<SignalTopic> = new Set(announcedTopics);
 
 export interface RedisSignalsOptions {
   readonly url: string;
@@ -112,8 +112,8 @@ export class RedisSignals implements Signals {
 
   publish(topic: SignalTopic, payload: string): void {
     this.#hub.deliver(topic, payload);
-    const isForAll = announced.has(topic) || controlTopics.has(topic);
-    if (announced.has(topic)) this.#feed.noteHeard(topic, payload);
+    const isForAll = announcedSet.has(topic) || controlTopics.has(topic);
+    if (announcedSet.has(topic)) this.#feed.noteHeard(topic, payload);
     this.#outbox.add(isForAll ? 'control' : 'lists', `${topic} ${payload}`);
     if (topic !== 'run-changed') return;
     this.#quiet.forget(payload);
@@ -211,7 +211,7 @@ export class RedisSignals implements Signals {
   /** Reads the stream of lists while somebody here listens to one of its topics. */
   async #followLists(): Promise<void> {
     const session = this.session;
-    const isWanted = this.#hub.wantedTopics().some((topic) => !announced.has(topic) && !controlTopics.has(topic));
+    const isWanted = this.#hub.wantedTopics().some((topic) => !announcedSet.has(topic) && !controlTopics.has(topic));
     if (session === undefined || isWanted === this.#isFollowing) return;
     this.#isFollowing = isWanted;
     try {
@@ -227,12 +227,12 @@ export class RedisSignals implements Signals {
   async #ask(runId: string, isForAll: boolean): Promise<void> {
     const session = this.session;
     if (session === undefined) return;
-    const found = await session.watchersOf(runId).catch(() => []);
-    const others = found.filter((origin) => origin !== this.#origin);
-    const known = this.#watchers.get(runId) ?? [];
+    const watcherIds = await session.watchersOf(runId).catch(() => []);
+    const others = watcherIds.filter((origin) => origin !== this.#origin);
+    const knownWatchers = this.#watchers.get(runId) ?? [];
     if (others.length === 0) this.#watchers.delete(runId);
     else this.#watchers.set(runId, others);
-    this.#outbox.tell(isForAll ? others : others.filter((origin) => !known.includes(origin)), runId, '');
+    this.#outbox.tell(isForAll ? others : others.filter((origin) => !knownWatchers.includes(origin)), runId, '');
   }
 
   #hear(source: Source, fields: Fields): void {
@@ -255,7 +255,7 @@ export class RedisSignals implements Signals {
   #hearLine(line: string): void {
     const space = line.indexOf(' ');
     const [topic, payload] = [line.slice(0, space) as SignalTopic, line.slice(space + 1)];
-    if (announced.has(topic)) this.#feed.noteHeard(topic, payload);
+    if (announcedSet.has(topic)) this.#feed.noteHeard(topic, payload);
     this.#hub.deliver(topic, payload);
   }
 }

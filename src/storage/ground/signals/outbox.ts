@@ -73,11 +73,11 @@ export class Outbox {
 function packed(
   lines: readonly (readonly [string, string, boolean])[],
 ): readonly (readonly [channel: string, payload: string])[] {
-  const done: (readonly [string, string])[] = [];
+  const packedEntries: (readonly [string, string])[] = [];
   const open = new Map<string, { text: string; bytes: number }>();
   for (const [channel, line, isAlone] of lines) {
     if (isAlone) {
-      done.push([channel, line]);
+      packedEntries.push([channel, line]);
       continue;
     }
     const bytes = Buffer.byteLength(line) + 1;
@@ -87,8 +87,8 @@ function packed(
       payload.bytes += bytes;
       continue;
     }
-    if (payload !== undefined) done.push([channel, payload.text]);
+    if (payload !== undefined) packedEntries.push([channel, payload.text]);
     open.set(channel, { text: line, bytes });
   }
-  return [...done, ...[...open].map(([channel, { text }]) => [channel, text] as const)];
+  return [...packedEntries, ...[...open].map(([channel, { text }]) => [channel, text] as const)];
 }

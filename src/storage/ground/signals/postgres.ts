@@ -37,7 +37,7 @@ const toldAgainMs = 2_000;
 const toldMax = 10_000;
 /** A line of watched runs has at most this many. */
 const idsPerLine = 100;
-const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
+const announcedSet: ReadonlySet<SignalTopic> = new Set(announcedTopics);
 
 /**
  * Signals between the processes on one PostgreSQL server. `publish` calls the listeners of this process at once; other processes get the signal by
@@ -84,7 +84,7 @@ class PostgresSignals implements Signals {
     const connection = { ...pool.options, application_name: listenerName, connectionTimeoutMillis: answerTimeoutMs };
     this.#listener = new Listener({
       ...{ connection, onError },
-      channels: [channel, newsChannel, channelOf(this.#origin)],
+      channels: [channel, newsChannel, toChannel(this.#origin)],
       onMessage: (_channel, payload) => {
         this.#heardCount += 1;
         for (const line of payload.split('\n')) this.#hear(line);
@@ -101,7 +101,7 @@ class PostgresSignals implements Signals {
 
   publish(topic: SignalTopic, payload: string): void {
     this.#hub.deliver(topic, payload);
-    if (announced.has(topic)) return;
+    if (announcedSet.has(topic)) return;
     if (controlTopics.has(topic)) this.#outbox.add(channel, `${this.#origin} ${topic} ${payload}`, true);
     else if (this.#peers.mayCare(topic)) this.#outbox.add(newsChannel, `${this.#origin} ${topic} ${payload}`);
     if (topic !== 'run-changed') return;
@@ -211,7 +211,7 @@ class PostgresSignals implements Signals {
   #tellNow(runId: string): void {
     this.#told.set(runId, performance.now());
     for (const origin of this.#peers.watchersOf(runId)) {
-      if (origin !== this.#origin) this.#outbox.add(channelOf(origin), `${this.#origin} told ${runId}`);
+      if (origin !== this.#origin) this.#outbox.add(toChannel(origin), `${this.#origin} told ${runId}`);
     }
   }
 
@@ -232,12 +232,12 @@ class PostgresSignals implements Signals {
     for (const runId of runIds) {
       const isNew = this.#peers.noteWatch(origin, runId);
       const toldMs = this.#told.get(runId) ?? Number.NEGATIVE_INFINITY;
-      if (isNew && performance.now() - toldMs < toldAgainMs) this.#outbox.add(channelOf(origin), `${this.#origin} told ${runId}`);
+      if (isNew && performance.now() - toldMs < toldAgainMs) this.#outbox.add(toChannel(origin), `${this.#origin} told ${runId}`);
     }
   }
 }
 
 /** The channel of one process. */
-function channelOf(origin: string): string {
+function toChannel(origin: string): string {
   return `parley_to_${origin.replaceAll('-', '')}`;
 }

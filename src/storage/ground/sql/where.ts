@@ -11,7 +11,7 @@ export class Parameters {
 }
 
 /** Reads with a prepared statement whose text `write` returns. */
-export function selectRows<Row>(sql: Sql, write: (given: Parameters) => string): Promise<readonly Row[]> {
+export function selectRows<Row>(sql: Sql, write: (parameters: Parameters) => string): Promise<readonly Row[]> {
   const given = new Parameters();
   return sql.query<Row>(write(given), given.values);
 }

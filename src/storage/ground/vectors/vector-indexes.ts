@@ -23,7 +23,7 @@ export async function makeVectorIndexes(db: Pick<ClientBase, 'query'>): Promise<
 /** SQL: makes the index of a space, unless it is there. */
 export function vectorIndexSql(space: IndexedSpace): string {
   const operators = space.isQuantised ? 'bit_hamming_ops' : space.hasFloats ? 'vector_ip_ops' : 'halfvec_ip_ops';
-  return `CREATE INDEX IF NOT EXISTS ${vectorIndexOf(space.id)} ON chunk_embeddings USING hnsw ((${indexedAs(space, 'embedding')}) ${operators})
+  return `CREATE INDEX IF NOT EXISTS ${toVectorIndexName(space.id)} ON chunk_embeddings USING hnsw ((${indexedAs(space, 'embedding')}) ${operators})
     WHERE space = ${space.id}`;
 }
 
@@ -33,6 +33,6 @@ export function indexedAs({ isQuantised, hasFloats, dimensions }: IndexedSpace, 
   return `${vector}::${hasFloats ? 'vector' : 'halfvec'}(${dimensions})`;
 }
 
-export function vectorIndexOf(spaceId: number): string {
+export function toVectorIndexName(spaceId: number): string {
   return `chunk_embeddings_space_${spaceId}_idx`;
 }

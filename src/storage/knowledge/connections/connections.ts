@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { Connection, ConnectionKind, ConnectionProvider } from '../../../entities/knowledge/connection.ts';
 import { settled } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
@@ -29,7 +29,7 @@ export function connectionPlace({ id, orgId }: Pick<Connection, 'id' | 'orgId'>)
 }
 
 /** Everything except the sealed secrets: no list can return them by mistake. */
-const shown = {
+const shownColumns = {
   id: true,
   createdAt: true,
   updatedAt: true,
@@ -55,8 +55,8 @@ export class ConnectionStore {
   }
 
   async find(id: string, scope: ConnectionScope): Promise<Connection | undefined> {
-    const row = await this.#db.prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
-    return row === null ? undefined : connectionOf(row);
+    const row = await this.#db.prisma.connection.findFirst({ where: { ...scope, id }, select: shownColumns });
+    return row === null ? undefined : toConnection(row);
   }
 
   /** Those with one of the ids, and those that are one of the installations, newest first. */
@@ -65,20 +65,20 @@ export class ConnectionStore {
     scope: ConnectionScope,
   ): Promise<readonly Connection[]> {
     const kind = 'REPO_HOST_INSTALLATION';
-    const named = { OR: [{ id: { in: [...ids] } }, ...installations.map((installation) => ({ kind, ...installation }))] };
+    const namesWhere = { OR: [{ id: { in: [...ids] } }, ...installations.map((installation) => ({ kind, ...installation }))] };
     const rows = await this.#db.prisma.connection.findMany({
-      where: { AND: [scope, named] },
-      select: shown,
+      where: { AND: [scope, namesWhere] },
+      select: shownColumns,
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     });
-    return rows.map(connectionOf);
+    return rows.map(toConnection);
   }
 
   /** The connection with this installation id at a repository host. */
   async findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined> {
     const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
-    const row = await this.#db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
-    return row === null ? undefined : connectionOf(row);
+    const row = await this.#db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
+    return row === null ? undefined : toConnection(row);
   }
 
   /** The newest connection of an account that its owner has connected before. */
@@ -87,22 +87,22 @@ export class ConnectionStore {
     { provider, name, installationId }: Pick<Connection, 'provider' | 'name' | 'installationId'>,
   ): Promise<Connection | undefined> {
     const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
-    const row = await this.#db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
-    return row === null ? undefined : connectionOf(row);
+    const row = await this.#db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
+    return row === null ? undefined : toConnection(row);
   }
 
   /** The newest connection with an MCP server of that name. */
   async findMcpServer(name: string, scope: Required<ConnectionScope>): Promise<Connection | undefined> {
     const where = { ...scope, kind: 'MCP_SERVER', name };
-    const row = await this.#db.prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
-    return row === null ? undefined : connectionOf(row);
+    const row = await this.#db.prisma.connection.findFirst({ where, select: shownColumns, orderBy: { createdAt: 'desc' } });
+    return row === null ? undefined : toConnection(row);
   }
 
   /** Newest first. */
   async list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>> {
     const where = { ...scope, ...query };
-    const rows = await this.#db.prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
-    return pageOf(rows.map(connectionOf), page, timeKey, (take) => this.#db.prisma.connection.count({ where, take }));
+    const rows = await this.#db.prisma.connection.findMany({ ...newestFirst(where, page), select: shownColumns });
+    return toPage(rows.map(toConnection), page, timeKey, (take) => this.#db.prisma.connection.count({ where, take }));
   }
 
   count(scope: ConnectionScope): Promise<number> {
@@ -117,17 +117,17 @@ export class ConnectionStore {
 
   async create(connection: NewConnection): Promise<Connection> {
     const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
-    const created = await settled(this.#db.prisma.connection.create({ data, select: shown }), 'connection');
+    const created = await settled(this.#db.prisma.connection.create({ data, select: shownColumns }), 'connection');
     this.#announce(created.id);
-    return connectionOf(created);
+    return toConnection(created);
   }
 
   async update(id: string, { scopes, ...changes }: ConnectionChanges): Promise<Connection> {
-    const renewed = changes.sealed === undefined ? {} : { needsReauthorization: false };
-    const data = { ...changes, ...renewed, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
-    const changed = await settled(this.#db.prisma.connection.update({ where: { id }, data, select: shown }), 'connection');
+    const reauthorization = changes.sealed === undefined ? {} : { needsReauthorization: false };
+    const data = { ...changes, ...reauthorization, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
+    const changed = await settled(this.#db.prisma.connection.update({ where: { id }, data, select: shownColumns }), 'connection');
     this.#announce(id);
-    return connectionOf(changed);
+    return toConnection(changed);
   }
 
   /** @returns false when the connection was deleted before. */
@@ -143,10 +143,10 @@ export class ConnectionStore {
     token: { readonly sealed: string; readonly expiresAt: Date | null },
   ): Promise<Connection | undefined> {
     const data = { ...token, needsReauthorization: false };
-    const [row] = await this.#db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shown });
+    const [row] = await this.#db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shownColumns });
     if (row === undefined) return undefined;
     this.#announce(id);
-    return connectionOf(row);
+    return toConnection(row);
   }
 
   /** Notes that the service refuses the token, unless another process has taken the renewal. */
@@ -166,7 +166,7 @@ type ConnectionRow = Omit<Connection, 'kind' | 'provider' | 'installationId'> & 
   readonly installationId: bigint | null;
 };
 
-function connectionOf(row: ConnectionRow): Connection {
+function toConnection(row: ConnectionRow): Connection {
   return {
     ...row,
     kind: row.kind as ConnectionKind,

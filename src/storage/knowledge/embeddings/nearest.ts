@@ -50,7 +50,7 @@ export class Nearest {
     if (await this.#isSmall(plan)) return selectRows<ScoredId>(this.#db, (given) => exactSql(plan, given));
     const rows = await this.#db.transaction(async (tx) => {
       await tx.execute(searchingIndex(plan.limit * (plan.space.isQuantised ? quantisedShare : 1)));
-      return selectRows<ScoredId>(tx, (given) => (plan.space.isQuantised ? quantisedSql : indexedSql)(plan, given));
+      return selectRows<ScoredId>(tx, (parameters) => (plan.space.isQuantised ? quantisedSql : indexedSql)(plan, parameters));
     });
     return rows.toSorted((a, b) => b.score - a.score);
   }
@@ -70,41 +70,41 @@ const sourcesSql = `sources AS MATERIALIZED (
 )`;
 
 /** The live items that are searched. */
-function itemsSql(plan: NearestPlan, given: Parameters): string {
-  given.values.push(plan.dataSourceIds, plan.orgId);
+function itemsSql(plan: NearestPlan, parameters: Parameters): string {
+  parameters.values.push(plan.dataSourceIds, plan.orgId);
   return `${sourcesSql}, items AS MATERIALIZED (
   SELECT item.id, item."liveGeneration" AS generation FROM sources JOIN knowledge_items AS item ON item."dataSourceId" = sources.id
-  WHERE item."liveGeneration" IS NOT NULL${itemLimitsCondition(plan, given, { column: 'item.id', sources: '$1::text[]' })}
+  WHERE item."liveGeneration" IS NOT NULL${itemLimitsCondition(plan, parameters, { column: 'item.id', sources: '$1::text[]' })}
 )`;
 }
 
-function exactSql(plan: NearestPlan, given: Parameters): string {
-  const items = itemsSql(plan, given);
-  const distance = `known.embedding <#> ${given.add(vectorText(plan.question))}::halfvec`;
+function exactSql(plan: NearestPlan, parameters: Parameters): string {
+  const items = itemsSql(plan, parameters);
+  const distance = `known.embedding <#> ${parameters.add(vectorText(plan.question))}::halfvec`;
   return `
 WITH ${items}
 SELECT known.chunk_id::text AS id, -(${distance}) AS score
 FROM items JOIN chunk_embeddings AS known ON known.item_id = items.id AND known.generation = items.generation
 WHERE known.space = ${plan.space.id} AND known.data_source_id = ANY($1::text[]) AND known.embedding IS NOT NULL
-ORDER BY ${distance}, known.chunk_id LIMIT ${given.add(plan.limit)}`;
+ORDER BY ${distance}, known.chunk_id LIMIT ${parameters.add(plan.limit)}`;
 }
 
 /** How many vectors `exactSql` would read, counted up to one more than `most`. */
-function countSql(plan: NearestPlan, given: Parameters, most: number): string {
+function countSql(plan: NearestPlan, parameters: Parameters, most: number): string {
   return `
-WITH ${itemsSql(plan, given)}
+WITH ${itemsSql(plan, parameters)}
 SELECT count(*)::int AS count FROM (
   SELECT FROM items JOIN chunk_embeddings AS known ON known.item_id = items.id AND known.generation = items.generation
-  WHERE known.space = ${plan.space.id} LIMIT ${given.add(most + 1)}
+  WHERE known.space = ${plan.space.id} LIMIT ${parameters.add(most + 1)}
 ) AS counted`;
 }
 
 /** The order of the inner query stays, because the outer one only checks its rows one after the other. */
-function indexedSql(plan: NearestPlan, given: Parameters): string {
-  given.values.push(plan.dataSourceIds, plan.orgId);
+function indexedSql(plan: NearestPlan, parameters: Parameters): string {
+  parameters.values.push(plan.dataSourceIds, plan.orgId);
   const { space } = plan;
-  const distance = `${indexedAs(space, 'embedding')} <#> ${indexedAs(space, given.add(vectorText(plan.question)))}`;
-  const limits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
+  const distance = `${indexedAs(space, 'embedding')} <#> ${indexedAs(space, parameters.add(vectorText(plan.question)))}`;
+  const limits = itemLimitsCondition(plan, parameters, { column: 'item_id', sources: '$1::text[]' });
   return `
 WITH ${sourcesSql}
 SELECT near.chunk_id::text AS id, -near.distance AS score
@@ -118,7 +118,7 @@ CROSS JOIN LATERAL (
   WHERE item.id = near.item_id AND item."liveGeneration" = near.generation AND item."dataSourceId" IN (SELECT id FROM sources)
   OFFSET 0
 ) AS live
-LIMIT ${given.add(plan.limit)}`;
+LIMIT ${parameters.add(plan.limit)}`;
 }
 
 /** The nearest by their bits, then the nearest of these by their vectors. */

@@ -62,7 +62,7 @@ export class Pending {
   async findPending(spaceId: number | undefined, orgId?: string): Promise<readonly PendingSource[]> {
     const rows = await this.#db.query<{ id: string }>(pendingSql, [spaceId ?? noSpace, orgId ?? null]);
     const where = { id: { in: rows.map(({ id }) => id) }, deletingAt: null };
-    return (await this.#db.prisma.dataSource.findMany({ where, select: sourceMembers })).map(pendingSourceOf);
+    return (await this.#db.prisma.dataSource.findMany({ where, select: sourceMembers })).map(toPendingSource);
   }
 
   /** The source, while it is there and may be worked on. */
@@ -71,7 +71,7 @@ export class Pending {
       where: { id: dataSourceId, deletingAt: null },
       select: sourceMembers,
     });
-    return found === null ? undefined : pendingSourceOf(found);
+    return found === null ? undefined : toPendingSource(found);
   }
 
   /** Live passages of the source without a vector of the space. */
@@ -140,10 +140,10 @@ export class Pending {
   async noteTry(dataSourceId: string): Promise<number> {
     const where = { dataSourceId };
     const update = { attempt: { increment: 1 } };
-    const noted = await unlessOrphaned(
+    const tryRow = await unlessOrphaned(
       this.#db.prisma.sourceEmbedding.upsert({ where, create: { ...where, attempt: 1 }, update, select: { attempt: true } }),
     );
-    return noted?.attempt ?? 1;
+    return tryRow?.attempt ?? 1;
   }
 
   async clearFailure(dataSourceId: string): Promise<void> {
@@ -201,7 +201,7 @@ const sourceMembers = {
   agents: { select: { agentId: true }, take: 2 },
 } as const;
 
-function pendingSourceOf({ organization, agents, ...source }: SourceMembers): PendingSource {
+function toPendingSource({ organization, agents, ...source }: SourceMembers): PendingSource {
   return { ...source, tenantId: organization.tenantId, agentId: agents.length === 1 ? (agents[0]?.agentId ?? null) : null };
 }
 

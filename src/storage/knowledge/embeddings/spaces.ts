@@ -1,6 +1,6 @@
 // Raw SQL: vectors. Each space has an index of its own in a table of an extension.
 import type { Database } from '../../ground/database.ts';
-import { type IndexedSpace, vectorIndexOf, vectorIndexSql } from '../../ground/vectors/vector-indexes.ts';
+import { type IndexedSpace, toVectorIndexName, vectorIndexSql } from '../../ground/vectors/vector-indexes.ts';
 
 /** What one model makes of texts: vectors of two spaces cannot be compared. */
 export interface EmbeddingSpace extends IndexedSpace {
@@ -75,7 +75,7 @@ export class Spaces {
     });
     for (const { id } of unserving) {
       if ((await chunkEmbedding.findFirst({ where: { spaceId: id }, select: { spaceId: true } })) !== null) continue;
-      await this.#db.execute(`DROP INDEX IF EXISTS ${vectorIndexOf(id)}`);
+      await this.#db.execute(`DROP INDEX IF EXISTS ${toVectorIndexName(id)}`);
       await itemEmbedding.deleteMany({ where: { spaceId: id } });
       await embeddingSpace.deleteMany({ where: { id } });
     }

@@ -23,13 +23,13 @@ export function createHolderWrites(
   signals: Pick<Signals, 'publish'>,
   announce: (dataSourceId: string) => void,
 ): HolderWrites {
-  const leased = <Row = object>(tx: Sql, lease: IndexLease, set: string, values: readonly unknown[] = [], returning = 'id') =>
+  const updateLeased = <Row = object>(tx: Sql, lease: IndexLease, set: string, values: readonly unknown[] = [], returning = 'id') =>
     writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
   // An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing.
-  const ended = (status: string) =>
+  const endSql = (status: string) =>
     `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
      "isForced" = "isForced" and "isRunWanted", "indexPercentage" = case when "isRunWanted" then 0 else 100 end`;
-  const left = '"isRunWanted", "needsCleaning"';
+  const leftoverColumns = '"isRunWanted", "needsCleaning"';
   // The chunks are stored: what fails here is done by the next batch, or by the task that repeats it and tells of a failure.
   const settleIndex = () => chunks.settleIndex().catch(() => undefined);
 
@@ -38,22 +38,22 @@ export function createHolderWrites(
       const before = await findPlace(db, itemId);
       if (before === null) return undefined;
       const { dataSourceId, indexStatus, dataSource } = before;
-      const taken = dataSource.deletingAt === null ? await takeItem(db, { id: itemId, owner, leaseMs }, indexStatus) : undefined;
-      if (taken !== undefined) {
+      const takenItem = dataSource.deletingAt === null ? await takeItem(db, { id: itemId, owner, leaseMs }, indexStatus) : undefined;
+      if (takenItem !== undefined) {
         announce(dataSourceId);
-        return readLease(db, { ...taken, id: itemId, owner, isTakenOver: isBusy(indexStatus) });
+        return readLease(db, { ...takenItem, id: itemId, owner, isTakenOver: isBusy(indexStatus) });
       }
       const now = await findPlace(db, itemId);
       return now === null ? undefined : { dataSourceId, isBusy: isBusy(now.indexStatus) };
     },
     async progress(lease, { status, percentage }) {
-      await leased(db, lease, '"indexStatus" = $4, "indexPercentage" = $5, "needsCleaning" = true', [status, percentage]);
+      await updateLeased(db, lease, '"indexStatus" = $4, "indexPercentage" = $5, "needsCleaning" = true', [status, percentage]);
       announce(lease.dataSourceId);
     },
     async addChunks(lease, config, newChunks, percentage) {
       await db.transaction(async (tx) => {
-        await leased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
-        await chunks.add(tx, generationOf(lease, config), newChunks);
+        await updateLeased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
+        await chunks.add(tx, toGeneration(lease, config), newChunks);
       });
       await settleIndex();
       announce(lease.dataSourceId);
@@ -63,13 +63,13 @@ export function createHolderWrites(
       // What earlier attempts left was removed before this generation was built.
       const isClean = liveGeneration === null;
       const result = await db.transaction(async (tx) => {
-        const row = await leased<ItemLeft>(
+        const row = await updateLeased<ItemLeft>(
           tx,
           lease,
           `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
            "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
            "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9,
-           "needsCleaning" = $10, omissions = $11::jsonb, ${ended("'INDEXED'")}`,
+           "needsCleaning" = $10, omissions = $11::jsonb, ${endSql("'INDEXED'")}`,
           [
             content.documentCount,
             content.tokenCount,
@@ -80,13 +80,13 @@ export function createHolderWrites(
             !isClean,
             JSON.stringify(content.omissions),
           ],
-          left,
+          leftoverColumns,
         );
         await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: { lastIndexedAt: new Date() } });
-        await chunks.add(tx, generationOf(lease, content.config), content.lastChunks);
+        await chunks.add(tx, toGeneration(lease, content.config), content.lastChunks);
         if (!isClean)
           await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
-        await addUsage(tx, [usageOf(lease, content)], nobody);
+        await addUsage(tx, [toUsage(lease, content)], nobody);
         return row;
       });
       await settleIndex();
@@ -95,25 +95,25 @@ export function createHolderWrites(
       return result;
     },
     async completeUnchanged(lease) {
-      const row = await leased<ItemLeft>(
+      const row = await updateLeased<ItemLeft>(
         db,
         lease,
-        `"errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${ended("'INDEXED'")}`,
+        `"errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${endSql("'INDEXED'")}`,
         [lease.listedKey],
-        left,
+        leftoverColumns,
       );
       announce(lease.dataSourceId);
       return row;
     },
     async fail(lease, { status, errorCode, errorMessage, isRetryable }) {
-      const row = await leased<ItemLeft>(
+      const row = await updateLeased<ItemLeft>(
         db,
         lease,
         // The same content would fail again: it is not fetched before it changes.
         `"errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(),
-         "changeKey" = case when $7 then "changeKey" else $8 end, ${ended('$4')}`,
+         "changeKey" = case when $7 then "changeKey" else $8 end, ${endSql('$4')}`,
         [status, errorCode, errorMessage, isRetryable, lease.listedKey],
-        left,
+        leftoverColumns,
       );
       announce(lease.dataSourceId);
       return row;
@@ -121,7 +121,7 @@ export function createHolderWrites(
     async release(lease, isCounted, also) {
       const attempt = isCounted ? 'attempt' : 'attempt - 1';
       await db.transaction(async (tx) => {
-        await leased(
+        await updateLeased(
           tx,
           lease,
           `"indexStatus" = 'QUEUED', "indexPercentage" = 0, ${leaseSql.ended('item')}, attempt = ${attempt}`,
@@ -135,17 +135,17 @@ export function createHolderWrites(
       // The first generation replaces nothing.
       if (generation === 1) return;
       for (;;) {
-        const removed = await db.transaction(async (tx) => {
-          await leased(tx, lease, '"needsCleaning" = true');
+        const removedCount = await db.transaction(async (tx) => {
+          await updateLeased(tx, lease, '"needsCleaning" = true');
           return chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, removedAtOnce);
         });
-        if (removed < removedAtOnce) return;
+        if (removedCount < removedAtOnce) return;
       }
     },
   };
 }
 
-function generationOf({ dataSourceId, id: itemId, fence: generation }: IndexLease, config: string): ChunkGeneration {
+function toGeneration({ dataSourceId, id: itemId, fence: generation }: IndexLease, config: string): ChunkGeneration {
   return { dataSourceId, itemId, generation, config };
 }
 
@@ -168,9 +168,9 @@ async function takeItem(
 }
 
 /** @returns undefined for an item that was deleted meanwhile. */
-async function readLease({ prisma }: Database, taken: TakenItem): Promise<IndexLease | undefined> {
+async function readLease({ prisma }: Database, takenItem: TakenItem): Promise<IndexLease | undefined> {
   const item = await prisma.knowledgeItem.findUnique({
-    where: { id: taken.id },
+    where: { id: takenItem.id },
     select: {
       dataSourceId: true,
       orgId: true,
@@ -193,7 +193,7 @@ async function readLease({ prisma }: Database, taken: TakenItem): Promise<IndexL
   const { ownerUserId, type, data, organization } = dataSource;
   return {
     ...rest,
-    ...taken,
+    ...takenItem,
     ownerUserId,
     filename: filename ?? '',
     mimeType: mimeType ?? '',
@@ -203,7 +203,7 @@ async function readLease({ prisma }: Database, taken: TakenItem): Promise<IndexL
 }
 
 /** What indexing an item adds to the ledger. */
-function usageOf({ orgId, ownerUserId }: IndexLease, { usageEntryId, tokenCount }: IndexedContent): UsageRow {
+function toUsage({ orgId, ownerUserId }: IndexLease, { usageEntryId, tokenCount }: IndexedContent): UsageRow {
   return {
     ...{ id: usageEntryId, createdAt: new Date(), orgId, userId: ownerUserId, keyId: null, agentId: null, runId: null },
     ...{

@@ -25,10 +25,10 @@ function createUpkeep(
 
   async function removeDead(itemId: string, dataSourceId: string, generation: number, live: number | null): Promise<void> {
     for (;;) {
-      const removed = await db.transaction((tx) =>
+      const removedCount = await db.transaction((tx) =>
         chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: live }, removedAtOnce),
       );
-      if (removed < removedAtOnce) return;
+      if (removedCount < removedAtOnce) return;
     }
   }
 
@@ -50,14 +50,14 @@ function createUpkeep(
           data: { updatedAt: new Date(), isRunWanted: false, ...(isForced ? { isForced } : {}) },
           select: { id: true, orgId: true, indexStatus: true },
         });
-        const idsOf = (some: typeof items) => ({ id: { in: some.map(({ id }) => id) } });
+        const toIdFilter = (some: typeof items) => ({ id: { in: some.map(({ id }) => id) } });
         const waiting = items.filter(({ indexStatus }) => !isBusy(indexStatus));
         await knowledgeItem.updateMany({
-          where: idsOf(items.filter(({ indexStatus }) => isBusy(indexStatus))),
+          where: toIdFilter(items.filter(({ indexStatus }) => isBusy(indexStatus))),
           data: { isRunWanted: true },
         });
         await knowledgeItem.updateMany({
-          where: idsOf(waiting),
+          where: toIdFilter(waiting),
           data: { indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0 },
         });
         const itemIds = items.map(({ id }) => id);

@@ -20,8 +20,8 @@ export async function countItems(
   { prisma }: Pick<Database, 'prisma'>,
   where: Prisma.KnowledgeItemWhereInput,
 ): Promise<ReadonlyMap<string, readonly StateCount[]>> {
-  const groups = await prisma.knowledgeItem.groupBy({ by: ['dataSourceId', 'indexStatus'], where, ...counted });
-  const counts = groups.map(({ dataSourceId, ...group }) => ({ dataSourceId, ...stateOf(group) }));
+  const groups = await prisma.knowledgeItem.groupBy({ by: ['dataSourceId', 'indexStatus'], where, ...countedColumns });
+  const counts = groups.map(({ dataSourceId, ...group }) => ({ dataSourceId, ...toStateCount(group) }));
   return Map.groupBy(counts, ({ dataSourceId }) => dataSourceId);
 }
 
@@ -34,12 +34,12 @@ export async function countItemsOfRuns(
     dataSourceId: { in: [...new Set(runs.map(({ dataSourceId }) => dataSourceId))] },
     queuedRunId: { in: runs.map(({ id }) => id) },
   };
-  const groups = await prisma.knowledgeItem.groupBy({ by: ['queuedRunId', 'indexStatus'], where, ...counted });
-  const counts = groups.map(({ queuedRunId, ...group }) => ({ runId: queuedRunId ?? '', ...stateOf(group) }));
+  const groups = await prisma.knowledgeItem.groupBy({ by: ['queuedRunId', 'indexStatus'], where, ...countedColumns });
+  const counts = groups.map(({ queuedRunId, ...group }) => ({ runId: queuedRunId ?? '', ...toStateCount(group) }));
   return Map.groupBy(counts, ({ runId }) => runId);
 }
 
-const counted = {
+const countedColumns = {
   _count: { _all: true, liveGeneration: true },
   _sum: { indexPercentage: true, sizeBytes: true },
   _min: { id: true },
@@ -52,7 +52,7 @@ interface Group {
   readonly _min: { readonly id: string | null };
 }
 
-function stateOf({ indexStatus, _count: count, _sum: sum, _min: min }: Group): StateCount {
+function toStateCount({ indexStatus, _count: count, _sum: sum, _min: min }: Group): StateCount {
   return {
     indexStatus: indexStatus as IndexStatus,
     count: count._all,
@@ -63,8 +63,8 @@ function stateOf({ indexStatus, _count: count, _sum: sum, _min: min }: Group): S
   };
 }
 
-export function itemCountsOf(counts: readonly StateCount[]): ItemCounts {
-  const failed = ['FAILED', 'CANCELLED'] as const;
+export function toItemCounts(counts: readonly StateCount[]): ItemCounts {
+  const failedStatuses = ['FAILED', 'CANCELLED'] as const;
   const active = ['FETCHING', 'PARSING', 'INDEXING'] as const;
   return {
     initialized: countIn(counts, 'INITIALIZED'),
@@ -72,8 +72,8 @@ export function itemCountsOf(counts: readonly StateCount[]): ItemCounts {
     active: countIn(counts, ...active),
     indexed: countIn(counts, 'INDEXED'),
     skipped: countIn(counts, 'SKIPPED'),
-    failed: countIn(counts, ...failed),
-    answering: sumIn(counts, failed, ({ answeringCount }) => answeringCount),
+    failed: countIn(counts, ...failedStatuses),
+    answering: sumIn(counts, failedStatuses, ({ answeringCount }) => answeringCount),
     cancelledAnswering: sumIn(counts, ['CANCELLED'], ({ answeringCount }) => answeringCount),
     percentSum: sumIn(counts, active, ({ percentSum }) => percentSum),
   };

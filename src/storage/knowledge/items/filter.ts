@@ -15,11 +15,11 @@ export interface ItemLimits {
  */
 export function itemLimitsCondition(
   { itemIds, filter }: ItemLimits,
-  given: Parameters,
+  parameters: Parameters,
   place: { readonly column: string; readonly sources: string },
 ): string {
-  const named = itemIds === undefined ? '' : ` and ${place.column} = any(${given.add(itemIds)}::text[])`;
-  return named + filterCondition(filter, given, place);
+  const idCondition = itemIds === undefined ? '' : ` and ${place.column} = any(${parameters.add(itemIds)}::text[])`;
+  return idCondition + filterCondition(filter, parameters, place);
 }
 
 /**
@@ -27,10 +27,10 @@ export function itemLimitsCondition(
  *
  * @param sources  the placeholder of the array of sources that are searched.
  */
-export function fittingItemsSql({ itemIds, filter }: ItemLimits, given: Parameters, sources: string): string | undefined {
+export function fittingItemsSql({ itemIds, filter }: ItemLimits, parameters: Parameters, sources: string): string | undefined {
   const conditions = [
-    ...(itemIds === undefined ? [] : [`fitting.id = any(${given.add(itemIds)}::text[])`]),
-    ...filterConditions(filter, given, sources),
+    ...(itemIds === undefined ? [] : [`fitting.id = any(${parameters.add(itemIds)}::text[])`]),
+    ...filterConditions(filter, parameters, sources),
   ];
   if (conditions.length === 0) return undefined;
   return `select fitting.id, fitting."liveGeneration" as generation, fitting."createdAt" as created_at, fitting."documentCount" as passages
@@ -41,35 +41,35 @@ export function fittingItemsSql({ itemIds, filter }: ItemLimits, given: Paramete
 /** The items are read once for a statement, into a hash: `is true` keeps the planner from making a join of it. */
 function filterCondition(
   filter: ItemFilter | undefined,
-  given: Parameters,
+  parameters: Parameters,
   { column, sources }: { readonly column: string; readonly sources: string },
 ): string {
-  const conditions = filterConditions(filter, given, sources);
+  const conditions = filterConditions(filter, parameters, sources);
   if (conditions.length === 0) return '';
   return ` and (${column} in (select fitting.id from knowledge_items as fitting
     where fitting."dataSourceId" = any(${sources}) and fitting."liveGeneration" is not null and ${conditions.join(' and ')})) is true`;
 }
 
-function filterConditions(filter: ItemFilter | undefined, given: Parameters, sources: string): readonly string[] {
+function filterConditions(filter: ItemFilter | undefined, parameters: Parameters, sources: string): readonly string[] {
   if (filter === undefined) return [];
   const { sourceTypes, mimeTypes, pathPrefix, updatedAfter } = filter;
   const conditions: string[] = [];
   if (sourceTypes !== undefined) {
     conditions.push(
-      `fitting."dataSourceId" in (select id from data_sources where id = any(${sources}::text[]) and type = any(${given.add(sourceTypes)}::text[]))`,
+      `fitting."dataSourceId" in (select id from data_sources where id = any(${sources}::text[]) and type = any(${parameters.add(sourceTypes)}::text[]))`,
     );
   }
-  if (mimeTypes !== undefined) conditions.push(mimeCondition(mimeTypes, given));
-  if (pathPrefix !== undefined) conditions.push(pathCondition(given.add(pathPrefix)));
-  if (updatedAfter !== undefined) conditions.push(`fitting."indexedAt" > ${given.add(updatedAfter)}::timestamptz`);
+  if (mimeTypes !== undefined) conditions.push(mimeCondition(mimeTypes, parameters));
+  if (pathPrefix !== undefined) conditions.push(pathCondition(parameters.add(pathPrefix)));
+  if (updatedAfter !== undefined) conditions.push(`fitting."indexedAt" > ${parameters.add(updatedAfter)}::timestamptz`);
   return conditions;
 }
 
-function mimeCondition(mimeTypes: readonly string[], given: Parameters): string {
+function mimeCondition(mimeTypes: readonly string[], parameters: Parameters): string {
   const kind = `split_part(lower(fitting."mimeType"), ';', 1)`;
   const exact = mimeTypes.filter((type) => !type.endsWith('/*')).map((type) => type.toLowerCase());
   const families = mimeTypes.filter((type) => type.endsWith('/*')).map((type) => type.slice(0, -2).toLowerCase());
-  return `(${kind} = any(${given.add(exact)}::text[]) or split_part(${kind}, '/', 1) = any(${given.add(families)}::text[]))`;
+  return `(${kind} = any(${parameters.add(exact)}::text[]) or split_part(${kind}, '/', 1) = any(${parameters.add(families)}::text[]))`;
 }
 
 function pathCondition(prefix: string): string {

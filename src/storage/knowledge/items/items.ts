@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { IndexStatus, KnowledgeItem } from '../../../entities/knowledge/data-source.ts';
 import { parseOmissions } from '../../../entities/knowledge/omission.ts';
 import type { ItemPassages } from '../../../entities/knowledge/passage.ts';
@@ -33,7 +33,7 @@ export class KnowledgeItemStore {
   async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly KnowledgeItem[]> {
     const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
     const rows = await this.#db.prisma.knowledgeItem.findMany({ where: { id: { in: [...ids] }, dataSource }, select });
-    return rows.map(itemOf);
+    return rows.map(toItem);
   }
 
   /** An item whose source matches. */
@@ -50,7 +50,7 @@ export class KnowledgeItemStore {
   ): Promise<Page<KnowledgeItem>> {
     const found = await readPage(this.#db, await this.#placesIn(dataSourceId, query, page, offset), this.#read);
     if (offset !== undefined) requireWholePage(this.#db, found, page.limit);
-    return pageOf(found.rows.map(itemOf), page, timeKey, (most) => this.#countIn(dataSourceId, query, most), found.foundCount);
+    return toPage(found.rows.map(toItem), page, timeKey, (most) => this.#countIn(dataSourceId, query, most), found.foundCount);
   }
 
   /** The same of several sources: a page of each. */
@@ -63,18 +63,18 @@ export class KnowledgeItemStore {
 
     const ofSources = { in: [...dataSourceIds] };
     const where = itemsWhere(query);
-    const search = searchOf(query);
+    const search = toSearch(query);
     return readChildPages<KnowledgeItem>(this.#db, page, {
       async findPlaces() {
         if (search !== undefined) {
-          const named = await findNamedItems(db, dataSourceIds, search, page);
-          return dataSourceIds.map((id) => ({ id, places: named.get(id) ?? [] }));
+          const placesBySource = await findNamedItems(db, dataSourceIds, search, page);
+          return dataSourceIds.map((id) => ({ id, places: placesBySource.get(id) ?? [] }));
         }
         const items = { ...byTime('createdAt', 'asc', where, page), select: { id: true, rowBytes: true } };
         const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, items } });
         return sources.map(({ id, items: places }) => ({ id, places }));
       },
-      read: async (ids) => (await this.#read(ids)).map(itemOf),
+      read: async (ids) => (await this.#read(ids)).map(toItem),
       keyOf: timeKey,
       async countAll(most) {
         if (search !== undefined) return countNamedItems(db, dataSourceIds, search, most);
@@ -98,7 +98,7 @@ export class KnowledgeItemStore {
   }
 
   async #placesIn(dataSourceId: string, query: ItemQuery, page: PageRequest, offset: number | undefined) {
-    const search = searchOf(query);
+    const search = toSearch(query);
     if (search !== undefined)
       return (await findNamedItems(this.#db, [dataSourceId], search, page, offset)).get(dataSourceId) ?? [];
     return this.#db.prisma.knowledgeItem.findMany({
@@ -109,7 +109,7 @@ export class KnowledgeItemStore {
   }
 
   async #countIn(dataSourceId: string, query: ItemQuery, most: number): Promise<number> {
-    const search = searchOf(query);
+    const search = toSearch(query);
     if (search !== undefined) return (await countNamedItems(this.#db, [dataSourceId], search, most)).get(dataSourceId) ?? 0;
     return this.#db.prisma.knowledgeItem.count({ where: { dataSourceId, ...itemsWhere(query) }, take: most });
   }
@@ -123,7 +123,7 @@ function itemsWhere({ statuses }: ItemQuery): Prisma.KnowledgeItemWhereInput {
 }
 
 /** Undefined: the query names no text. */
-function searchOf({ search = '', statuses }: ItemQuery): NameSearch | undefined {
+function toSearch({ search = '', statuses }: ItemQuery): NameSearch | undefined {
   return search === '' ? undefined : { search, statuses };
 }
 
@@ -159,7 +159,7 @@ const select = {
 } as const satisfies Prisma.KnowledgeItemSelect & Record<keyof KnowledgeItem, true>;
 type ItemRow = Prisma.KnowledgeItemGetPayload<{ select: typeof select }>;
 
-function itemOf(row: ItemRow): KnowledgeItem {
+function toItem(row: ItemRow): KnowledgeItem {
   const { sizeBytes, omissions, ...own } = row;
   return {
     ...(own as Omit<KnowledgeItem, 'sizeBytes' | 'omissions'>),

@@ -30,9 +30,9 @@ export async function findNamedItems(
   const direction = readingOrder('asc', page);
   const rows = await selectRows<Place & { readonly dataSourceId: string }>(
     db,
-    (given) => `select source.id as "dataSourceId", item.id, item."rowBytes"
-    from unnest(${given.add(dataSourceIds)}::text[]) as source (id)
-    cross join lateral (${namedSql(given, search, direction, page.after)} limit ${given.add(page.limit + 1)} offset ${given.add(offset)}) as item
+    (parameters) => `select source.id as "dataSourceId", item.id, item."rowBytes"
+    from unnest(${parameters.add(dataSourceIds)}::text[]) as source (id)
+    cross join lateral (${namedSql(parameters, search, direction, page.after)} limit ${parameters.add(page.limit + 1)} offset ${parameters.add(offset)}) as item
     order by source.id, item."createdAt" ${direction}, item.id ${direction}`,
   );
   return Map.groupBy(rows, ({ dataSourceId }) => dataSourceId);
@@ -47,9 +47,9 @@ export async function countNamedItems(
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await selectRows<{ readonly dataSourceId: string; readonly count: number }>(
     db,
-    (given) => `select source.id as "dataSourceId", count(*)::int as count
-    from unnest(${given.add(dataSourceIds)}::text[]) as source (id)
-    cross join lateral (${namedSql(given, search, 'asc', undefined)} limit ${given.add(countMax)}) as item
+    (parameters) => `select source.id as "dataSourceId", count(*)::int as count
+    from unnest(${parameters.add(dataSourceIds)}::text[]) as source (id)
+    cross join lateral (${namedSql(parameters, search, 'asc', undefined)} limit ${parameters.add(countMax)}) as item
     group by source.id`,
   );
   return new Map(rows.map(({ dataSourceId, count }) => [dataSourceId, count]));
@@ -60,7 +60,7 @@ export async function countNamedItems(
  * planner from weighing the name before it chooses how to read.
  */
 function namedSql(
-  given: Parameters,
+  parameters: Parameters,
   { search, statuses }: NameSearch,
   direction: 'asc' | 'desc',
   after: PageRequest['after'],
@@ -69,14 +69,14 @@ function namedSql(
   const [time, id] = after ?? [];
   const isFirst = typeof time !== 'string' || typeof id !== 'string';
   const conditions = [
-    ...(statuses === undefined ? [] : [`"indexStatus" = any(${given.add(statuses)}::text[])`]),
+    ...(statuses === undefined ? [] : [`"indexStatus" = any(${parameters.add(statuses)}::text[])`]),
     ...(isFirst
       ? []
-      : [`("createdAt", id) ${direction === 'asc' ? '>' : '<'} (${given.add(time)}::timestamptz, ${given.add(id)}::text)`]),
+      : [`("createdAt", id) ${direction === 'asc' ? '>' : '<'} (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`]),
   ];
   return `select id, "createdAt", "rowBytes" from (
       select id, "createdAt", "rowBytes", name from knowledge_items
       where ${['"dataSourceId" = source.id', `"indexStatus" <> 'DELETING'`, ...conditions].join(' and ')}
       order by ${order} offset 0
-    ) as searched where name ilike ${given.add(`%${literal(search)}%`)}::text order by ${order}`;
+    ) as searched where name ilike ${parameters.add(`%${literal(search)}%`)}::text order by ${order}`;
 }

@@ -30,7 +30,7 @@ export async function cancelItems({ prisma }: Pick<Database, 'prisma'>, where: P
     indexPercentage: 100,
     needsCleaning: true,
   };
-  const cancelled = await prisma.knowledgeItem.updateMany({
+  const cancellation = await prisma.knowledgeItem.updateMany({
     where: { AND: [where, isOpen, { liveGeneration: null }] },
     data: { ...data, indexStatus: 'CANCELLED' },
   });
@@ -38,7 +38,7 @@ export async function cancelItems({ prisma }: Pick<Database, 'prisma'>, where: P
     where: { AND: [where, isOpen] },
     data: { ...data, indexStatus: 'INDEXED' },
   });
-  return cancelled.count + answering.count;
+  return cancellation.count + answering.count;
 }
 
 /**

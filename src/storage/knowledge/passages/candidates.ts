@@ -40,22 +40,22 @@ const newestItems = 100;
  *
  * @param sources  the placeholder of the array of sources that are searched.
  */
-export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, given: Parameters, sources: string): string {
-  const fitting = fittingItemsSql(limits, given, sources);
+export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameters: Parameters, sources: string): string {
+  const fitting = fittingItemsSql(limits, parameters, sources);
   const groups = groupCounts.find((count) => plan.tiers.every((tier) => tier.length <= count)) ?? groupsMax;
-  const enough = `${given.add(plan.rowsEnough)}::int`;
-  const most = `${given.add(plan.rowsMax)}::int`;
-  const keys = `${given.add(`{${plan.keys.join(',')}}`)}::int[]`;
+  const enough = `${parameters.add(plan.rowsEnough)}::int`;
+  const most = `${parameters.add(plan.rowsMax)}::int`;
+  const keys = `${parameters.add(`{${plan.keys.join(',')}}`)}::int[]`;
   const isFew = `(SELECT coalesce(sum(passages), 0) <= ${most} FROM fitting)`;
   const names = Array.from({ length: tiersMax }, (_, index) => `tier_${index + 1}`);
-  const count = (counted: readonly string[]) => counted.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ');
+  const count = (tables: readonly string[]) => tables.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ');
   const tiers = names.map((name, index) => {
     const earlier = names.slice(0, index);
     const gates = [
       ...(earlier.length === 0 ? [] : [`${count(earlier)} < ${enough}`]),
       ...(fitting === undefined ? [] : [`NOT ${isFew}`]),
     ];
-    return tierSql(name, given.add(groupsOf(plan.tiers[index], groups)), {
+    return tierSql(name, parameters.add(listGroups(plan.tiers[index], groups)), {
       groups,
       gates,
       condition: `data_source_id = ANY(${sources}::text[])${fitting === undefined ? '' : ' AND (item_id IN (SELECT id FROM fitting)) IS TRUE'}`,
@@ -97,7 +97,7 @@ function newestSql(sources: string, isWanted: string): string {
 }
 
 /** The groups of a tier as arrays in their text form; null for a tier that does not exist. */
-function groupsOf(tier: CandidateTier | undefined, count: number): readonly string[] | null {
+function listGroups(tier: CandidateTier | undefined, count: number): readonly string[] | null {
   if (tier === undefined || tier.length === 0) return null;
   return Array.from({ length: count }, (_, index) => `{${(tier[index] ?? tier[0] ?? []).join(',')}}`);
 }

@@ -125,7 +125,7 @@ export class ChunkRanking {
         config: row.config,
         chunks: row.chunks,
       })),
-      terms: rows.flatMap((row) => (row.term === null ? [] : [sourceTermOf(row, row.term)])),
+      terms: rows.flatMap((row) => (row.term === null ? [] : [toSourceTerm(row, row.term)])),
     };
   }
 
@@ -160,19 +160,19 @@ export class ChunkRanking {
     ids: readonly string[],
   ): Promise<readonly ChunkInPlace[]> {
     if (ids.length === 0) return [];
-    const given = new Parameters();
-    given.values.push(dataSourceIds, orgId, ids);
-    const itemLimits = itemLimitsCondition(limits, given, { column: 'item_id', sources: '$1::text[]' });
-    const rows = await this.#db.query<ChunkInPlace>(readSql(itemLimits), given.values);
-    const found = new Map(rows.map((row) => [row.chunkId, row]));
-    return ids.flatMap((id) => found.get(id) ?? []);
+    const parameters = new Parameters();
+    parameters.values.push(dataSourceIds, orgId, ids);
+    const itemLimits = itemLimitsCondition(limits, parameters, { column: 'item_id', sources: '$1::text[]' });
+    const rows = await this.#db.query<ChunkInPlace>(readSql(itemLimits), parameters.values);
+    const chunksById = new Map(rows.map((row) => [row.chunkId, row]));
+    return ids.flatMap((id) => chunksById.get(id) ?? []);
   }
 
   async #ranked<Row>(plan: RankingPlan, write: (scored: string) => string): Promise<readonly Row[]> {
     if (plan.terms.length === 0) return [];
-    const given = new Parameters();
-    const scored = scoredSql(plan, given);
-    return this.#db.query<Row>(write(scored), given.values);
+    const parameters = new Parameters();
+    const scoresSql = scoredSql(plan, parameters);
+    return this.#db.query<Row>(write(scoresSql), parameters.values);
   }
 }
 
@@ -196,7 +196,7 @@ interface SimilarRow {
   readonly df: number;
 }
 
-function sourceTermOf({ data_source_id, config, key, count, df }: TermRow, term: string): SourceTerm {
+function toSourceTerm({ data_source_id, config, key, count, df }: TermRow, term: string): SourceTerm {
   return { dataSourceId: data_source_id, config, term, key, count, df };
 }
 
@@ -242,20 +242,20 @@ function scoreSql(terms: number): string {
  * `WITH` members that end with `scored`: the best passages. `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers
  * by itself on the embedded database, it would read every chunk of every item. Items are read in the order of the scores, until enough chunks are live.
  */
-function scoredSql(plan: RankingPlan, given: Parameters): string {
+function scoredSql(plan: RankingPlan, parameters: Parameters): string {
   const { orgId, dataSourceIds, terms, averageLength, limit } = plan;
   const summands = termCounts.find((count) => count >= terms.length) ?? terms.length;
   const numbers = Array.from({ length: summands }, (_, index) => index);
-  const sources = given.add(dataSourceIds);
-  const candidates = candidatesSql(plan.candidates, plan, given, sources);
-  const keys = given.add(dataSourceIds.map((id) => arrayText(numbers.map((n) => terms[n]?.keys.get(id) ?? absentKey))));
-  const weights = given.add(numbers.map((n) => terms[n]?.weight ?? 0));
-  const average = given.add(Math.max(averageLength, 1));
+  const sources = parameters.add(dataSourceIds);
+  const candidates = candidatesSql(plan.candidates, plan, parameters, sources);
+  const keys = parameters.add(dataSourceIds.map((id) => arrayText(numbers.map((n) => terms[n]?.keys.get(id) ?? absentKey))));
+  const weights = parameters.add(numbers.map((n) => terms[n]?.weight ?? 0));
+  const average = parameters.add(Math.max(averageLength, 1));
   return `
 WITH ${candidates}, sources AS MATERIALIZED (
   SELECT source.id AS source_id, source.cite AS source_cites, allowed.keys::int[] AS keys, ${weights}::float8[] AS weights
   FROM unnest(${sources}::text[], ${keys}::text[]) AS allowed(id, keys)
-  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = ${given.add(orgId)} AND source."deletingAt" IS NULL
+  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = ${parameters.add(orgId)} AND source."deletingAt" IS NULL
 ), found AS (
   SELECT candidates.*, sources.*, ${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * candidates.length::float8 / ${average}::float8) AS norm
   FROM candidates JOIN sources ON source_id = candidates.data_source_id
@@ -274,7 +274,7 @@ WITH ${candidates}, sources AS MATERIALIZED (
     OFFSET 0
   ) AS item
   ORDER BY score DESC, ordered.id
-  LIMIT ${given.add(limit)}
+  LIMIT ${parameters.add(limit)}
 )`;
 }
 
@@ -284,13 +284,13 @@ const placeSql = `scored.id::text AS "chunkId", scored.item_id AS "itemId", scor
   words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd",
   words.line_start AS "lineStart", words.line_end AS "lineEnd"`;
 
-const rankSql = (scored: string) => `${scored}
+const rankSql = (scoresSql: string) => `${scoresSql}
 SELECT ${placeSql}, scored.score
 FROM scored
 CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words
 ORDER BY scored.score DESC, scored.id`;
 
-const scoreIdsSql = (scored: string) => `${scored}
+const scoreIdsSql = (scoresSql: string) => `${scoresSql}
 SELECT id::text AS id, score FROM scored ORDER BY score DESC, scored.id`;
 
 const readSql = (itemLimits: string) => `

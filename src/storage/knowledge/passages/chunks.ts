@@ -60,9 +60,9 @@ export class ChunkStore extends ChunkRanking {
     chunks: readonly NewChunk[],
   ): Promise<void> {
     if (chunks.length === 0) return;
-    const [parsed] = await tx.query<{ chunks: string }>(parseSql, [config, JSON.stringify(chunks)]);
+    const [parsedRow] = await tx.query<{ chunks: string }>(parseSql, [config, JSON.stringify(chunks)]);
     await lockLexemes(tx, dataSourceId);
-    await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsed?.chunks]);
+    await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsedRow?.chunks]);
     this.#unsettled += chunks.length;
   }
 
@@ -98,13 +98,13 @@ export class ChunkStore extends ChunkRanking {
     await lockLexemes(tx, dataSourceId);
     const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
     const rows = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
-    const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
-    if (unused.length > 0) {
-      await tx.execute(removeUnusedSql, [dataSourceId, unused]);
+    const { removed: removedCount, unused: unusedIds } = rows[0] ?? { removed: 0, unused: [] };
+    if (unusedIds.length > 0) {
+      await tx.execute(removeUnusedSql, [dataSourceId, unusedIds]);
       await tx.prisma.lexemeStatistics.deleteMany({ where: { dataSourceId, chunks: { lte: 0 } } });
     }
-    this.#removedSinceVacuum += removed;
-    return removed;
+    this.#removedSinceVacuum += removedCount;
+    return removedCount;
   }
 
   /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */

@@ -20,7 +20,7 @@ export async function readPassages(
     select: { id: true, liveGeneration: true, documentCount: true },
   });
   const spans = items.map(({ id, liveGeneration, documentCount }) => {
-    return { itemId: id, generation: liveGeneration ?? 0, count: documentCount, ...rangeOf(documentCount, page) };
+    return { itemId: id, generation: liveGeneration ?? 0, count: documentCount, ...toRange(documentCount, page) };
   });
   const chunks = await prisma.chunk.findMany({
     where: { OR: spans.map(({ itemId, generation, from, to }) => ({ itemId, generation, ordinal: { gte: from - 1, lt: to } })) },
@@ -49,7 +49,7 @@ export async function readPassages(
 }
 
 /** The places of a page: from the first to that behind the last. */
-function rangeOf(count: number, { after, limit, isBackward }: PageRequest): { readonly from: number; readonly to: number } {
+function toRange(count: number, { after, limit, isBackward }: PageRequest): { readonly from: number; readonly to: number } {
   const [place] = after ?? [];
   if (isBackward === true) {
     const to = Math.min(count, Math.max(0, Number(place ?? count)));

@@ -3,7 +3,7 @@ import type { Database } from '../../ground/database.ts';
 import { selectRows } from '../../ground/sql/where.ts';
 import type { EmbeddingSpace } from '../embeddings/spaces.ts';
 import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
-import { type CopiedPassage, type CopiedVector, wordOf } from './search-index.ts';
+import { type CopiedPassage, type CopiedVector, toWord } from './search-index.ts';
 
 /** An item with passages that searches may find. */
 export interface LiveItem {
@@ -52,18 +52,18 @@ export class SearchIndexDocuments {
       parts.map(({ fromOrdinal }) => fromOrdinal),
       limit,
     ]);
-    const found = rows.flatMap((row) => {
+    const passageRows = rows.flatMap((row) => {
       const part = parts[row.part - 1];
       return part === undefined ? [] : [{ ...row, item: part.item }];
     });
-    const [words, vectors] = await Promise.all([this.#wordsOf(found), this.#vectorsOf(found)]);
-    return found.map(({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds } }) => {
-      const known = words.get(dataSourceId);
+    const [words, vectors] = await Promise.all([this.#wordsOf(passageRows), this.#vectorsOf(passageRows)]);
+    return passageRows.map(({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds } }) => {
+      const knownWords = words.get(dataSourceId);
       const ofPassage = vectors.get(id)?.filter(({ space }) => spaceIds.includes(space)) ?? [];
       return {
         ...{ id, ordinal, orgId, dataSourceId, itemId, generation },
-        words: keys.flatMap((key, index) => repeated(known?.get(key), counts[index] ?? 1)),
-        vectors: ofPassage.map(copiedVectorOf),
+        words: keys.flatMap((key, index) => repeated(knownWords?.get(key), counts[index] ?? 1)),
+        vectors: ofPassage.map(toCopiedVector),
       };
     });
   }
@@ -98,9 +98,9 @@ export class SearchIndexDocuments {
 
   async #withSpaces(rows: readonly LiveItemRow[]): Promise<readonly LiveItem[]> {
     const marks = await this.#db.prisma.itemEmbedding.findMany({ where: { itemId: { in: rows.map(({ id }) => id) } } });
-    const isOf = (row: LiveItemRow) => (mark: (typeof marks)[number]) =>
+    const createMarkTest = (row: LiveItemRow) => (mark: (typeof marks)[number]) =>
       mark.itemId === row.id && mark.generation === row.generation;
-    return rows.map((row) => ({ ...row, spaceIds: marks.filter(isOf(row)).map(({ spaceId }) => spaceId) }));
+    return rows.map((row) => ({ ...row, spaceIds: marks.filter(createMarkTest(row)).map(({ spaceId }) => spaceId) }));
   }
 
   /** The words of passages by their keys, for each source. */
@@ -110,7 +110,7 @@ export class SearchIndexDocuments {
     for (const [dataSourceId, some] of Map.groupBy(rows, ({ item }) => item.dataSourceId)) {
       const keys = [...new Set(some.flatMap((row) => row.keys))];
       const terms = await this.#db.query<TermRow>(termsSql, [dataSourceId, keys]);
-      words.set(dataSourceId, new Map(terms.map((term) => [term.key, wordOf(term)])));
+      words.set(dataSourceId, new Map(terms.map((term) => [term.key, toWord(term)])));
     }
     return words;
   }
@@ -148,7 +148,7 @@ interface VectorRow {
   readonly embedding: string | null;
 }
 
-function copiedVectorOf({ space, embedding }: VectorRow): CopiedVector {
+function toCopiedVector({ space, embedding }: VectorRow): CopiedVector {
   return { spaceId: space, embedding: embedding === null ? null : (JSON.parse(embedding) as readonly number[]) };
 }
 

@@ -67,7 +67,7 @@ export interface PassageCopy {
 }
 
 /** The one way in which a lexeme is written in the copy and in queries to it. */
-export function wordOf({ config, term }: { readonly config: string; readonly term: string }): string {
+export function toWord({ config, term }: { readonly config: string; readonly term: string }): string {
   return `${config} ${term}`;
 }
 

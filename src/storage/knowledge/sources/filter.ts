@@ -1,11 +1,11 @@
 import type { DataSourceFilter, DataSourceLeaf } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { type WhereTree, whereOf } from '../../ground/lists/where.ts';
+import { type WhereTree, toWhere } from '../../ground/lists/where.ts';
 
 /** A rule about data sources as Prisma's `where`. */
 export function dataSourceWhere(filter: DataSourceFilter): WhereTree<Prisma.DataSourceWhereInput> {
-  return whereOf<DataSourceLeaf, Prisma.DataSourceWhereInput>(filter, (leaf) => {
+  return toWhere<DataSourceLeaf, Prisma.DataSourceWhereInput>(filter, (leaf) => {
     switch (leaf.dataSource) {
       case 'in-organization':
         return { orgId: leaf.orgId };

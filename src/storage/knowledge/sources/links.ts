@@ -1,5 +1,5 @@
 import { type Members, reads } from '../../../entities/ground/members.ts';
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import type { DataSource } from '../../../entities/knowledge/data-source.ts';
 import type { AgentFilter, DataSourceFilter } from '../../../entities/people/access.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { byTime, readingOrder, requireShortList } from '../../ground/lists/paging.ts';
 import { dataSourceWhere } from './filter.ts';
-import { isPlain, longMembers, readSources, selectOf, sourceOf } from './rows.ts';
+import { isPlain, longMembers, readSources, toSelect, toSource } from './rows.ts';
 
 /** A connection, as sources name it. */
 export type ConnectionName = Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>;
@@ -39,7 +39,7 @@ export class SourceLinks {
           ...byTime('createdAt', 'desc', where, page, 'dataSourceId'),
           select: {
             createdAt: true,
-            dataSource: { select: { ...(isRead ? selectOf(members) : {}), id: true, rowBytes: !isRead } },
+            dataSource: { select: { ...(isRead ? toSelect(members) : {}), id: true, rowBytes: !isRead } },
           },
         },
       },
@@ -49,11 +49,11 @@ export class SourceLinks {
     return new Map(
       agents.map(({ id, dataSources: links }) => {
         const times = new Map(links.map(({ createdAt, dataSource }) => [dataSource.id, createdAt]));
-        const keyOf = (source: DataSource) => timeKey({ id: source.id, createdAt: times.get(source.id) ?? source.createdAt });
+        const toKey = (source: DataSource) => timeKey({ id: source.id, createdAt: times.get(source.id) ?? source.createdAt });
         const rows = links.flatMap(
-          ({ dataSource }) => sources?.get(dataSource.id) ?? (isRead ? [sourceOf(dataSource as never)] : []),
+          ({ dataSource }) => sources?.get(dataSource.id) ?? (isRead ? [toSource(dataSource as never)] : []),
         );
-        return [id, pageOf(rows, page, keyOf, () => countAll(id), links.length)];
+        return [id, toPage(rows, page, toKey, () => countAll(id), links.length)];
       }),
     );
   }
@@ -104,14 +104,14 @@ export class SourceLinks {
     });
     const ofConnections = connections.map((connection) => {
       const own = places.filter((place) => isReadWith(place, connection));
-      return { id: connection.id, own, part: partOf(own, page) };
+      return { id: connection.id, own, part: selectPart(own, page) };
     });
     const ids = [...new Set(ofConnections.flatMap(({ part }) => part.map(({ id }) => id)))];
     const rows = new Map((await readSources(this.#db, ids)).map((source) => [source.id, source]));
     return new Map(
       ofConnections.map(({ id, own, part }) => {
-        const found = part.flatMap((place) => rows.get(place.id) ?? []);
-        return [id, pageOf(found, page, timeKey, async () => own.length, part.length)];
+        const sourceRows = part.flatMap((place) => rows.get(place.id) ?? []);
+        return [id, toPage(sourceRows, page, timeKey, async () => own.length, part.length)];
       }),
     );
   }
@@ -177,18 +177,18 @@ function isReadWith(
 }
 
 /** The places of a page of a list that is read already, and one more, in the order of reading. */
-function partOf<P extends { readonly id: string; readonly createdAt: Date }>(
+function selectPart<P extends { readonly id: string; readonly createdAt: Date }>(
   places: readonly P[],
   { after, limit, isBackward = false }: PageRequest,
 ): readonly P[] {
-  const ordered = isBackward ? places.toReversed() : places;
+  const orderedPlaces = isBackward ? places.toReversed() : places;
   const [time = '', id = ''] = after?.map(String) ?? [];
   const isBehind = (place: P) => {
     const [ownTime = '', ownId = ''] = timeKey(place).map(String);
     const order = ownTime === time ? compare(ownId, id) : compare(ownTime, time);
     return isBackward ? order > 0 : order < 0;
   };
-  return (after === undefined ? ordered : ordered.filter(isBehind)).slice(0, limit + 1);
+  return (after === undefined ? orderedPlaces : orderedPlaces.filter(isBehind)).slice(0, limit + 1);
 }
 
 function compare(a: string, b: string): number {

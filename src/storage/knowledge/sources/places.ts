@@ -84,8 +84,8 @@ async function byUsage(db: Database, where: Where, { isDescending, offset = 0, p
   const further = isDescending ? 'lt' : 'gt';
   const [afterCount, afterId = ''] = page.after ?? [];
   const use = { agent: { isDeleted: false } };
-  const used: Where = { AND: [where, { agents: { some: use } }] };
-  const unused: Where = { AND: [where, { agents: { none: use } }] };
+  const usedWhere: Where = { AND: [where, { agents: { some: use } }] };
+  const unusedWhere: Where = { AND: [where, { agents: { none: use } }] };
 
   async function readUsed(take: number, skip: number): Promise<readonly string[]> {
     const count = Number(afterCount);
@@ -107,7 +107,7 @@ async function byUsage(db: Database, where: Where, { isDescending, offset = 0, p
   async function readUnused(take: number, skip: number): Promise<readonly string[]> {
     const rest = page.after !== undefined && Number(afterCount) === 0 ? [{ id: { [further]: String(afterId) } }] : [];
     const orderBy = { id: direction };
-    const rows = await dataSource.findMany({ where: { AND: [unused, ...rest] }, orderBy, take, skip, select: { id: true } });
+    const rows = await dataSource.findMany({ where: { AND: [unusedWhere, ...rest] }, orderBy, take, skip, select: { id: true } });
     return rows.map(({ id }) => id);
   }
 
@@ -116,12 +116,12 @@ async function byUsage(db: Database, where: Where, { isDescending, offset = 0, p
   const isAfterUnused = page.after !== undefined && !isAfterUsed;
   const lists = isDescending
     ? [
-        { isPassed: isAfterUnused, read: readUsed, all: used },
-        { isPassed: false, read: readUnused, all: unused },
+        { isPassed: isAfterUnused, read: readUsed, all: usedWhere },
+        { isPassed: false, read: readUnused, all: unusedWhere },
       ]
     : [
-        { isPassed: isAfterUsed, read: readUnused, all: unused },
-        { isPassed: false, read: readUsed, all: used },
+        { isPassed: isAfterUsed, read: readUnused, all: unusedWhere },
+        { isPassed: false, read: readUsed, all: usedWhere },
       ];
   const ids: string[] = [];
   let skip = offset;

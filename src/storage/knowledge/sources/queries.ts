@@ -1,5 +1,5 @@
 import { type Members, reads } from '../../../entities/ground/members.ts';
-import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
 import type { DataSource } from '../../../entities/knowledge/data-source.ts';
 import type { AgentFilter, DataSourceFilter } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
@@ -11,7 +11,7 @@ import { containing } from '../../ground/lists/where.ts';
 import { openStates } from '../items/states.ts';
 import { visibleWhere } from './links.ts';
 import { type DataSourceListQuery, type DataSourceState, findSourcePlaces, neverIndexed } from './places.ts';
-import { isPlain, longMembers, readSources, selectOf, sourceOf } from './rows.ts';
+import { isPlain, longMembers, readSources, toSelect, toSource } from './rows.ts';
 
 /** An agent in the list of a source's users. */
 export interface UsingAgent {
@@ -53,9 +53,9 @@ export class SourceQueries {
     const where = { agentId: { in: [...agentIds] }, dataSource: visibleWhere(filter) };
     const orderBy = [{ createdAt: 'desc' as const }, { dataSourceId: 'desc' as const }];
     if (isPlain(members)) {
-      const select = { agentId: true, dataSource: { select: selectOf(members) } };
+      const select = { agentId: true, dataSource: { select: toSelect(members) } };
       const rows = await agentDataSource.findMany({ where, orderBy, select });
-      return byOwner(rows.map(({ agentId, dataSource }) => ({ ownerId: agentId, thing: sourceOf(dataSource) })));
+      return byOwner(rows.map(({ agentId, dataSource }) => ({ ownerId: agentId, thing: toSource(dataSource) })));
     }
     const select = { agentId: true, dataSource: { select: { id: true, rowBytes: true } } };
     const links = await agentDataSource.findMany({ where, orderBy, select });
@@ -81,7 +81,7 @@ export class SourceQueries {
     const read = await readPage(this.#db, places, (ids) => readSources(this.#db, ids));
     if (query.offset !== undefined) requireWholePage(this.#db, read, page.limit);
     const countAll = (take: number) => this.#db.prisma.dataSource.count({ where, take });
-    return pageOf(read.rows, page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
+    return toPage(read.rows, page, (source) => toKey(source, query.orderBy), countAll, read.foundCount);
   }
 
   /** The agents that match and have the sources attached, by name. */
@@ -117,7 +117,7 @@ function stateWhere(state: DataSourceState): Prisma.DataSourceWhereInput {
   return state === 'failing' ? failing : { NOT: { OR: [reading, failing] } };
 }
 
-function keyOf(source: DataSource, orderBy: DataSourceListQuery['orderBy']): SortKey {
+function toKey(source: DataSource, orderBy: DataSourceListQuery['orderBy']): SortKey {
   if (orderBy === 'usageCount') return [source.usageCount, source.id];
   const time = orderBy === 'createdAt' ? source.createdAt : (source.lastIndexedAt ?? neverIndexed);
   return [time.toISOString(), source.id];

@@ -3,7 +3,7 @@ import type { ActiveRun, DataSource, IndexStatus, SourceError } from '../../../e
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { type Selection, selected } from '../../ground/lists/selected.ts';
-import { countItems, itemCountsOf, type StateCount } from '../items/counts.ts';
+import { countItems, toItemCounts, type StateCount } from '../items/counts.ts';
 
 const selectAll = {
   id: true,
@@ -59,14 +59,14 @@ export async function readSources(
   if (ids.length === 0) return [];
   const isCounted = reads(members, 'counts', 'failedItem');
   const counts = isCounted ? await countItems(db, { dataSourceId: { in: [...ids] } }) : new Map<string, readonly StateCount[]>();
-  const [rows, failed] = await Promise.all([
-    db.prisma.dataSource.findMany({ where: { id: { in: [...ids] }, deletingAt: null }, select: selectOf(members) }),
+  const [rows, failedItems] = await Promise.all([
+    db.prisma.dataSource.findMany({ where: { id: { in: [...ids] }, deletingAt: null }, select: toSelect(members) }),
     readFailedItems(db, counts, members),
   ]);
-  return rows.map((row) => sourceOf(row, counts.get(row.id) ?? [], failed));
+  return rows.map((row) => toSource(row, counts.get(row.id) ?? [], failedItems));
 }
 
-export function selectOf(members: Members<DataSource>): typeof selectAll {
+export function toSelect(members: Members<DataSource>): typeof selectAll {
   return selected(selectAll, members, selection);
 }
 
@@ -77,7 +77,7 @@ async function readFailedItems(
   counts: ReadonlyMap<string, readonly StateCount[]>,
   members: Members<DataSource>,
 ): Promise<FailedItems> {
-  const ids = reads(members, 'failedItem') ? [...counts.values()].flatMap((states) => failedIdOf(states) ?? []) : [];
+  const ids = reads(members, 'failedItem') ? [...counts.values()].flatMap((states) => findFailedId(states) ?? []) : [];
   if (ids.length === 0) return new Map();
   const select = { id: true, errorCode: true, errorMessage: true };
   const items = await db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select });
@@ -86,23 +86,23 @@ async function readFailedItems(
   );
 }
 
-function failedIdOf(counts: readonly StateCount[]): string | undefined {
+function findFailedId(counts: readonly StateCount[]): string | undefined {
   const firstIn = (status: IndexStatus) => counts.find(({ indexStatus }) => indexStatus === status)?.firstId;
   return firstIn('FAILED') ?? (firstIn('INDEXED') === undefined ? firstIn('SKIPPED') : undefined);
 }
 
 /** Members that were not selected are absent. */
-export function sourceOf(
+export function toSource(
   { _count: links, runs, ...own }: SourceRow,
   counts: readonly StateCount[] = [],
-  failed: FailedItems = new Map(),
+  failedItems: FailedItems = new Map(),
 ): DataSource {
   return {
     ...(own as Omit<DataSource, 'isDeleting' | 'activeRun' | 'failedItem' | 'usageCount' | 'counts'>),
     isDeleting: false,
     activeRun: (runs?.[0] as ActiveRun | undefined) ?? null,
-    failedItem: failed.get(failedIdOf(counts) ?? '') ?? null,
+    failedItem: failedItems.get(findFailedId(counts) ?? '') ?? null,
     usageCount: links?.agents ?? 0,
-    counts: itemCountsOf(counts),
+    counts: toItemCounts(counts),
   };
 }

@@ -1,11 +1,11 @@
-import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
 import type { ItemCounts } from '../../../entities/knowledge/data-source.ts';
 import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/source-run.ts';
 import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { byTime } from '../../ground/lists/paging.ts';
-import { countItemsOfRuns, itemCountsOf } from '../items/counts.ts';
+import { countItemsOfRuns, toItemCounts } from '../items/counts.ts';
 import { dataSourceWhere } from './filter.ts';
 
 /** The runs of sources, for people. */
@@ -20,13 +20,13 @@ export class SourceRunStore {
   async findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly SourceRun[]> {
     const dataSource = { AND: [{ deletingAt: null }, dataSourceWhere(filter)] };
     const rows = await this.#db.prisma.sourceRun.findMany({ where: { id: { in: [...ids] }, dataSource }, omit });
-    return rows.map(runOf);
+    return rows.map(toRun);
   }
 
   /** Newest first. The domain has decided that the caller may see the source. */
   async list(dataSourceId: string, page: PageRequest): Promise<Page<SourceRun>> {
     const rows = await this.#db.prisma.sourceRun.findMany({ ...byTime('startedAt', 'desc', { dataSourceId }, page), omit });
-    return pageOf(rows.map(runOf), page, keyOf, (take) => this.#db.prisma.sourceRun.count({ where: { dataSourceId }, take }));
+    return toPage(rows.map(toRun), page, toKey, (take) => this.#db.prisma.sourceRun.count({ where: { dataSourceId }, take }));
   }
 
   /** The same of several sources: a page of each. */
@@ -40,8 +40,8 @@ export class SourceRunStore {
         const sources = await db.prisma.dataSource.findMany({ where: { id: ofSources }, select: { id: true, runs } });
         return sources.map(({ id, runs: places }) => ({ id, places }));
       },
-      read: async (ids) => (await this.#db.prisma.sourceRun.findMany({ where: { id: { in: ids } }, omit })).map(runOf),
-      keyOf,
+      read: async (ids) => (await this.#db.prisma.sourceRun.findMany({ where: { id: { in: ids } }, omit })).map(toRun),
+      keyOf: toKey,
       async countAll() {
         const where = { dataSourceId: ofSources };
         const groups = await db.prisma.sourceRun.groupBy({ by: ['dataSourceId'], where, _count: true });
@@ -53,17 +53,17 @@ export class SourceRunStore {
   /** The items that runs have queued, by what they are doing. A run that queued none is left out. */
   async itemCountsOf(runs: readonly Pick<SourceRun, 'id' | 'dataSourceId'>[]): Promise<ReadonlyMap<string, ItemCounts>> {
     const counts = await countItemsOfRuns(this.#db, runs);
-    return new Map([...counts].map(([id, states]) => [id, itemCountsOf(states)]));
+    return new Map([...counts].map(([id, states]) => [id, toItemCounts(states)]));
   }
 }
 
 /** What only the process that reads a source needs. */
 const omit = { place: true, attempt: true, leaseOwner: true, leaseUntil: true, fence: true } as const;
 
-function runOf<Row extends { readonly trigger: string; readonly status: string }>(row: Row) {
+function toRun<Row extends { readonly trigger: string; readonly status: string }>(row: Row) {
   return { ...row, trigger: row.trigger as SourceRun['trigger'], status: row.status as SourceRunStatus };
 }
 
-function keyOf({ startedAt, id }: SourceRun): SortKey {
+function toKey({ startedAt, id }: SourceRun): SortKey {
   return [startedAt.toISOString(), id];
 }

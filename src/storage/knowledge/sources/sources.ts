@@ -100,13 +100,13 @@ export class DataSourceStore extends SourceQueries {
         where: { dataSourceId: { in: [...ids] }, agentId: { not: agentId }, agent: { isDeleted: false } },
         select: { dataSourceId: true },
       });
-      const used = new Set(others.map(({ dataSourceId }) => dataSourceId));
-      const detachedIds = ids.filter((id) => used.has(id));
-      const unused = ids.filter((id) => !used.has(id));
+      const usedIds = new Set(others.map(({ dataSourceId }) => dataSourceId));
+      const detachedIds = ids.filter((id) => usedIds.has(id));
+      const unusedIds = ids.filter((id) => !usedIds.has(id));
       await agentDataSource.deleteMany({ where: { agentId, dataSourceId: { in: detachedIds } } });
-      await agentDataSource.deleteMany({ where: { dataSourceId: { in: unused } } });
+      await agentDataSource.deleteMany({ where: { dataSourceId: { in: unusedIds } } });
       const sources = await dataSource.updateManyAndReturn({
-        where: { id: { in: unused }, deletingAt: null },
+        where: { id: { in: unusedIds }, deletingAt: null },
         data: { deletingAt: at, updatedAt: at },
         select: { id: true },
       });
@@ -133,11 +133,11 @@ export class DataSourceStore extends SourceQueries {
         select: { id: true },
       });
       const where = { dataSourceId: { in: [...ids] } };
-      const attached = await agentDataSource.findMany({ where, select: { agentId: true } });
+      const attachments = await agentDataSource.findMany({ where, select: { agentId: true } });
       await agentDataSource.deleteMany({ where });
-      const hidden = sources.map(({ id }) => id);
-      await also(tx, hidden);
-      return { marked: hidden, agentIds: attached.map(({ agentId }) => agentId) };
+      const hiddenIds = sources.map(({ id }) => id);
+      await also(tx, hiddenIds);
+      return { marked: hiddenIds, agentIds: attachments.map(({ agentId }) => agentId) };
     });
     for (const id of marked) this.#announce(id, []);
     for (const agentId of new Set(agentIds)) this.#signals.publish('agent-changed', agentId);

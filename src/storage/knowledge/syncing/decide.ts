@@ -22,18 +22,18 @@ export const triedEachRun: readonly string[] = ['FORBIDDEN', 'NOT_FOUND', 'UNREA
 
 const active: readonly IndexStatus[] = ['FETCHING', 'PARSING', 'INDEXING'];
 
-export function decide(stored: StoredItem | undefined, listed: SyncedItem, isForced: boolean): ItemDecision {
-  if (listed.unread !== null) return listed.unread.status === 'SKIPPED' ? 'skipped' : 'failed';
-  if (stored === undefined || stored.indexStatus === 'DELETING') return 'added';
-  const isActive = active.includes(stored.indexStatus);
-  if (isActive || stored.indexStatus === 'QUEUED' || stored.indexStatus === 'INITIALIZED') {
-    const isSame = !isForced && listed.listedKey !== null && listed.listedKey === stored.listedKey;
+export function decide(storedItem: StoredItem | undefined, listedItem: SyncedItem, isForced: boolean): ItemDecision {
+  if (listedItem.unread !== null) return listedItem.unread.status === 'SKIPPED' ? 'skipped' : 'failed';
+  if (storedItem === undefined || storedItem.indexStatus === 'DELETING') return 'added';
+  const isActive = active.includes(storedItem.indexStatus);
+  if (isActive || storedItem.indexStatus === 'QUEUED' || storedItem.indexStatus === 'INITIALIZED') {
+    const isSame = !isForced && listedItem.listedKey !== null && listedItem.listedKey === storedItem.listedKey;
     if (isActive) return isSame ? 'unchanged' : 'again';
     return isSame ? 'unchanged' : 'changed';
   }
-  if (isForced || listed.listedKey === null || listed.listedKey !== stored.changeKey) return 'changed';
+  if (isForced || listedItem.listedKey === null || listedItem.listedKey !== storedItem.changeKey) return 'changed';
   // The same content once more: after a failure of the moment or of rights, or when it was cancelled.
-  const { indexStatus, isRetryable, errorCode } = stored;
+  const { indexStatus, isRetryable, errorCode } = storedItem;
   if (indexStatus === 'CANCELLED') return 'changed';
   if (indexStatus === 'FAILED' && (isRetryable || triedEachRun.includes(errorCode ?? ''))) return 'changed';
   return 'unchanged';

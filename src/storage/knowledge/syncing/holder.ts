@@ -20,22 +20,22 @@ const attemptsMax = 5;
 /** @param announce  signals to readers of a source that it changed. */
 export function createHolderWrites(db: Database, announce: (dataSourceId: string) => void): HolderWrites {
   const { prisma } = db;
-  const ended = { leaseOwner: null, leaseUntil: null, currentItem: null };
+  const endColumns = { leaseOwner: null, leaseUntil: null, currentItem: null };
 
   const writes: HolderWrites = {
     async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
       const lease = await db.transaction(async (tx) => {
         await lockRow(tx, 'data_sources', dataSourceId);
-        const found = await tx.prisma.dataSource.findUnique({
+        const sourceRow = await tx.prisma.dataSource.findUnique({
           where: { id: dataSourceId, deletingAt: null },
           select: sourceSelect,
         });
-        const type = found?.type as DataSourceType;
-        if (found === null || !isConnectedType(type)) return undefined;
-        const { id: sourceId, orgId, ownerUserId, isSyncForced, organization } = found;
-        const isDue = found.errorCode !== 'AUTH' && isPeriodOver(found);
-        const data = found.data as SyncLease['source']['data'];
-        const source = { id: sourceId, ownerUserId, type, data, state: found.syncState };
+        const type = sourceRow?.type as DataSourceType;
+        if (sourceRow === null || !isConnectedType(type)) return undefined;
+        const { id: sourceId, orgId, ownerUserId, isSyncForced, organization } = sourceRow;
+        const isDue = sourceRow.errorCode !== 'AUTH' && isPeriodOver(sourceRow);
+        const data = sourceRow.data as SyncLease['source']['data'];
+        const source = { id: sourceId, ownerUserId, type, data, state: sourceRow.syncState };
         const status = { in: openRuns };
         const open = await tx.prisma.sourceRun.findFirst({ where: { dataSourceId, status }, select: { id: true, status: true } });
         const isScheduled = trigger === 'SCHEDULE';
@@ -110,14 +110,14 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
       const dataSourceId = lease.source.id;
       await db.transaction(async (tx) => {
         await lockRow(tx, 'data_sources', dataSourceId);
-        await writeRun(tx, lease, { isComplete, bound, place: Prisma.DbNull, ...ended });
-        const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
-        const { status, ...reason } = await endOf(tx, dataSourceId, bound);
+        await writeRun(tx, lease, { isComplete, bound, place: Prisma.DbNull, ...endColumns });
+        const { removed: removedItems, heldCount } = await removeMissing(tx, lease, isComplete);
+        const { status, ...reason } = await findEnd(tx, dataSourceId, bound);
         const now = new Date();
         await tx.prisma.sourceRun.update({
           where: { id: lease.id },
           data: {
-            ...{ status, listedAt: now, removedCount: removed.length, heldCount },
+            ...{ status, listedAt: now, removedCount: removedItems.length, heldCount },
             ...(status === 'FAILED' ? { endedAt: now, ...reason } : {}),
           },
         });
@@ -130,7 +130,7 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
             ...(status === 'FAILED' ? { lastSyncedAt: now } : {}),
           },
         });
-        await remove(tx, removed);
+        await remove(tx, removedItems);
         await index(tx, await requeueUnread(tx, lease));
       });
       announce(dataSourceId);
@@ -141,7 +141,7 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
         await lockRow(tx, 'data_sources', dataSourceId);
         const now = new Date();
         const reason = { errorCode: code, errorMessage: message };
-        await writeRun(tx, lease, { status: 'FAILED', endedAt: now, ...reason, ...ended });
+        await writeRun(tx, lease, { status: 'FAILED', endedAt: now, ...reason, ...endColumns });
         const data = { ...reason, lastSyncedAt: now, updatedAt: now };
         await tx.prisma.dataSource.update({ where: { id: dataSourceId }, data });
       });
@@ -150,7 +150,7 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
     async release(lease, isCounted, also) {
       const { id, orgId, tenantId } = { ...lease, id: lease.source.id };
       await db.transaction(async (tx) => {
-        await writeRun(tx, lease, { ...ended, ...(isCounted ? {} : { attempt: { decrement: 1 } }) });
+        await writeRun(tx, lease, { ...endColumns, ...(isCounted ? {} : { attempt: { decrement: 1 } }) });
         await also?.(tx, [{ id, orgId, tenantId }]);
       });
       announce(id);
@@ -160,7 +160,7 @@ export function createHolderWrites(db: Database, announce: (dataSourceId: string
 }
 
 /** How a listing ends: a source that has no item has nothing to index, and its run is over. */
-async function endOf(
+async function findEnd(
   tx: Transaction,
   dataSourceId: string,
   bound: string | null,
@@ -202,9 +202,9 @@ async function writeRun(
 }
 
 /** A run that got further counts its attempts anew: only one that is cut off at the same place again and again is given up. @throws LeaseLostError */
-async function noteProgress(tx: Transaction, lease: SyncLease, reached: unknown): Promise<void> {
-  if (reached === undefined || reached === null) return writeRun(tx, lease, { place: Prisma.DbNull });
-  const place = reached as Prisma.InputJsonValue;
+async function noteProgress(tx: Transaction, lease: SyncLease, progress: unknown): Promise<void> {
+  if (progress === undefined || progress === null) return writeRun(tx, lease, { place: Prisma.DbNull });
+  const place = progress as Prisma.InputJsonValue;
   const isFurther = { OR: [{ place: { equals: Prisma.DbNull } }, { place: { not: place } }] };
   const { count } = await tx.prisma.sourceRun.updateMany({
     where: { ...heldBy(lease), ...isFurther },
@@ -246,35 +246,35 @@ async function applyPage(
 ): Promise<PageOutcome> {
   const { id: runId, source, orgId, tenantId, isForced } = lease;
   // The last of two with one id wins: services repeat an item that changed while they listed it.
-  const listed = [...new Map(items.map((item) => [item.uniqueId, item])).values()].sort((a, b) =>
+  const listedItems = [...new Map(items.map((item) => [item.uniqueId, item])).values()].sort((a, b) =>
     a.uniqueId < b.uniqueId ? -1 : 1,
   );
   const lastCheckedAt = new Date();
-  const seen = { seenRunId: runId, missedRuns: 0, lastCheckedAt };
+  const seenColumns = { seenRunId: runId, missedRuns: 0, lastCheckedAt };
   const alive = { dataSourceId: source.id, indexStatus: { not: 'DELETING' } };
   // Locks them, too: no process takes one of them until the page is stored.
   const rows = await tx.prisma.knowledgeItem.updateManyAndReturn({
-    where: { ...alive, uniqueId: { in: listed.map(({ uniqueId }) => uniqueId) } },
-    data: seen,
+    where: { ...alive, uniqueId: { in: listedItems.map(({ uniqueId }) => uniqueId) } },
+    data: seenColumns,
     select: storedSelect,
   });
-  const stored = new Map(rows.map((row) => [row.uniqueId, row as StoredRow]));
+  const storedRows = new Map(rows.map((row) => [row.uniqueId, row as StoredRow]));
   const counts = { added: 0, changed: 0, unchanged: 0, skipped: 0, failed: 0 };
   const unusedBlobKeys: string[] = [];
-  let listedCount = listed.length;
-  const queued: OwnedId[] = [];
-  const added: Prisma.KnowledgeItemCreateManyInput[] = [];
-  const updated: object[] = [];
-  for (const item of listed) {
-    const known = stored.get(item.uniqueId);
-    const decision = decide(known, item, isForced);
+  let listedCount = listedItems.length;
+  const queuedItems: OwnedId[] = [];
+  const addedItems: Prisma.KnowledgeItemCreateManyInput[] = [];
+  const updatedRows: object[] = [];
+  for (const item of listedItems) {
+    const storedRow = storedRows.get(item.uniqueId);
+    const decision = decide(storedRow, item, isForced);
     counts[decision === 'again' ? 'changed' : decision] += 1;
     const isUnread = item.unread !== null;
     const status = item.unread?.status ?? 'QUEUED';
-    if (known === undefined) {
-      added.push({
-        ...rowOf(item),
-        ...seen,
+    if (storedRow === undefined) {
+      addedItems.push({
+        ...toRow(item),
+        ...seenColumns,
         id: item.newId,
         createdAt: lastCheckedAt,
         updatedAt: lastCheckedAt,
@@ -288,20 +288,20 @@ async function applyPage(
         queuedRunId: status === 'SKIPPED' ? null : runId,
         indexPercentage: isUnread ? 100 : 0,
       });
-      if (!isUnread) queued.push({ id: item.newId, orgId, tenantId });
+      if (!isUnread) queuedItems.push({ id: item.newId, orgId, tenantId });
       continue;
     }
     const isSubagentRecord = decision === 'unchanged' || decision === 'again';
-    updated.push({ ...rowOf(item), id: known.id, decision, status: isSubagentRecord ? null : status });
+    updatedRows.push({ ...toRow(item), id: storedRow.id, decision, status: isSubagentRecord ? null : status });
     // The job of an item that is left out removes its passages.
-    if (decision === 'changed' || isUnread) queued.push({ id: known.id, orgId, tenantId });
+    if (decision === 'changed' || isUnread) queuedItems.push({ id: storedRow.id, orgId, tenantId });
     // What a changed item had is never read again: content that did not come with the listing is fetched. A process that reads it now finds it gone,
     // and reads the item once more.
-    const unused = decision === 'unchanged' ? item.contentBlobKey : known.contentBlobKey;
-    if (unused !== null) unusedBlobKeys.push(unused);
+    const unusedBlobKey = decision === 'unchanged' ? item.contentBlobKey : storedRow.contentBlobKey;
+    if (unusedBlobKey !== null) unusedBlobKeys.push(unusedBlobKey);
   }
-  if (added.length > 0) await tx.prisma.knowledgeItem.createMany({ data: added });
-  if (updated.length > 0) await tx.execute(updateSql, [JSON.stringify(updated), runId, isForced]);
+  if (addedItems.length > 0) await tx.prisma.knowledgeItem.createMany({ data: addedItems });
+  if (updatedRows.length > 0) await tx.execute(updateSql, [JSON.stringify(updatedRows), runId, isForced]);
   if (unchangedIds.length + unchangedParents.length > 0) {
     const isUnchanged = [
       { uniqueId: { in: [...unchangedIds] } },
@@ -309,7 +309,7 @@ async function applyPage(
     ];
     const { count: unchangedCount } = await tx.prisma.knowledgeItem.updateMany({
       where: { ...alive, OR: isUnchanged },
-      data: seen,
+      data: seenColumns,
     });
     counts.unchanged += unchangedCount;
     listedCount += unchangedCount;
@@ -328,7 +328,7 @@ async function applyPage(
       skippedCount: { increment: counts.skipped },
     },
   });
-  await also(tx, queued);
+  await also(tx, queuedItems);
   return { unusedBlobKeys };
 }
 
@@ -337,12 +337,12 @@ function goneMark(runId: string): string {
   return `gone ${runId}`;
 }
 
-function rowOf(item: SyncedItem) {
+function toRow(item: SyncedItem) {
   const { newId: _newId, unread, ...row } = item;
   return { ...row, errorCode: unread?.code ?? null, errorMessage: unread?.message ?? null };
 }
 
-const given = `jsonb_to_recordset($1::jsonb) as g(id text, "uniqueId" text, "parentUniqueId" text, name text, "contentUrl" text, "listedKey" text,
+const givenRowsSql = `jsonb_to_recordset($1::jsonb) as g(id text, "uniqueId" text, "parentUniqueId" text, name text, "contentUrl" text, "listedKey" text,
   filename text, "mimeType" text, "sizeBytes" bigint, metadata jsonb, notes jsonb, "contentBlobKey" text, "errorCode" text, "errorMessage" text`;
 
 const isUnread = `(g.decision in ('skipped', 'failed'))`;
@@ -368,7 +368,7 @@ const updateSql = `update knowledge_items i set "updatedAt" = now(), name = g.na
     "lastGeneration" = i."lastGeneration" + case when ${isUnread} then 1 else 0 end,
     "liveGeneration" = case when ${isUnread} then null else i."liveGeneration" end,
     "needsCleaning" = i."needsCleaning" or (${isUnread} and i."liveGeneration" is not null)
-  from ${given}, decision text, status text)
+  from ${givenRowsSql}, decision text, status text)
   where i.id = g.id`;
 
 /**
@@ -387,16 +387,16 @@ async function removeMissing(
   const missingCount = await knowledgeItem.count({ where: missing });
   if (missingCount === 0) return { removed: [], heldCount: 0 };
   const isMost = missingCount * 2 > (await knowledgeItem.count({ where: alive }));
-  const gone = await knowledgeItem.findMany({
+  const missingItems = await knowledgeItem.findMany({
     where: { ...missing, ...(isMost ? { missedRuns: { gt: 0 } } : {}) },
     select: { id: true },
   });
-  const removed = await hideItems(
+  const removedItems = await hideItems(
     tx,
-    gone.map(({ id }) => id),
+    missingItems.map(({ id }) => id),
   );
   const { count: heldCount } = await knowledgeItem.updateMany({ where: missing, data: { missedRuns: { increment: 1 } } });
-  return { removed: removed.map(({ id }) => ({ id, orgId, tenantId })), heldCount };
+  return { removed: removedItems.map(({ id }) => ({ id, orgId, tenantId })), heldCount };
 }
 
 /**

@@ -39,9 +39,9 @@ function createSyncRuns(db: Database, announce: (dataSourceId: string) => void):
         if (run === undefined) return also(tx, []);
         const endedAt = new Date();
         const isListed = isConnectedType(run.dataSource.type as DataSourceType);
-        const failed = { dataSourceId, queuedRunId: run.id, indexStatus: 'FAILED' };
+        const failureWhere = { dataSourceId, queuedRunId: run.id, indexStatus: 'FAILED' };
         const end = isListed
-          ? { status: 'COMPLETED', failedCount: await knowledgeItem.count({ where: failed }) }
+          ? { status: 'COMPLETED', failedCount: await knowledgeItem.count({ where: failureWhere }) }
           : await uploadRunEnd(tx, run);
         await sourceRun.update({ where: { id: run.id }, data: { ...end, endedAt } });
         await dataSource.update({ where: { id: dataSourceId }, data: { lastSyncedAt: endedAt } });

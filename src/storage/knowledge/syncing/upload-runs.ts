@@ -38,9 +38,9 @@ export async function addUploadRun(
     where: { dataSourceId, id: { in: [...itemIds] }, OR: [{ queuedRunId: null }, { queuedRunId: { not: runId } }] },
     data: { queuedRunId: runId, ...(isAdded ? { seenRunId: runId } : {}) },
   });
-  const added = isAdded ? { addedCount: { increment: count } } : {};
-  const forced = isForced ? { isForced } : {};
-  await sourceRun.update({ where: { id: runId }, data: { listedCount: { increment: count }, ...added, ...forced } });
+  const addition = isAdded ? { addedCount: { increment: count } } : {};
+  const forcing = isForced ? { isForced } : {};
+  await sourceRun.update({ where: { id: runId }, data: { listedCount: { increment: count }, ...addition, ...forcing } });
 }
 
 /** How such a run ends, by the items that it queued: each is counted once. */
@@ -49,27 +49,27 @@ export async function uploadRunEnd(
   run: { readonly id: string; readonly dataSourceId: string; readonly startedAt: Date },
 ) {
   const { id, dataSourceId, startedAt } = run;
-  const queued = { dataSourceId, queuedRunId: id };
-  const earlier = { ...queued, OR: [{ seenRunId: null }, { seenRunId: { not: id } }] };
-  const counted = async (where: Prisma.KnowledgeItemWhereInput): Promise<readonly StateCount[]> =>
+  const queuedWhere = { dataSourceId, queuedRunId: id };
+  const earlier = { ...queuedWhere, OR: [{ seenRunId: null }, { seenRunId: { not: id } }] };
+  const countStates = async (where: Prisma.KnowledgeItemWhereInput): Promise<readonly StateCount[]> =>
     (await countItems(tx, where)).get(dataSourceId) ?? [];
-  const added = await counted({ ...queued, seenRunId: id });
-  const indexed = await counted({ ...earlier, indexedAt: { gte: startedAt } });
-  const others = await counted({ AND: [earlier, { OR: [{ indexedAt: null }, { indexedAt: { lt: startedAt } }] }] });
-  const all = [...added, ...indexed, ...others];
-  const [listedCount, failedCount] = [countOf(all), countIn(all, 'FAILED')];
+  const addedCounts = await countStates({ ...queuedWhere, seenRunId: id });
+  const indexedCounts = await countStates({ ...earlier, indexedAt: { gte: startedAt } });
+  const others = await countStates({ AND: [earlier, { OR: [{ indexedAt: null }, { indexedAt: { lt: startedAt } }] }] });
+  const all = [...addedCounts, ...indexedCounts, ...others];
+  const [listedCount, failedCount] = [sumCounts(all), countIn(all, 'FAILED')];
   const removedOrSkipped = ['SKIPPED', 'DELETING'] as const;
   const first = await tx.prisma.knowledgeItem.findFirst({
-    where: { ...queued, indexStatus: { in: ['FAILED', 'SKIPPED'] } },
+    where: { ...queuedWhere, indexStatus: { in: ['FAILED', 'SKIPPED'] } },
     orderBy: { id: 'asc' },
     select: { errorCode: true, errorMessage: true },
   });
   return {
     status: failedCount > 0 && failedCount === listedCount ? 'FAILED' : 'COMPLETED',
     listedCount,
-    addedCount: countOf(added) - countIn(added, ...removedOrSkipped),
-    changedCount: countOf(indexed) - countIn(indexed, ...removedOrSkipped) + countIn(others, 'FAILED'),
-    unchangedCount: countOf(others) - countIn(others, ...removedOrSkipped, 'FAILED'),
+    addedCount: sumCounts(addedCounts) - countIn(addedCounts, ...removedOrSkipped),
+    changedCount: sumCounts(indexedCounts) - countIn(indexedCounts, ...removedOrSkipped) + countIn(others, 'FAILED'),
+    unchangedCount: sumCounts(others) - countIn(others, ...removedOrSkipped, 'FAILED'),
     skippedCount: countIn(all, 'SKIPPED'),
     removedCount: countIn(all, 'DELETING'),
     failedCount,
@@ -78,6 +78,6 @@ export async function uploadRunEnd(
   };
 }
 
-function countOf(counts: readonly StateCount[]): number {
+function sumCounts(counts: readonly StateCount[]): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,5 +1,5 @@
 // Raw SQL: ranking. Searches are narrowed by attributes of any type, with comparisons of their own.
-import { type ItemKey, itemKeyOf, secondsOf } from '../../../entities/knowledge/item-keys.ts';
+import { type ItemKey, toItemKey, toSeconds } from '../../../entities/knowledge/item-keys.ts';
 import type { AttributeFilter, AttributeValue } from '../../../entities/knowledge/vector-store.ts';
 import type { Database } from '../../ground/database.ts';
 import { type Parameters, selectRows } from '../../ground/sql/where.ts';
@@ -21,34 +21,34 @@ type Comparison = Exclude<AttributeFilter, { readonly filters: unknown }>;
 export async function itemsWith(db: Database, storeId: string, filter: AttributeFilter): Promise<readonly string[]> {
   const items = await selectRows<{ readonly id: string }>(
     db,
-    (given) => `select i.id from knowledge_items i
-      where i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING' and ${attributeCondition(filter, given)}`,
+    (parameters) => `select i.id from knowledge_items i
+      where i."dataSourceId" = ${parameters.add(storeId)} and i."indexStatus" <> 'DELETING' and ${attributeCondition(filter, parameters)}`,
   );
   return items.map(({ id }) => id);
 }
 
 /** The condition for an item `i`; never null. Texts are ordered by code point. */
-export function attributeCondition(filter: AttributeFilter, given: Parameters): string {
+export function attributeCondition(filter: AttributeFilter, parameters: Parameters): string {
   if ('filters' in filter) {
-    return `(${filter.filters.map((part) => attributeCondition(part, given)).join(` ${filter.type} `)})`;
+    return `(${filter.filters.map((part) => attributeCondition(part, parameters)).join(` ${filter.type} `)})`;
   }
-  const attribute = `(i.metadata->'attributes'->${given.add(filter.key)}::text)`;
-  const condition = comparisonOf(filter, attribute, given);
-  const key = itemKeyOf(filter.key);
+  const attribute = `(i.metadata->'attributes'->${parameters.add(filter.key)}::text)`;
+  const condition = toComparison(filter, attribute, parameters);
+  const key = toItemKey(filter.key);
   if (key === undefined) return condition;
-  const ofItself = comparisonOf(key === 'updated_at' ? inSeconds(filter) : filter, `(${ofItem[key]})`, given);
+  const ofItself = toComparison(key === 'updated_at' ? inSeconds(filter) : filter, `(${ofItem[key]})`, parameters);
   return `case when ${attribute} is null then ${ofItself} else ${condition} end`;
 }
 
 /** Times are compared as numbers. A value that is no time fits nothing but `ne` and `nin`. */
 function inSeconds(filter: Comparison): Comparison {
-  const read = (value: AttributeValue): AttributeValue => secondsOf(value) ?? value;
+  const read = (value: AttributeValue): AttributeValue => toSeconds(value) ?? value;
   return 'values' in filter ? { ...filter, values: filter.values.map(read) } : { ...filter, value: read(filter.value) };
 }
 
 /** @param own  the SQL of what the item has, as JSON; may be null. */
-function comparisonOf(filter: Comparison, own: string, given: Parameters): string {
-  const json = (value: unknown) => `${given.add(JSON.stringify(value))}::jsonb`;
+function toComparison(filter: Comparison, own: string, parameters: Parameters): string {
+  const json = (value: unknown) => `${parameters.add(JSON.stringify(value))}::jsonb`;
   if ('values' in filter) {
     return `${filter.type === 'nin' ? 'not ' : ''}coalesce(${own} in (select jsonb_array_elements(${json(filter.values)})), false)`;
   }
@@ -61,7 +61,7 @@ function comparisonOf(filter: Comparison, own: string, given: Parameters): strin
       const { value } = filter;
       const operator = operators[filter.type];
       const [left, right] =
-        typeof value === 'string' ? [`(${own} #>> '{}') collate "C"`, `${given.add(value)}::text`] : [own, json(value)];
+        typeof value === 'string' ? [`(${own} #>> '{}') collate "C"`, `${parameters.add(value)}::text`] : [own, json(value)];
       return `coalesce(jsonb_typeof(${own}) = '${typeof value}' and ${left} ${operator} ${right}, false)`;
     }
   }

@@ -5,10 +5,10 @@ import { countItems } from '../items/counts.ts';
 import { cancelItems } from '../items/states.ts';
 import {
   addItems,
-  fileCountsOf,
+  toFileCounts,
   type IdPage,
   inStore,
-  itemIdsOf,
+  listItemIds,
   listStoreFiles,
   lockStore,
   type NewStoreFile,
@@ -58,23 +58,23 @@ export class VectorStoreBatchStore {
       if (!(await lockStore(tx, dataSourceId))) return { kind: 'missing' };
       const there = { dataSourceId, ...inStore };
       const select = { id: true, uniqueId: true };
-      const wanted = { in: files.map(({ fileId }) => fileId) };
-      const meanwhile = await tx.prisma.knowledgeItem.findMany({ where: { ...there, uniqueId: wanted }, select });
-      const attached = new Set(meanwhile.map(({ uniqueId }) => uniqueId));
-      const [unneeded, missing] = [
-        files.filter(({ fileId }) => attached.has(fileId)),
-        files.filter(({ fileId }) => !attached.has(fileId)),
+      const fileIdFilter = { in: files.map(({ fileId }) => fileId) };
+      const meanwhile = await tx.prisma.knowledgeItem.findMany({ where: { ...there, uniqueId: fileIdFilter }, select });
+      const attachedFileIds = new Set(meanwhile.map(({ uniqueId }) => uniqueId));
+      const [unneededFiles, missing] = [
+        files.filter(({ fileId }) => attachedFileIds.has(fileId)),
+        files.filter(({ fileId }) => !attachedFileIds.has(fileId)),
       ];
       if (missing.length > 0 && (await tx.prisma.knowledgeItem.count({ where: there })) + missing.length > filesMax)
         return { kind: 'full' };
-      const known = await tx.prisma.knowledgeItem.findMany({ where: { ...there, id: { in: [...knownItemIds] } }, select });
+      const knownItems = await tx.prisma.knowledgeItem.findMany({ where: { ...there, id: { in: [...knownItemIds] } }, select });
       await addItems(tx, dataSourceId, missing);
       await tx.prisma.vectorStoreFileBatch.create({ data: batch });
-      const itemIds = new Set([...itemIdsOf(missing), ...[...meanwhile, ...known].map(({ id }) => id)]);
+      const itemIds = new Set([...listItemIds(missing), ...[...meanwhile, ...knownItems].map(({ id }) => id)]);
       await tx.prisma.vectorStoreBatchFile.createMany({ data: [...itemIds].map((itemId) => ({ batchId, itemId })) });
       await noteUse(tx, dataSourceId);
-      await also(tx, itemIdsOf(missing));
-      return { kind: 'added', unneeded };
+      await also(tx, listItemIds(missing));
+      return { kind: 'added', unneeded: unneededFiles };
     });
     if (added.kind === 'added') this.#announce(dataSourceId);
     return added;
@@ -84,7 +84,7 @@ export class VectorStoreBatchStore {
     const batch = await this.#db.prisma.vectorStoreFileBatch.findFirst({ where: { id, dataSourceId: storeId } });
     if (batch === null) return undefined;
     const counts = await countItems(this.#db, { batches: { some: { batchId: id } }, ...inStore });
-    return { ...batch, ...fileCountsOf(counts.get(storeId) ?? []) };
+    return { ...batch, ...toFileCounts(counts.get(storeId) ?? []) };
   }
 
   listFiles(

@@ -52,7 +52,7 @@ export const statesOf: Readonly<Record<StoreFileStatus, readonly IndexStatus[]>>
 /** Items of files that are in their store. */
 export const inStore = { indexStatus: { not: 'DELETING' } };
 
-export function fileCountsOf(counts: readonly StateCount[]): StoreFileCounts {
+export function toFileCounts(counts: readonly StateCount[]): StoreFileCounts {
   return {
     inProgress: countIn(counts, ...statesOf.in_progress),
     completed: countIn(counts, ...statesOf.completed),
@@ -81,10 +81,10 @@ export async function findStoreFiles(
   where: Prisma.KnowledgeItemWhereInput,
 ): Promise<readonly VectorStoreFile[]> {
   const items = await prisma.knowledgeItem.findMany({ where: { AND: [where, inStore] }, select: fileSelect });
-  return items.map(fileOf);
+  return items.map(toFile);
 }
 
-export function fileOf(item: Prisma.KnowledgeItemGetPayload<{ select: typeof fileSelect }>): VectorStoreFile {
+export function toFile(item: Prisma.KnowledgeItemGetPayload<{ select: typeof fileSelect }>): VectorStoreFile {
   const { id: itemId, uniqueId, filename, name, sizeBytes, indexStatus, metadata, ...rest } = item;
   const [status = 'in_progress'] = (Object.keys(statesOf) as StoreFileStatus[]).filter((one) =>
     statesOf[one].includes(indexStatus as IndexStatus),
@@ -125,18 +125,18 @@ export async function listStoreFiles(
     where: { readonly dataSourceId: string; readonly indexStatus: Prisma.StringFilter },
   ) => Promise<readonly Place[]>,
 ): Promise<RowMatches<VectorStoreFile>> {
-  const itemPage = await itemPageOf(db, storeId, page);
+  const itemPage = await findItemPage(db, storeId, page);
   if (itemPage === undefined) return { rows: [], foundCount: 0 };
   const indexStatus = status === undefined ? inStore.indexStatus : { in: [...statesOf[status]] };
   const places = await findPlaces(idRange(itemPage), { dataSourceId: storeId, indexStatus });
   const { rows, foundCount } = await readPage(db, places, (ids) =>
     db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select: fileSelect }),
   );
-  return { rows: rows.map(fileOf), foundCount };
+  return { rows: rows.map(toFile), foundCount };
 }
 
 /** The same page by the ids of items. Undefined: the store has no such file. */
-async function itemPageOf({ prisma }: Database, storeId: string, page: IdPage): Promise<IdPage | undefined> {
+async function findItemPage({ prisma }: Database, storeId: string, page: IdPage): Promise<IdPage | undefined> {
   const fileIds = [page.after, page.before].filter((id) => id !== undefined);
   if (fileIds.length === 0) return page;
   const where = { dataSourceId: storeId, uniqueId: { in: fileIds } };
@@ -189,9 +189,9 @@ export async function addItems(tx: Transaction, dataSourceId: string, files: rea
       metadata: { attributes },
     })),
   });
-  await addUploadRun(tx, { id: first.runId, dataSourceId, trigger: 'ADDED', isForced: false }, itemIdsOf(files), true);
+  await addUploadRun(tx, { id: first.runId, dataSourceId, trigger: 'ADDED', isForced: false }, listItemIds(files), true);
 }
 
-export function itemIdsOf(files: readonly NewStoreFile[]): readonly string[] {
+export function listItemIds(files: readonly NewStoreFile[]): readonly string[] {
   return files.map(({ itemId }) => itemId);
 }

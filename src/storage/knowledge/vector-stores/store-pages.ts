@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
 import type { StoreFileBatch, StoreFileStatus, VectorStore, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { readPage } from '../../ground/lists/paging.ts';
 import { countFilesOfBatches } from './batch-counts.ts';
-import { fileCountsOf, fileOf, fileSelect, findStoreFiles, idRange, inStore, statesOf } from './rows.ts';
+import { toFileCounts, toFile, fileSelect, findStoreFiles, idRange, inStore, statesOf } from './rows.ts';
 import { readStores, visibleWhere } from './stores.ts';
 
 export interface OrderedPage extends PageRequest {
@@ -27,7 +27,7 @@ export class VectorStorePages {
     this.#readByItem = {
       async read(ids: string[]): Promise<readonly VectorStoreFile[]> {
         const items = await db.prisma.knowledgeItem.findMany({ where: { id: { in: ids } }, select: fileSelect });
-        return items.map(fileOf);
+        return items.map(toFile);
       },
       keyOf: ({ itemId }: VectorStoreFile): SortKey => [itemId],
       placeOf: ({ itemId }: VectorStoreFile) => itemId,
@@ -46,7 +46,7 @@ export class VectorStorePages {
 
   async list(filter: DataSourceFilter, page: OrderedPage): Promise<Page<VectorStore>> {
     const visible = { dataSource: visibleWhere(filter) };
-    const { range, direction, take } = spanOf(page);
+    const { range, direction, take } = toSpan(page);
     const stores = await this.#db.prisma.vectorStore.findMany({
       where: { dataSourceId: range, ...visible },
       orderBy: { dataSourceId: direction },
@@ -59,7 +59,7 @@ export class VectorStorePages {
     }));
     const { rows, foundCount } = await readPage(this.#db, places, (ids) => readStores(this.#db, ids));
     const countAll = (most: number) => this.#db.prisma.vectorStore.count({ where: visible, take: most });
-    return pageOf(rows, page, ({ id }) => [id], countAll, foundCount);
+    return toPage(rows, page, ({ id }) => [id], countAll, foundCount);
   }
 
   /** The files with one of the ids of items whose stores match, in no order. */
@@ -83,7 +83,7 @@ export class VectorStorePages {
     return readChildPages<VectorStoreFile>(this.#db, page, {
       ...this.#readByItem,
       async findPlaces() {
-        const { range: id, direction, take } = spanOf({ ...page, order });
+        const { range: id, direction, take } = toSpan({ ...page, order });
         const items = {
           where: { AND: [where, { id }] },
           orderBy: { id: direction },
@@ -116,7 +116,7 @@ export class VectorStorePages {
     const ofStores = { in: [...storeIds] };
     return readChildPages<StoreFileBatch>(this.#db, page, {
       async findPlaces() {
-        const { range: id, direction, take } = spanOf({ ...page, order: 'desc' });
+        const { range: id, direction, take } = toSpan({ ...page, order: 'desc' });
         const batches = { where: { id }, orderBy: { id: direction }, take, select: { id: true } };
         const stores = await db.prisma.vectorStore.findMany({
           where: { dataSourceId: ofStores },
@@ -147,7 +147,7 @@ export class VectorStorePages {
     return readChildPages<VectorStoreFile>(this.#db, page, {
       ...this.#readByItem,
       async findPlaces() {
-        const { range: itemId, direction, take } = spanOf({ ...page, order });
+        const { range: itemId, direction, take } = toSpan({ ...page, order });
         const files = {
           where: { itemId, item },
           orderBy: { itemId: direction },
@@ -177,7 +177,7 @@ export class VectorStorePages {
       this.#db,
       rows.map(({ id }) => id),
     );
-    return rows.map((row) => ({ ...row, ...fileCountsOf(counts.get(row.id) ?? []) }));
+    return rows.map((row) => ({ ...row, ...toFileCounts(counts.get(row.id) ?? []) }));
   }
 }
 
@@ -186,7 +186,7 @@ function statusWhere(status: StoreFileStatus | undefined): Prisma.KnowledgeItemW
 }
 
 /** A page by a cursor as what the ids of the page must be. */
-function spanOf({ after, limit, isBackward = false, order }: OrderedPage) {
+function toSpan({ after, limit, isBackward = false, order }: OrderedPage) {
   const id = after === undefined ? undefined : String(after[0]);
   const [behind, before] = isBackward ? [undefined, id] : [id, undefined];
   return idRange({ after: behind, before, limit: limit + 1, order, isBackward });

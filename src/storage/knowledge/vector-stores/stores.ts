@@ -22,12 +22,12 @@ import { itemsWith } from './attributes.ts';
 import { readPassages } from './passages.ts';
 import {
   addItems,
-  fileCountsOf,
+  toFileCounts,
   findStoreFiles,
   type IdPage,
   idRange,
   inStore,
-  itemIdsOf,
+  listItemIds,
   listStoreFiles,
   lockStore,
   type NewStoreFile,
@@ -81,7 +81,7 @@ export class VectorStoreStore {
       const data = { dataSourceId, description, metadata, expiresAfterDays, expiresAt, lastActiveAt: createdAt };
       await tx.prisma.vectorStore.create({ data });
       await addItems(tx, dataSourceId, files);
-      await also(tx, itemIdsOf(files));
+      await also(tx, listItemIds(files));
     });
     this.#announce(dataSourceId);
   }
@@ -142,7 +142,7 @@ export class VectorStoreStore {
   /** Has files that failed or were cancelled indexed from the beginning. @returns those of the items that it concerns. */
   async beginAnew(itemIds: readonly string[], newRunId: () => string, also: AlsoQueue): Promise<readonly string[]> {
     const rows = await this.#db.transaction(async (tx) => {
-      const begun = await tx.prisma.knowledgeItem.updateManyAndReturn({
+      const restartedItems = await tx.prisma.knowledgeItem.updateManyAndReturn({
         where: { id: { in: [...itemIds] }, indexStatus: { in: ['FAILED', 'SKIPPED', 'CANCELLED'] } },
         data: {
           updatedAt: new Date(),
@@ -155,7 +155,7 @@ export class VectorStoreStore {
         },
         select: { id: true, dataSourceId: true },
       });
-      for (const [dataSourceId, items] of Map.groupBy(begun, (row) => row.dataSourceId)) {
+      for (const [dataSourceId, items] of Map.groupBy(restartedItems, (row) => row.dataSourceId)) {
         const run = { id: newRunId(), dataSourceId, trigger: 'REFRESH', isForced: true } as const;
         await addUploadRun(
           tx,
@@ -165,9 +165,9 @@ export class VectorStoreStore {
       }
       await also(
         tx,
-        begun.map(({ id }) => id),
+        restartedItems.map(({ id }) => id),
       );
-      return begun;
+      return restartedItems;
     });
     for (const id of new Set(rows.map(({ dataSourceId }) => dataSourceId))) this.#announce(id);
     return rows.map(({ id }) => id);
@@ -229,16 +229,16 @@ export class VectorStoreStore {
         },
         select: { id: true },
       });
-      const hidden = await hideItems(
+      const hiddenItems = await hideItems(
         tx,
         items.map(({ id }) => id),
       );
-      if (hidden.length > 0)
+      if (hiddenItems.length > 0)
         await also(
           tx,
-          hidden.map(({ id }) => id),
+          hiddenItems.map(({ id }) => id),
         );
-      return new Set(hidden.map(({ dataSourceId }) => dataSourceId));
+      return new Set(hiddenItems.map(({ dataSourceId }) => dataSourceId));
     });
     for (const id of dataSourceIds) this.#announce(id);
   }
@@ -277,6 +277,6 @@ export async function readStores(db: Database, ids: readonly string[]): Promise<
   return rows.map(({ dataSourceId, dataSource: source, metadata, ...own }) => {
     const ofStore = counts.get(dataSourceId) ?? [];
     const usageBytes = ofStore.reduce((sum, { bytesSum }) => sum + bytesSum, 0);
-    return { ...source, ...own, metadata: metadata as Metadata, ...fileCountsOf(ofStore), usageBytes };
+    return { ...source, ...own, metadata: metadata as Metadata, ...toFileCounts(ofStore), usageBytes };
   });
 }

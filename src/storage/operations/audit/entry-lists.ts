@@ -1,4 +1,4 @@
-import { countUnlessWhole, type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { AuditEntry, AuditFilter } from '../../../entities/operations/audit.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
@@ -20,13 +20,13 @@ export async function readEntries({ prisma }: Database, ids: readonly string[]):
  */
 export async function listEntries(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> {
   const { auditEntry } = db.prisma;
-  const ways = waysOf(filter);
+  const ways = listBranches(filter);
   const select = { id: true, createdAt: true, rowBytes: true } as const;
   const lists = await Promise.all(ways.map((where) => auditEntry.findMany({ ...newestFirst(where, page), select })));
   const places = mergeLatest(lists, ({ createdAt }) => createdAt, page);
   const { rows, foundCount } = await readPage(db, places, (ids) => readEntries(db, ids));
   const countAll = countUnlessWhole(page, foundCount, (most) => countEntries(db, ways, most));
-  return pageOf(rows, page, timeKey, countAll, foundCount);
+  return toPage(rows, page, timeKey, countAll, foundCount);
 }
 
 async function countEntries({ prisma }: Database, ways: readonly Where[], most: number): Promise<number> {
@@ -35,7 +35,7 @@ async function countEntries({ prisma }: Database, ways: readonly Where[], most: 
   return count;
 }
 
-function waysOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter): readonly Where[] {
+function listBranches({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter): readonly Where[] {
   const equal = Object.fromEntries(Object.entries({ actorUserId, kind }).filter(([, value]) => value !== undefined));
   const within = [
     equal,

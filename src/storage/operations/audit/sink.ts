@@ -57,8 +57,8 @@ export class AuditSinkStore {
 
   /** The right to send. @returns undefined while another process has it, or no attempt is due. */
   async take(owner: string, leaseMs: number): Promise<Lease | undefined> {
-    const wanted = { id: rowId, owner, leaseMs };
-    const taken = await takeLeased<{ readonly fence: number }>(this.#db, 'auditSink', wanted, {
+    const sinkLease = { id: rowId, owner, leaseMs };
+    const taken = await takeLeased<{ readonly fence: number }>(this.#db, 'auditSink', sinkLease, {
       set: 'id = id',
       where: isDue,
       returning: 'id',
@@ -109,20 +109,20 @@ async function nextBatch(
   max: AuditSinkBatchMax,
 ): Promise<AuditSinkBatch | undefined> {
   const place = 'numbered::float8 as numbered, sent::float8 as sent, "batchId", failures';
-  const { sent, ...begun } = await writeLeased<Place>(tx, 'auditSink', lease, 'id = id', [], place);
+  const { sent: sentPosition, ...batchState } = await writeLeased<Place>(tx, 'auditSink', lease, 'id = id', [], place);
   const read = async (after: number, last: number) =>
     (await tx.prisma.auditEntry.findMany({
       where: { sinkPosition: { gt: after, lte: last } },
       orderBy: { sinkPosition: 'asc' },
     })) as unknown as readonly AuditEntry[];
-  const rest = begun.numbered === sent ? [] : await read(sent, begun.numbered);
-  if (rest.length > 0) return { id: begun.batchId ?? newId, entries: rest, failures: begun.failures };
+  const rest = batchState.numbered === sentPosition ? [] : await read(sentPosition, batchState.numbered);
+  if (rest.length > 0) return { id: batchState.batchId ?? newId, entries: rest, failures: batchState.failures };
   // Nothing is left of a batch whose entries have all changed or been deleted since it was begun.
-  const count = await number(tx, begun.numbered, max);
-  const next = [begun.numbered, begun.numbered + count, newId];
+  const count = await number(tx, batchState.numbered, max);
+  const next = [batchState.numbered, batchState.numbered + count, newId];
   await tx.execute('update audit_sinks set sent = $1, numbered = $2, "batchId" = $3', next);
   if (count === 0) return undefined;
-  return { id: newId, entries: await read(begun.numbered, begun.numbered + count), failures: begun.failures };
+  return { id: newId, entries: await read(batchState.numbered, batchState.numbered + count), failures: batchState.failures };
 }
 
 interface WaitingEntry {
@@ -160,11 +160,11 @@ async function number(tx: Transaction, from: number, max: AuditSinkBatchMax): Pr
 
 async function progress(db: Database): Promise<AuditSinkProgress> {
   const waiting = 'select "createdAt" from audit_entries where "sinkPosition" is null';
-  const begun = 'from audit_entries where "sinkPosition" > sent';
+  const pendingEntriesSql = 'from audit_entries where "sinkPosition" > sent';
   const [row] = await db.query<AuditSinkProgress>(
     `select "lastSentAt", "failingSince", "lastError", "nextAttemptAt",
-       ((select count(*) from (${waiting} limit ${countMax}) counted) + (select count(*) ${begun}))::int as "waitingCount",
-       least((${waiting} order by "createdAt" limit 1), (select min("createdAt") ${begun})) as "oldestWaitingAt"
+       ((select count(*) from (${waiting} limit ${countMax}) counted) + (select count(*) ${pendingEntriesSql}))::int as "waitingCount",
+       least((${waiting} order by "createdAt" limit 1), (select min("createdAt") ${pendingEntriesSql})) as "oldestWaitingAt"
      from audit_sinks`,
   );
   if (row === undefined) throw new Error('the row of audit_sinks is missing');

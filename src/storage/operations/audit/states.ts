@@ -87,11 +87,11 @@ export async function stateBefore(
   { action, id, orgId }: ChangedThing,
 ): Promise<ThingState | undefined> {
   const own = ofOrganization[action];
-  const row = own === undefined ? await readerOf(id)?.(id ?? '', prisma) : await own(orgId, prisma);
+  const row = own === undefined ? await findReader(id)?.(id ?? '', prisma) : await own(orgId, prisma);
   return row === null || row === undefined ? undefined : { ...row };
 }
 
-function readerOf(id: string | undefined): Reader | undefined {
+function findReader(id: string | undefined): Reader | undefined {
   const kind = id === undefined ? undefined : kindOfId(id);
   return kind === undefined ? undefined : readers[kind];
 }

@@ -43,9 +43,9 @@ const tables: Readonly<Partial<Record<IdKind, NameTable>>> = {
   },
 };
 
-const named = Object.entries(tables);
+const tableEntries = Object.entries(tables);
 /** One text, whichever kinds are asked for: each connection plans it once. */
-const namesSql = named
+const namesSql = tableEntries
   .map(
     ([, { from, name, orgId }], index) =>
       `select thing.id, ${name} as name from ${from} where thing.id = any($${index + 2}::text[]) and ${orgId} = $1`,
@@ -59,7 +59,7 @@ const namesSql = named
  */
 export async function targetNames(db: Database, orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const byKind = Map.groupBy(ids, (id): string | undefined => kindOfId(id));
-  const values = named.map(([kind]) => byKind.get(kind) ?? []);
+  const values = tableEntries.map(([kind]) => byKind.get(kind) ?? []);
   const rows = await db.query<{ readonly id: string; readonly name: string }>(namesSql, [orgId, ...values]);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

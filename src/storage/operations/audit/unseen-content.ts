@@ -38,8 +38,8 @@ async function unseen<Where>(
   visible: Where,
   find: (where: { AND: ({ id: { in: string[] } } | Where)[] }) => PromiseLike<readonly PlacedThing[]>,
 ): Promise<readonly PlacedThing[]> {
-  const named = { id: { in: [...ids] } };
-  const all = await find({ AND: [named] });
-  const seen = new Set((await find({ AND: [named, visible] })).map(({ id }) => id));
-  return all.filter(({ id }) => !seen.has(id));
+  const idFilter = { id: { in: [...ids] } };
+  const all = await find({ AND: [idFilter] });
+  const seenIds = new Set((await find({ AND: [idFilter, visible] })).map(({ id }) => id));
+  return all.filter(({ id }) => !seenIds.has(id));
 }

@@ -1,6 +1,6 @@
 // Raw SQL: sums of the ledger are merged, ratings leave the mean of their agent, and texts are taken out of JSON by one statement each.
 
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { Erasure, ErasureLine, ErasureStatus } from '../../../entities/operations/data-life/jobs.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
@@ -38,17 +38,17 @@ export class ErasureStore {
 
   async find(id: string): Promise<Erasure | undefined> {
     const row = await this.#db.prisma.erasure.findUnique({ where: { id } });
-    return row === null ? undefined : erasureOf(row);
+    return row === null ? undefined : toErasure(row);
   }
 
   async findMany(ids: readonly string[]): Promise<readonly Erasure[]> {
-    return (await this.#db.prisma.erasure.findMany({ where: { id: { in: [...ids] } } })).map(erasureOf);
+    return (await this.#db.prisma.erasure.findMany({ where: { id: { in: [...ids] } } })).map(toErasure);
   }
 
   /** Newest first. */
   async list(orgId: string, page: PageRequest): Promise<Page<Erasure>> {
     const rows = await this.#db.prisma.erasure.findMany(newestFirst({ orgId }, page));
-    return pageOf(rows.map(erasureOf), page, timeKey, (take) => this.#db.prisma.erasure.count({ where: { orgId }, take }));
+    return toPage(rows.map(toErasure), page, timeKey, (take) => this.#db.prisma.erasure.count({ where: { orgId }, take }));
   }
 
   async update(
@@ -73,7 +73,7 @@ export class ErasureStore {
 
   /** Whether others use what the person owns: `shared` is to be handed over, `own` to be deleted. Agents that were deleted before are own. */
   holdings(person: Person): Promise<Holdings> {
-    return holdingsOf(this.#db, person);
+    return loadHoldings(this.#db, person);
   }
 
   /** @returns how many were deleted; the others stay, because a legal hold keeps what other people left at them: memories and ratings. */
@@ -94,7 +94,7 @@ export class ErasureStore {
 
   async activeRunIds(person: Person): Promise<readonly string[]> {
     const where = { ...person, status: 'in_progress' };
-    return idsOf(await this.#db.prisma.run.findMany({ where, select: { id: true } }));
+    return listIds(await this.#db.prisma.run.findMany({ where, select: { id: true } }));
   }
 
   /** Removes what is left of a chat. */
@@ -173,32 +173,32 @@ export class ErasureStore {
   }
 }
 
-async function holdingsOf({ prisma }: Database, { orgId, userId }: Person): Promise<Holdings> {
+async function loadHoldings({ prisma }: Database, { orgId, userId }: Person): Promise<Holdings> {
   const select = { id: true } as const;
   const isUsed = { OR: [{ visibility: { not: 'PRIVATE' } }, { editors: { some: {} } }, { groups: { some: {} } }] };
-  const owned = { orgId, userId };
-  const agents = await prisma.agent.findMany({ where: owned, select });
-  const shared = await prisma.agent.findMany({ where: { ...owned, isDeleted: false, ...isUsed }, select });
-  const sharedIds = idsOf(shared);
+  const owner = { orgId, userId };
+  const agents = await prisma.agent.findMany({ where: owner, select });
+  const sharedAgents = await prisma.agent.findMany({ where: { ...owner, isDeleted: false, ...isUsed }, select });
+  const sharedIds = listIds(sharedAgents);
   const ofOwner = { orgId, ownerUserId: userId };
   const sources = await prisma.dataSource.findMany({ where: ofOwner, select });
-  const attached = { agents: { some: { OR: [{ agentId: { in: sharedIds } }, { agent: { userId: { not: userId } } }] } } };
+  const attachedSources = { agents: { some: { OR: [{ agentId: { in: sharedIds } }, { agent: { userId: { not: userId } } }] } } };
   const usedSources = await prisma.dataSource.findMany({
-    where: { ...ofOwner, deletingAt: null, OR: [{ orgVisible: true }, attached] },
+    where: { ...ofOwner, deletingAt: null, OR: [{ orgVisible: true }, attachedSources] },
     select,
   });
-  const isShared = new Set([...sharedIds, ...idsOf(usedSources)]);
+  const isShared = new Set([...sharedIds, ...listIds(usedSources)]);
   return {
     shared: {
       agentIds: sharedIds,
-      dataSourceIds: idsOf(usedSources),
-      groupIds: idsOf(await prisma.group.findMany({ where: ofOwner, select })),
+      dataSourceIds: listIds(usedSources),
+      groupIds: listIds(await prisma.group.findMany({ where: ofOwner, select })),
       // What the person asked agents is the person's own.
       scheduleIds: [],
     },
     own: {
-      agentIds: idsOf(agents).filter((id) => !isShared.has(id)),
-      dataSourceIds: idsOf(sources).filter((id) => !isShared.has(id)),
+      agentIds: listIds(agents).filter((id) => !isShared.has(id)),
+      dataSourceIds: listIds(sources).filter((id) => !isShared.has(id)),
     },
   };
 }
@@ -249,25 +249,25 @@ function pseudonymiseUsage(db: Database, { orgId, userId }: Person): Promise<num
          set "dataTokens" = kept."dataTokens" + excluded."dataTokens", "apiTokens" = kept."apiTokens" + excluded."apiTokens"`,
       [orgId, userId],
     );
-    const changed = { userId: '', keyId: null };
-    return (await tx.prisma.usageEntry.updateMany({ where: { orgId, userId }, data: changed })).count;
+    const pseudonym = { userId: '', keyId: null };
+    return (await tx.prisma.usageEntry.updateMany({ where: { orgId, userId }, data: pseudonym })).count;
   });
 }
 
 async function pseudonymiseAudit(db: Database, { orgId, userId }: Person, email: string): Promise<number> {
-  const acted = await db.prisma.auditEntry.updateMany({
+  const actorUpdate = await db.prisma.auditEntry.updateMany({
     where: { orgId, actorUserId: userId },
     // The receiver of AUDIT_SINK_URL gets what is left of the entry, and can forget the rest too.
     data: { actorEmail: '', address: null, sinkPosition: null },
   });
-  const escaped = JSON.stringify(email).slice(1, -1);
+  const escapedEmail = JSON.stringify(email).slice(1, -1);
   const about = await db.execute(
     `update audit_entries set changes = replace(changes::text, $2, '[erased]')::jsonb, "sinkPosition" = null
      where "orgId" = $1 and $2 <> '' and strpos(changes::text, $2) > 0`,
-    [orgId, escaped],
+    [orgId, escapedEmail],
   );
   // What the person called things, and what the person was called.
-  const named = await db.execute(
+  const namedCount = await db.execute(
     `update audit_entries entry set changes = (
        select coalesce(jsonb_agg(case when change ->> 'member' ~ '(^|\\.)(name|email|editors|memberEmails.*)$' then change - 'value' - 'before' else change end order by place), '[]')
        from jsonb_array_elements(entry.changes) with ordinality as given(change, place)), "sinkPosition" = null
@@ -275,7 +275,7 @@ async function pseudonymiseAudit(db: Database, { orgId, userId }: Person, email:
     [orgId, userId],
   );
   // What others replaced may be a name that the person gave.
-  const replaced = await db.execute(
+  const replacedCount = await db.execute(
     `update audit_entries entry set changes = (
        select jsonb_agg(case when change ->> 'member' ~ '(^|\\.)(name|email)$' then change - 'before' else change end order by place)
        from jsonb_array_elements(entry.changes) with ordinality as given(change, place)), "sinkPosition" = null
@@ -283,7 +283,7 @@ async function pseudonymiseAudit(db: Database, { orgId, userId }: Person, email:
        and "targetIds"[1] in (select "targetIds"[1] from audit_entries where "orgId" = $1 and "actorUserId" = $2)`,
     [orgId, userId],
   );
-  return Math.max(acted.count, named) + about + replaced;
+  return Math.max(actorUpdate.count, namedCount) + about + replacedCount;
 }
 
 async function deleteKeys({ prisma }: Database, signals: Signals, { orgId, userId }: Person): Promise<Counts> {
@@ -304,11 +304,11 @@ async function deleteKeys({ prisma }: Database, signals: Signals, { orgId, userI
   return { api_keys: count, idempotency_records: replies };
 }
 
-function idsOf(rows: readonly { readonly id: string }[]): string[] {
+function listIds(rows: readonly { readonly id: string }[]): string[] {
   return rows.map(({ id }) => id);
 }
 
 type ErasureRow = Omit<Erasure, 'status' | 'report'> & { readonly status: string; readonly report: unknown };
-function erasureOf(row: ErasureRow): Erasure {
+function toErasure(row: ErasureRow): Erasure {
   return { ...row, status: row.status as ErasureStatus, report: row.report as readonly ErasureLine[] };
 }

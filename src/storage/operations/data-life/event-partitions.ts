@@ -77,14 +77,14 @@ export class EventPartitionStore {
   dropIfOld({ name }: EventPartition, { now, days }: { readonly now: Date; readonly days: number }): Promise<number | undefined> {
     return this.#db.transaction(async (tx) => {
       await tx.execute(shortLockWait);
-      const [found] = await tx.query<{ readonly isKept: boolean; readonly logs: number }>(
+      const [partitionState] = await tx.query<{ readonly isKept: boolean; readonly logs: number }>(
         `select coalesce(bool_or(${isKeptLog('$1', '$2')} or ${mustFold}), false) as "isKept", count(distinct log."runId")::int as logs
            from ${name} log left join runs row on row.id = log."runId" left join data_retentions own on own."orgId" = row."orgId"`,
         [now.toISOString(), days],
       );
-      if (found === undefined || found.isKept) return undefined;
+      if (partitionState === undefined || partitionState.isKept) return undefined;
       await tx.execute(`drop table ${name}`);
-      return found.logs;
+      return partitionState.logs;
     });
   }
 }

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { DataExport, ExportStatus } from '../../../entities/operations/data-life/jobs.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
@@ -32,19 +32,19 @@ export class DataExportStore {
   /** @param sight  undefined: of all organizations. */
   async findMany(ids: readonly string[], sight: ExportSight | undefined): Promise<readonly DataExport[]> {
     const where = { AND: [{ id: { in: [...ids] } }, sight === undefined ? {} : seen(sight)] };
-    return (await this.#db.prisma.dataExport.findMany({ where })).map(exportOf);
+    return (await this.#db.prisma.dataExport.findMany({ where })).map(toExport);
   }
 
   async find(id: string): Promise<DataExport | undefined> {
     const row = await this.#db.prisma.dataExport.findUnique({ where: { id } });
-    return row === null ? undefined : exportOf(row);
+    return row === null ? undefined : toExport(row);
   }
 
   /** Newest first. */
   async list(sight: ExportSight, page: PageRequest): Promise<Page<DataExport>> {
     const where = seen(sight);
     const rows = await this.#db.prisma.dataExport.findMany(newestFirst(where, page));
-    return pageOf(rows.map(exportOf), page, timeKey, (take) => this.#db.prisma.dataExport.count({ where, take }));
+    return toPage(rows.map(toExport), page, timeKey, (take) => this.#db.prisma.dataExport.count({ where, take }));
   }
 
   /** @returns false when it was deleted meanwhile. */
@@ -62,12 +62,12 @@ export class DataExportStore {
 
   /** Exports that have what a person has: those about the person, and those of the whole organization. */
   async with({ orgId, userId }: { readonly orgId: string; readonly userId: string }): Promise<readonly DataExport[]> {
-    return (await this.#db.prisma.dataExport.findMany({ where: { orgId, OR: [{ userId }, { userId: null }] } })).map(exportOf);
+    return (await this.#db.prisma.dataExport.findMany({ where: { orgId, OR: [{ userId }, { userId: null }] } })).map(toExport);
   }
 
   async expired(before: Date, limit: number): Promise<readonly DataExport[]> {
     const where = { expiresAt: { lt: before } };
-    return (await this.#db.prisma.dataExport.findMany({ where, take: limit })).map(exportOf);
+    return (await this.#db.prisma.dataExport.findMany({ where, take: limit })).map(toExport);
   }
 
   /** Ends as FAILED what was asked for before a moment and is still not written: its job gave up. @returns how many. */
@@ -86,7 +86,7 @@ type ExportRow = Omit<DataExport, 'status' | 'counts' | 'sizeBytes'> & {
   readonly counts: unknown;
   readonly sizeBytes: bigint | null;
 };
-function exportOf(row: ExportRow): DataExport {
+function toExport(row: ExportRow): DataExport {
   const sizeBytes = row.sizeBytes === null ? null : Number(row.sizeBytes);
   return { ...row, status: row.status as ExportStatus, counts: row.counts as DataExport['counts'], sizeBytes };
 }

@@ -23,8 +23,8 @@ export async function listIdRanges(db: Pick<Database, 'query'>, table: string): 
      from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = $1::regclass`,
     [table],
   );
-  return rows.flatMap(({ bound, ...range }) => {
-    const [, from, to] = /^FOR VALUES FROM \((?:MINVALUE|'([^']+)')\) TO \('([^']+)'\)$/.exec(bound) ?? [];
+  return rows.flatMap(({ bound: boundId, ...range }) => {
+    const [, from, to] = /^FOR VALUES FROM \((?:MINVALUE|'([^']+)')\) TO \('([^']+)'\)$/.exec(boundId) ?? [];
     return to === undefined ? [] : [{ ...range, from, to }];
   });
 }

@@ -59,8 +59,8 @@ export class LogMonths {
   drop(month: LogMonth): Promise<number> {
     return this.#db.transaction(async (tx) => {
       await tx.execute(shortLockWait);
-      const counted = `select greatest(reltuples, 0)::float8 as count from pg_class where oid = $1::regclass`;
-      const [row] = await tx.query<{ readonly count: number }>(counted, [month.name]);
+      const countSql = `select greatest(reltuples, 0)::float8 as count from pg_class where oid = $1::regclass`;
+      const [row] = await tx.query<{ readonly count: number }>(countSql, [month.name]);
       await tx.execute(`drop table ${month.name}`);
       return row?.count ?? 0;
     });

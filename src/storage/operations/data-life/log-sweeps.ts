@@ -186,20 +186,20 @@ interface SeenRow {
 /** The next old rows, whether they may go or not: so each statement reads a bounded number of rows. */
 function nextRows(db: Database, kind: LogKind, { orgId, before }: SweptRows, after: SweepPlace | undefined) {
   const { table, idKind } = logTables[kind];
-  const bounded = (rows: string) =>
+  const boundedSql = (rows: string) =>
     `select id, at, min(id) over () as lower, max(id) over () as upper from (${rows}) rows order by`;
   // The ledger has no index by time alone: it is read in the order of its ids, which are made with the row or a little before.
   if (kind === 'usage' && orgId === undefined) {
     const rows = `select row.id, row."createdAt" as at from ${table} row where row.id < $1 and row.id > $2 order by row.id limit ${rowsPerBatch}`;
-    return db.query<SeenRow>(`${bounded(rows)} id`, [lowerBoundOfIds(idKind, before), after?.id ?? '']);
+    return db.query<SeenRow>(`${boundedSql(rows)} id`, [lowerBoundOfIds(idKind, before), after?.id ?? '']);
   }
-  const held = 'select from legal_holds where "orgId" = $4 and "endedAt" is null and "userId" is null';
-  const whose = orgId === undefined ? '' : `row."orgId" = $4 and not exists (${held}) and`;
+  const holdSql = 'select from legal_holds where "orgId" = $4 and "endedAt" is null and "userId" is null';
+  const whose = orgId === undefined ? '' : `row."orgId" = $4 and not exists (${holdSql}) and`;
   const rows = `select row.id, row."createdAt" as at from ${table} row
     where ${whose} row."createdAt" < $1 and (row."createdAt", row.id) > ($2::timestamptz, $3::text)
     order by row."createdAt", row.id limit ${rowsPerBatch}`;
   const values = [before.toISOString(), after?.at.toISOString() ?? '-infinity', after?.id ?? ''];
-  return db.query<SeenRow>(`${bounded(rows)} at, id`, orgId === undefined ? values : [...values, orgId]);
+  return db.query<SeenRow>(`${boundedSql(rows)} at, id`, orgId === undefined ? values : [...values, orgId]);
 }
 
 function deleteOld(

@@ -23,19 +23,19 @@ export class RetentionStore {
   /** The choices of organizations; one that chose nothing has all null. Cost: one statement. */
   async findMany(orgIds: readonly string[]): Promise<ReadonlyMap<string, OwnRetention>> {
     const rows = await this.#db.prisma.dataRetention.findMany({ where: { orgId: { in: [...orgIds] } } });
-    const chosen = new Map(
+    const choicesByOrganization = new Map(
       rows.map((row) => [
         row.orgId,
         Object.fromEntries(retainedKinds.map((kind) => [kind, row[retentionMembers[kind]]])) as unknown as OwnRetention,
       ]),
     );
-    return new Map(orgIds.map((orgId) => [orgId, chosen.get(orgId) ?? noChoice]));
+    return new Map(orgIds.map((orgId) => [orgId, choicesByOrganization.get(orgId) ?? noChoice]));
   }
 
   /** Absent members are kept. */
   async set(orgId: string, choice: Partial<OwnRetention>): Promise<void> {
-    const given = retainedKinds.filter((kind) => choice[kind] !== undefined);
-    const data = Object.fromEntries(given.map((kind) => [retentionMembers[kind], choice[kind] ?? null]));
+    const chosenKinds = retainedKinds.filter((kind) => choice[kind] !== undefined);
+    const data = Object.fromEntries(chosenKinds.map((kind) => [retentionMembers[kind], choice[kind] ?? null]));
     await this.#db.prisma.dataRetention.upsert({ where: { orgId }, create: { orgId, ...data }, update: data });
   }
 

@@ -51,7 +51,7 @@ export class DataRows {
 
   /** The tables that have rows of a person, or of an organization. */
   tables(place: DataPlace): readonly ExportedTable[] {
-    return this.#models.flatMap((model) => (whereOf(model, place) === undefined ? [] : [{ model, name: tableName(model) }]));
+    return this.#models.flatMap((model) => (findWhere(model, place) === undefined ? [] : [{ model, name: tableName(model) }]));
   }
 
   /** Why the other tables are not exported. */
@@ -66,11 +66,11 @@ export class DataRows {
 
   /** Lines of JSON, without secrets. @param onRow  called for each row. */
   lines(table: ExportedTable, place: DataPlace, onRow: () => void): Readable {
-    return Readable.from(linesOf(this.#db, table.model, place, onRow), { objectMode: false });
+    return Readable.from(streamLines(this.#db, table.model, place, onRow), { objectMode: false });
   }
 
   attachments(table: ExportedTable, place: DataPlace): AsyncIterable<Attachment> {
-    return attachmentsOf(this.#db, table, place);
+    return streamAttachments(this.#db, table, place);
   }
 }
 
@@ -99,15 +99,15 @@ export function anyTable({ prisma }: Pick<Database, 'prisma'>, model: Model): An
   return prisma[name] as unknown as AnyTable;
 }
 
-function whereOf(model: Model, { orgId, userId }: DataPlace): object | undefined {
+function findWhere(model: Model, { orgId, userId }: DataPlace): object | undefined {
   const rule: TableRule = tableRules[model];
   if ('leftOut' in rule) return undefined;
   return userId === undefined ? rule.ofOrganization(orgId) : rule.ofPerson?.({ orgId, userId });
 }
 
 /** All rows, in the order of their keys, some at a time. */
-async function* rowsOf(db: Database, model: Model, place: DataPlace): AsyncGenerator<Row> {
-  const where = whereOf(model, place);
+async function* streamRows(db: Database, model: Model, place: DataPlace): AsyncGenerator<Row> {
+  const where = findWhere(model, place);
   const columns = 'id' in Prisma[`${model}ScalarFieldEnum`] ? ['id'] : keys[model];
   if (columns === undefined) throw new Error(`the key of ${model} is not known`);
   let last: Row | undefined;
@@ -130,20 +130,20 @@ function behindKey(columns: readonly string[], row: Row): object {
   );
 }
 
-async function* linesOf(db: Database, model: Model, place: DataPlace, onRow: () => void): AsyncGenerator<string> {
+async function* streamLines(db: Database, model: Model, place: DataPlace, onRow: () => void): AsyncGenerator<string> {
   const rule: TableRule = tableRules[model];
-  const omitted = new Set([...secretColumns, ...('omit' in rule ? (rule.omit ?? []) : [])]);
-  for await (const row of rowsOf(db, model, place)) {
+  const omittedColumns = new Set([...secretColumns, ...('omit' in rule ? (rule.omit ?? []) : [])]);
+  for await (const row of streamRows(db, model, place)) {
     onRow();
-    yield jsonOfRow(Object.fromEntries(Object.entries(row).filter(([column]) => !omitted.has(column))));
+    yield jsonOfRow(Object.fromEntries(Object.entries(row).filter(([column]) => !omittedColumns.has(column))));
   }
 }
 
-async function* attachmentsOf(db: Database, { model, name }: ExportedTable, place: DataPlace): AsyncGenerator<Attachment> {
+async function* streamAttachments(db: Database, { model, name }: ExportedTable, place: DataPlace): AsyncGenerator<Attachment> {
   const rule: TableRule = tableRules[model];
   const columns = 'blobs' in rule ? (rule.blobs ?? []) : [];
   if (columns.length === 0) return;
-  for await (const row of rowsOf(db, model, place)) {
+  for await (const row of streamRows(db, model, place)) {
     for (const column of columns) {
       const blobKey = row[column];
       if (typeof blobKey !== 'string') continue;

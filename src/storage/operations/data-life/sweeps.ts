@@ -77,26 +77,26 @@ async function deleteRuns(
   { orgId, before }: SweptRows & { readonly orgId: string },
   after: SweepPlace | undefined,
 ): ReturnType<SweepStore['runs']> {
-  const found = await db.query<OldRun>(
+  const oldRuns = await db.query<OldRun>(
     `select id, "createdAt" as at, "userId", "chatId", "isStored" and id like 'resp\\_%' as "isResponse" from runs row
      where "orgId" = $1 and "createdAt" < $2 and "endedAt" < $2 and status <> 'in_progress' and ${isBehind('"createdAt"')}
        and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
      order by "createdAt", id limit ${runsPerBatch}`,
     [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
   );
-  const others = found.filter(({ isResponse }) => !isResponse);
+  const others = oldRuns.filter(({ isResponse }) => !isResponse);
   const ids = others.map(({ id }) => id);
   const chatIds = others.flatMap(({ chatId }) => chatId ?? []);
   const count = await db.transaction(async ({ prisma }) => {
     const { run, runEventBatch, responseItem, chat } = prisma;
-    const ended = await run.deleteMany({ where: { id: { in: ids }, status: { not: 'in_progress' } } });
+    const deletion = await run.deleteMany({ where: { id: { in: ids }, status: { not: 'in_progress' } } });
     await runEventBatch.deleteMany({ where: { runId: { in: ids } } });
     await responseItem.deleteMany({ where: { runId: { in: ids } } });
     await chat.updateMany({ where: { id: { in: chatIds }, lastRunId: { in: ids } }, data: { lastRunId: null } });
-    return ended.count;
+    return deletion.count;
   });
-  const last = found.length < runsPerBatch ? undefined : found.at(-1);
-  const responses = found.filter(({ isResponse }) => isResponse);
+  const last = oldRuns.length < runsPerBatch ? undefined : oldRuns.at(-1);
+  const responses = oldRuns.filter(({ isResponse }) => isResponse);
   return { count, responses, next: last === undefined ? undefined : { at: new Date(last.at), id: last.id } };
 }
 

@@ -39,7 +39,7 @@ export const secretColumns: readonly string[] = [
   'documentsBlobKey',
 ];
 
-const owned = (
+const ownedRule = (
   erase: 'delete' | 'cascade' | 'step',
   more: { readonly omit?: readonly string[]; readonly blobs?: readonly string[] } = {},
 ): TableRule => ({
@@ -63,7 +63,7 @@ const within = (relation: string, person: string, blobs?: readonly string[]): Ta
 });
 const ofOrganizations: TableRule = { ofPerson: undefined, ofOrganization: (orgId) => ({ orgId }), erase: 'step' };
 
-const derived = 'It is made from the documents, and made anew from them.';
+const derivedReason = 'It is made from the documents, and made anew from them.';
 const ofService = 'It belongs to the service itself and has nothing of a person.';
 const shortLived = 'It is deleted within a day or two, and holds no text of a person.';
 
@@ -78,7 +78,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     ofOrganization: (orgId) => ({ memberships: { some: { orgId } } }),
     erase: 'step',
   },
-  Membership: owned('step'),
+  Membership: ownedRule('step'),
   Removal: { leftOut: 'It has hashes only, by which nobody who was removed joins again by a sign-in.' },
   Password: {
     ofPerson: ({ userId }) => ({ userId }),
@@ -91,21 +91,21 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'cascade',
   },
   PasskeyChallenge: { leftOut: 'It is used up within minutes. An erasure deletes those of the person.' },
-  Invitation: owned('delete'),
+  Invitation: ownedRule('delete'),
   SignInAttempt: { leftOut: 'It counts hashes for some minutes.' },
-  ApiKey: owned('step'),
-  Session: owned('delete'),
-  ScimUser: owned('delete'),
+  ApiKey: ownedRule('step'),
+  Session: ownedRule('delete'),
+  ScimUser: ownedRule('delete'),
   ScimGroup: ofOrganizations,
-  SignInIdentity: owned('delete'),
-  SignInLink: owned('delete'),
+  SignInIdentity: ownedRule('delete'),
+  SignInLink: ownedRule('delete'),
   Group: ownedAs('ownerUserId', 'step'),
   GroupMember: {
     ofPerson: ({ orgId, userId }) => ({ userId, group: { orgId } }),
     ofOrganization: (orgId) => ({ group: { orgId } }),
     erase: 'delete',
   },
-  Agent: owned('step'),
+  Agent: ownedRule('step'),
   AgentToolName: within('agent', 'userId'),
   AgentEditor: {
     ofPerson: ({ orgId, userId }) => ({ userId, agent: { orgId } }),
@@ -131,29 +131,29 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'cascade',
   },
   AgentSecret: within('agent', 'userId'),
-  AgentGrant: owned('delete'),
+  AgentGrant: ownedRule('delete'),
   Connection: ownedAs('ownerUserId', 'delete', ['renewalOwner', 'renewalUntil']),
   ConnectionAttempt: ownedAs('ownerUserId', 'delete'),
   UsedTicket: { leftOut: shortLived },
-  CallApproval: owned('delete'),
+  CallApproval: ownedRule('delete'),
   Webhook: { ...ofOrganizations, omit: ['secret', 'previousSecret'] },
   // What a receiver answered is for administrators.
-  WebhookDelivery: owned('delete', { omit: ['lastBodyStart', 'lastError'] }),
+  WebhookDelivery: ownedRule('delete', { omit: ['lastBodyStart', 'lastError'] }),
   DataSource: ownedAs('ownerUserId', 'step', ['syncState']),
   AgentDataSource: within('agent', 'userId'),
   SourceRun: within('dataSource', 'ownerUserId'),
   KnowledgeItem: within('dataSource', 'ownerUserId', ['contentBlobKey']),
-  Chunk: { leftOut: derived },
-  ChunkText: { leftOut: derived },
-  LexemeFrequency: { leftOut: derived },
+  Chunk: { leftOut: derivedReason },
+  ChunkText: { leftOut: derivedReason },
+  LexemeFrequency: { leftOut: derivedReason },
   LexemeNumbering: { leftOut: ofService },
-  LexemeStatistics: { leftOut: derived },
+  LexemeStatistics: { leftOut: derivedReason },
   SearchIndex: { leftOut: ofService },
   SearchIndexChange: { leftOut: 'It names ids of changed documents until the search index has them.' },
   EmbeddingSpace: { leftOut: ofService },
-  ChunkEmbedding: { leftOut: derived },
-  ItemEmbedding: { leftOut: derived },
-  SourceEmbedding: { leftOut: derived },
+  ChunkEmbedding: { leftOut: derivedReason },
+  ItemEmbedding: { leftOut: derivedReason },
+  SourceEmbedding: { leftOut: derivedReason },
   VectorStore: within('dataSource', 'ownerUserId'),
   VectorStoreFileBatch: {
     ofPerson: ({ orgId, userId }) => ({ store: { dataSource: { orgId, ownerUserId: userId } } }),
@@ -161,9 +161,9 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'cascade',
   },
   VectorStoreBatchFile: { leftOut: 'It joins a batch with its documents, which are there.' },
-  Chat: owned('step'),
+  Chat: ownedRule('step'),
   Message: within('chat', 'userId'),
-  MessageFeedback: owned('delete'),
+  MessageFeedback: ownedRule('delete'),
   ChatRead: {
     ofPerson: ({ orgId, userId }) => ({ userId, chat: { orgId } }),
     ofOrganization: (orgId) => ({ chat: { orgId } }),
@@ -171,17 +171,17 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   },
   ChatFile: within('chat', 'userId', ['blobKey']),
   CodeState: within('chat', 'userId'),
-  File: owned('step', { blobs: ['blobKey'] }),
-  FileUpload: owned('step'),
+  File: ownedRule('step', { blobs: ['blobKey'] }),
+  FileUpload: ownedRule('step'),
   FileUploadPart: within('upload', 'userId'),
-  Memory: owned('delete', { omit: ['searchText', 'config', 'callKey'] }),
-  Run: owned('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
+  Memory: ownedRule('delete', { omit: ['searchText', 'config', 'callKey'] }),
+  Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },
   FoldedResponse: within('run', 'userId'),
-  ResponseItem: owned('step'),
-  Schedule: owned('delete'),
-  ScheduleRun: owned('delete'),
-  UsageEntry: owned('step'),
+  ResponseItem: ownedRule('step'),
+  Schedule: ownedRule('delete'),
+  ScheduleRun: ownedRule('delete'),
+  UsageEntry: ownedRule('step'),
   UsageDay: ofOrganizations,
   UsageSum: ofOrganizations,
   UsageMonth: ofOrganizations,
@@ -198,7 +198,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   RepeatedTask: { leftOut: ofService },
   DataRetention: ofOrganizations,
   LegalHold: ofOrganizations,
-  DataExport: owned('step'),
+  DataExport: ownedRule('step'),
   Erasure: ofOrganizations,
   IdempotencyRecord: {
     leftOut: 'Replies are repeated for a day, and then deleted. An erasure deletes those of the keys of the person.',

@@ -34,7 +34,7 @@ export class LiveStore extends PlaceStore {
 
   /** The rows with one of the ids that match the rule, in no order. One statement. */
   find(rule: LiveRule, ids: readonly string[]): Promise<readonly LiveRow[]> {
-    return tableOf(this.#db, rule.kind).findMany({
+    return findTable(this.#db, rule.kind).findMany({
       where: { AND: [{ id: { in: [...ids] } }, ...present(rule)] },
       select: columns,
     });
@@ -43,8 +43,8 @@ export class LiveStore extends PlaceStore {
   /** The newest rows that match the rule, in no order. One statement; of agents, one for each alternative of their filter. */
   async newest(rule: LiveRule, limit: number): Promise<readonly LiveRow[]> {
     const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-    const lists = branchesOf(rule).map((branch) =>
-      tableOf(this.#db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
+    const lists = listBranches(rule).map((branch) =>
+      findTable(this.#db, rule.kind).findMany({ where: { AND: present(branch) }, select: columns, orderBy, take: limit }),
     );
     return [...new Map((await Promise.all(lists)).flat().map((row) => [row.id, row])).values()];
   }
@@ -56,8 +56,8 @@ export class LiveStore extends PlaceStore {
 
   /** Agents and chats that were deleted since a time and match the rule, and keys that were revoked; of other kinds no trace is kept. */
   async deletedSince(rule: LiveRule, since: Date, limit: number): Promise<readonly LiveRow[]> {
-    const gone = traceOf(rule);
-    return gone === undefined ? [] : changed(this.#db, rule, [gone, whereOf(rule)], since, limit);
+    const deletionWhere = findTrace(rule);
+    return deletionWhere === undefined ? [] : changed(this.#db, rule, [deletionWhere, toWhere(rule)], since, limit);
   }
 
   /** The newest messages of a chat that people read, on the active branch, with the time of their last change or of their feedback. */
@@ -84,7 +84,7 @@ interface Table {
   }): Promise<readonly LiveRow[]>;
 }
 
-function tableOf({ prisma }: Database, kind: LiveKind): Table {
+function findTable({ prisma }: Database, kind: LiveKind): Table {
   if (kind === 'membership') return withoutUpdates(prisma.membership as unknown as TimelessTable);
   if (kind === 'invitation') return withoutUpdates(prisma.invitation as unknown as TimelessTable);
   return prisma[kind] as unknown as Table;
@@ -112,7 +112,7 @@ function changed(
   limit: number,
 ): Promise<readonly LiveRow[]> {
   const time = rule.kind === 'membership' || rule.kind === 'invitation' ? 'createdAt' : 'updatedAt';
-  return tableOf(db, rule.kind).findMany({
+  return findTable(db, rule.kind).findMany({
     where: { AND: [...where, { [time]: { gte: since } }] },
     select: columns,
     orderBy: [{ [time]: 'asc' }, { id: 'asc' }],
@@ -126,11 +126,11 @@ function present(rule: LiveRule): readonly object[] {
     ...{ agent: { isDeleted: false }, dataSource: { deletingAt: null }, chat: { deletedAt: null } },
     apiKey: { revokedAt: null },
   };
-  return [whereOf(rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
+  return [toWhere(rule), ...(rule.kind in isThere ? [isThere[rule.kind as keyof typeof isThere]] : [])];
 }
 
 /** How a deleted row is known; undefined where its kind leaves none. */
-function traceOf({ kind }: LiveRule): object | undefined {
+function findTrace({ kind }: LiveRule): object | undefined {
   if (kind === 'agent') return { isDeleted: true };
   if (kind === 'apiKey') return { revokedAt: { not: null } };
   return kind === 'chat' ? { deletedAt: { not: null } } : undefined;
@@ -143,7 +143,7 @@ function bounded({ kind }: LiveRule, since: Date): readonly object[] {
   return kind === 'run' ? [{ createdAt: { gte: new Date(since.getTime() - dayMs) } }] : [];
 }
 
-function whereOf(rule: LiveRule): object {
+function toWhere(rule: LiveRule): object {
   switch (rule.kind) {
     case 'agent':
       return agentWhere(rule.filter);
@@ -174,6 +174,6 @@ function runWhere(reach: RunReach): object {
 }
 
 /** The alternatives of a rule about agents, so that each reads its own index. */
-function branchesOf(rule: LiveRule): readonly LiveRule[] {
+function listBranches(rule: LiveRule): readonly LiveRule[] {
   return rule.kind === 'agent' ? alternatives(rule.filter).map((filter) => ({ kind: 'agent', filter })) : [rule];
 }

@@ -54,7 +54,7 @@ export class SearchStore {
   /** By name. */
   async dataSources(filter: DataSourceFilter, words: readonly string[], limit: number): Promise<readonly Mention[]> {
     const rows = await this.#db.prisma.dataSource.findMany({
-      where: { AND: [{ deletingAt: null }, dataSourceWhere(filter), ...named(words)] },
+      where: { AND: [{ deletingAt: null }, dataSourceWhere(filter), ...nameConditions(words)] },
       select: { id: true, name: true, updatedAt: true },
       orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
       take: limit,
@@ -76,7 +76,7 @@ export class SearchStore {
   }
 }
 
-const named = (words: readonly string[]) => words.map((word) => ({ name: containing(word) }));
+const nameConditions = (words: readonly string[]) => words.map((word) => ({ name: containing(word) }));
 
 /** Cost: two statements, and one for each thousand messages. */
 async function findConversations(
@@ -99,8 +99,8 @@ async function messageMentions(db: Database, chats: ReadonlyMap<string, string>,
   const mentions: ConversationMention[] = [];
   let bytes = 0;
   let slices = 0;
-  for await (const { found, searchedBytes } of searchMessages(db, { chatIds: [...chats.keys()], words, among: 'spoken' })) {
-    for (const { id, chatId, text, updatedAt } of found)
+  for await (const { found: matches, searchedBytes } of searchMessages(db, { chatIds: [...chats.keys()], words, among: 'spoken' })) {
+    for (const { id, chatId, text, updatedAt } of matches)
       mentions.push({ kind: 'message', id, title: chats.get(chatId) ?? '', text, updatedAt });
     bytes += searchedBytes;
     slices += 1;

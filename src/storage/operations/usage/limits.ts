@@ -12,7 +12,7 @@ export interface TokenRequest {
   /** The smallest grant: with fewer tokens left, nothing is granted. */
   readonly tokensMin: number;
   /** How many tokens to reserve at most, given how many are left. */
-  want(left: number): number;
+  want(remainder: number): number;
   readonly leaseMs: number;
 }
 
@@ -81,10 +81,10 @@ export class UsageLimitStore {
       );
       const limit = toNumber(rows[0]?.limit ?? null);
       if (limit === null) return { kind: 'unlimited' };
-      const used = Number(rows[0]?.used ?? 0);
-      const left = limit - used - Number(rows[0]?.held ?? 0);
-      if (left < tokensMin) return { kind: 'refused', left, used, limit };
-      const tokens = Math.min(left, Math.max(tokensMin, want(left)));
+      const usedTokens = Number(rows[0]?.used ?? 0);
+      const remainingTokens = limit - usedTokens - Number(rows[0]?.held ?? 0);
+      if (remainingTokens < tokensMin) return { kind: 'refused', left: remainingTokens, used: usedTokens, limit };
+      const tokens = Math.min(remainingTokens, Math.max(tokensMin, want(remainingTokens)));
       // Tokens of an expired reservation counted as free, so they are not added to the new ones.
       await tx.execute(
         `with gone as (delete from usage_reservations where "orgId" = $2 and kind = $3 and "leaseUntil" < now() and owner <> $1)

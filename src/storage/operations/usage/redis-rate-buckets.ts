@@ -22,17 +22,17 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return tostring(tokens)`;
 
 /** Buckets in Redis while it answers, else in the database. What the other one knows is at most a minute old: a bucket is full after a minute. */
-export function createRedisRateBuckets(redis: Pick<RedisSignals, 'session' | 'keys'>, stored: RateBucketStore): RateBucketStore {
+export function createRedisRateBuckets(redis: Pick<RedisSignals, 'session' | 'keys'>, databaseBuckets: RateBucketStore): RateBucketStore {
   return {
     async report(reports) {
       const { session } = redis;
-      if (session === undefined) return stored.report(reports);
-      const report = async ({ id, perMinute, used }: RateReport) => {
-        const args = [String(perMinute), String(used), String(keptMs)];
+      if (session === undefined) return databaseBuckets.report(reports);
+      const report = async ({ id, perMinute, used: usedCount }: RateReport) => {
+        const args = [String(perMinute), String(usedCount), String(keptMs)];
         return [id, Number(await session.eval(reportScript, redis.keys.rateBucket(id), args))] as const;
       };
       return new Map(await Promise.all(reports.map(report)));
     },
-    sweep: () => stored.sweep(),
+    sweep: () => databaseBuckets.sweep(),
   };
 }

@@ -14,7 +14,7 @@ const dayBefore = (time: number) => Math.floor(time / dayMs) * dayMs;
 const dayAfter = (time: number) => Math.ceil(time / dayMs) * dayMs;
 
 /** A period as whole UTC days, which the daily sums cover, and what is left of days at its ends: at least one span. */
-export function daysOf({ from, to }: UsagePeriod): readonly UsageSpan[] {
+export function listDays({ from, to }: UsagePeriod): readonly UsageSpan[] {
   const first = from && new Date(dayAfter(from.getTime()));
   const last = to && new Date(dayBefore(to.getTime()));
   const calls = (one: Date | undefined, other: Date | undefined) => span('call', one, other);
@@ -34,10 +34,10 @@ export function daysOf({ from, to }: UsagePeriod): readonly UsageSpan[] {
  * @param now  after it there are no calls to read: it only decides what is cheaper.
  * @param daysMin  a shorter period is read by days, in one statement.
  */
-export function monthsOf(period: UsagePeriod, now: Date, daysMin = 0): readonly UsageSpan[] {
+export function listMonths(period: UsagePeriod, now: Date, daysMin = 0): readonly UsageSpan[] {
   const lengthMs = (period.to ?? now).getTime() - (period.from?.getTime() ?? 0);
-  if (lengthMs < daysMin * dayMs) return daysOf(period);
-  return daysOf(period).flatMap((whole) => {
+  if (lengthMs < daysMin * dayMs) return listDays(period);
+  return listDays(period).flatMap((whole) => {
     if (whole.grain !== 'day') return [whole];
     const first = whole.from && nearestMonth(whole.from, now);
     const last = whole.to && nearestMonth(whole.to, now);
@@ -47,8 +47,8 @@ export function monthsOf(period: UsagePeriod, now: Date, daysMin = 0): readonly 
 }
 
 /** The spans that are read for the users, keys or models of a period: there are no months of models, since their days are few. */
-export function spansOf(subject: UsageSubject, period: UsagePeriod, daysMin?: number): readonly UsageSpan[] {
-  return subject === 'model' ? daysOf(period) : monthsOf(period, new Date(), daysMin);
+export function listSpans(subject: UsageSubject, period: UsagePeriod, daysMin?: number): readonly UsageSpan[] {
+  return subject === 'model' ? listDays(period) : listMonths(period, new Date(), daysMin);
 }
 
 /** The days from `one` to before `other`; where `other` is the earlier, they are in the sum of a month and must not be. */

@@ -1,9 +1,9 @@
 // Raw SQL: ledger. A list is in the order of sums, page by page: Prisma can order by the sum of one column only.
-import { type Page, type PageRequest, pageOf } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage } from '../../../entities/ground/page.ts';
 import type { SubjectUsage, UsagePeriod, UsageSubject } from '../../../entities/operations/usage.ts';
 import type { Database } from '../../ground/database.ts';
 import { Parameters } from '../../ground/sql/where.ts';
-import { spansOf, type UsageSpan } from './spans.ts';
+import { listSpans, type UsageSpan } from './spans.ts';
 
 /** A list of users, keys or models that used tokens in an organization. */
 export interface SubjectPlace {
@@ -15,10 +15,10 @@ export interface SubjectPlace {
 
 const columns = { user: '"userId"', key: '"keyId"', model: '"modelId"' } as const satisfies Record<UsageSubject, string>;
 /** The condition for what one user used; all see all models. */
-const restrictions: Readonly<Record<UsageSubject, (given: Parameters, org: string, userId: string) => string>> = {
-  user: (given, _org, userId) => ` and value = ${given.add(userId)}`,
-  key: (given, org, userId) =>
-    ` and value in (select id from api_keys where "orgId" = ${org} and "userId" = ${given.add(userId)})`,
+const restrictions: Readonly<Record<UsageSubject, (parameters: Parameters, org: string, userId: string) => string>> = {
+  user: (parameters, _org, userId) => ` and value = ${parameters.add(userId)}`,
+  key: (parameters, org, userId) =>
+    ` and value in (select id from api_keys where "orgId" = ${org} and "userId" = ${parameters.add(userId)})`,
   model: () => '',
 };
 
@@ -29,50 +29,50 @@ export async function pageOfSubjects(
   period: UsagePeriod,
   page: PageRequest,
 ): Promise<Page<SubjectUsage>> {
-  const { text, given } = sumsOf(place, period);
-  const summed = [...given.values];
+  const { text, given: parameters } = toSumsSql(place, period);
+  const sumValues = [...parameters.values];
   const [tokens = null, id = null] = page.after ?? [];
-  const [after, afterId, most] = [given.add(tokens), given.add(id), given.add(page.limit + 1)];
+  const [after, afterId, most] = [parameters.add(tokens), parameters.add(id), parameters.add(page.limit + 1)];
   const order = page.isBackward === true ? 'tokens, value desc' : 'tokens desc, value';
   const [fewer, later] = page.isBackward === true ? ['>', '<'] : ['<', '>'];
   const rows = await db.queryPlanned<SubjectUsage>(
     `select value as id, data as "dataTokensUsed", api as "apiTokensUsed" from (${text}) as sums
      where ${after}::float8 is null or tokens ${fewer} ${after} or (tokens = ${after} and value ${later} ${afterId}::text)
      order by ${order} limit ${most}`,
-    given.values,
+    parameters.values,
   );
   const countAll = async (countMax: number) => {
-    const counted = `select count(*)::int as count from (select from (${text}) as sums limit $${summed.length + 1}) as counted`;
-    const [row] = await db.queryPlanned<{ readonly count: number }>(counted, [...summed, countMax]);
+    const countSql = `select count(*)::int as count from (select from (${text}) as sums limit $${sumValues.length + 1}) as counted`;
+    const [row] = await db.queryPlanned<{ readonly count: number }>(countSql, [...sumValues, countMax]);
     return row?.count ?? 0;
   };
-  const keyOf = (usage: SubjectUsage) => [usage.dataTokensUsed + usage.apiTokensUsed, usage.id];
-  return pageOf(rows, page, keyOf, countAll);
+  const toKey = (usage: SubjectUsage) => [usage.dataTokensUsed + usage.apiTokensUsed, usage.id];
+  return toPage(rows, page, toKey, countAll);
 }
 
 /** What users, keys or models used: of the sums by month and by day, and of the ledger what is left of days at the ends of the period. */
-function sumsOf({ orgId, subject, userId }: SubjectPlace, period: UsagePeriod) {
-  const given = new Parameters();
-  const org = given.add(orgId);
+function toSumsSql({ orgId, subject, userId }: SubjectPlace, period: UsagePeriod) {
+  const parameters = new Parameters();
+  const org = parameters.add(orgId);
   const read = ({ grain, sign, ...part }: UsageSpan) => {
     if (grain === 'call') {
       return `select ${columns[subject]} as value,
         case when purpose = 'run' then 0 else "inputTokens"::bigint + "outputTokens" end as data,
         case when purpose = 'run' then "inputTokens"::bigint + "outputTokens" else 0 end as api from usage_entries
-      where "orgId" = ${org}${boundsOf('"createdAt"', 'timestamptz', part, given)}`;
+      where "orgId" = ${org}${toBoundsSql('"createdAt"', 'timestamptz', part, parameters)}`;
     }
     const table = grain === 'month' ? 'usage_months' : 'usage_sums';
     return `select value, ${sign} * "dataTokens" as data, ${sign} * "apiTokens" as api from ${table}
-      where "orgId" = ${org} and dimension = '${subject}'${boundsOf(grain, 'date', part, given)}`;
+      where "orgId" = ${org} and dimension = '${subject}'${toBoundsSql(grain, 'date', part, parameters)}`;
   };
-  const used = spansOf(subject, period).map(read).join(' union all ');
-  const restriction = userId === undefined ? '' : restrictions[subject](given, org, userId);
+  const usageSql = listSpans(subject, period).map(read).join(' union all ');
+  const restriction = userId === undefined ? '' : restrictions[subject](parameters, org, userId);
   const text = `select value, sum(data)::float8 as data, sum(api)::float8 as api, (sum(data) + sum(api))::float8 as tokens
-    from (${used}) as used where value <> ''${restriction} group by value having sum(data) + sum(api) > 0`;
-  return { text, given };
+    from (${usageSql}) as used where value <> ''${restriction} group by value having sum(data) + sum(api) > 0`;
+  return { text, given: parameters };
 }
 
-function boundsOf(column: string, type: 'date' | 'timestamptz', { from, to }: UsagePeriod, given: Parameters): string {
-  const lower = from === undefined ? '' : ` and ${column} >= ${given.add(from.toISOString())}::${type}`;
-  return to === undefined ? lower : `${lower} and ${column} < ${given.add(to.toISOString())}::${type}`;
+function toBoundsSql(column: string, type: 'date' | 'timestamptz', { from, to }: UsagePeriod, parameters: Parameters): string {
+  const lower = from === undefined ? '' : ` and ${column} >= ${parameters.add(from.toISOString())}::${type}`;
+  return to === undefined ? lower : `${lower} and ${column} < ${parameters.add(to.toISOString())}::${type}`;
 }

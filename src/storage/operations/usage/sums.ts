@@ -1,21 +1,21 @@
 import { noTokensUsed, type UsagePeriod, type UsageSubject, type UsageSums } from '../../../entities/operations/usage.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
-import { daysOf, monthsOf, spansOf, type UsageSpan } from './spans.ts';
+import { listDays, listMonths, listSpans, type UsageSpan } from './spans.ts';
 
 /** The daily sums that are the fewest, and that every call is in: there are few models. */
 export const ofEveryCall = { dimension: 'model' } as const;
 
-export async function totalOf({ prisma }: Database, orgId: string, period: UsagePeriod): Promise<UsageSums> {
-  const sums = await added(daysOf(period), async (span) => {
+export async function loadTotal({ prisma }: Database, orgId: string, period: UsagePeriod): Promise<UsageSums> {
+  const sums = await added(listDays(period), async (span) => {
     if (span.grain === 'call') {
-      const where = { orgId, createdAt: boundsOf(span) };
+      const where = { orgId, createdAt: toBounds(span) };
       const entries = await prisma.usageEntry.groupBy({ by: ['purpose'], where, _sum: tokensOfCalls });
       return sumsByValue(entries.map((entry) => ({ value: '', ...entry })));
     }
-    const where = { orgId, day: boundsOf(span), ...ofEveryCall };
+    const where = { orgId, day: toBounds(span), ...ofEveryCall };
     const { _sum } = await prisma.usageSum.aggregate({ where, _sum: tokensOfDays });
-    return new Map([['', sumsOf(_sum)]]);
+    return new Map([['', toSums(_sum)]]);
   });
   return sums.get('') ?? noTokensUsed;
 }
@@ -34,14 +34,14 @@ export async function sumsByAgent(
   agentIds?: readonly string[],
 ): Promise<ReadonlyMap<string, UsageSums>> {
   const value = agentIds === undefined ? {} : { in: [...agentIds] };
-  return added(monthsOf(period, new Date(), agentIds === undefined ? 0 : daysOfFew), async (span) => {
-    if (span.grain === 'month') return ofMonths(prisma, { orgId, dimension: 'agent', month: boundsOf(span), value });
+  return added(listMonths(period, new Date(), agentIds === undefined ? 0 : daysOfFew), async (span) => {
+    if (span.grain === 'month') return ofMonths(prisma, { orgId, dimension: 'agent', month: toBounds(span), value });
     if (span.grain === 'day') {
-      const where = { orgId, day: boundsOf(span), agentId: value };
+      const where = { orgId, day: toBounds(span), agentId: value };
       const sums = await prisma.usageDay.groupBy({ by: ['agentId'], where, _sum: tokensOfDays });
-      return new Map(sums.map(({ agentId, _sum }) => [agentId, sumsOf(_sum)]));
+      return new Map(sums.map(({ agentId, _sum }) => [agentId, toSums(_sum)]));
     }
-    const where = { orgId, createdAt: boundsOf(span), agentId: value };
+    const where = { orgId, createdAt: toBounds(span), agentId: value };
     const entries = await prisma.usageEntry.groupBy({ by: ['agentId', 'purpose'], where, _sum: tokensOfCalls });
     return sumsByValue(entries.map((entry) => ({ value: entry.agentId ?? '', ...entry })));
   });
@@ -56,15 +56,15 @@ export async function sumsBySubject(
 ): Promise<ReadonlyMap<string, UsageSums>> {
   const value = { in: [...ids] };
   const column = ({ user: 'userId', key: 'keyId', model: 'modelId' } as const)[subject];
-  return added(spansOf(subject, period, daysOfFew), async (span) => {
+  return added(listSpans(subject, period, daysOfFew), async (span) => {
     const place = { orgId, dimension: subject, value };
-    if (span.grain === 'month') return ofMonths(prisma, { ...place, month: boundsOf(span) });
+    if (span.grain === 'month') return ofMonths(prisma, { ...place, month: toBounds(span) });
     if (span.grain === 'day') {
-      const where = { ...place, day: boundsOf(span) };
+      const where = { ...place, day: toBounds(span) };
       const sums = await prisma.usageSum.groupBy({ by: ['value'], where, _sum: tokensOfDays });
-      return new Map(sums.map((sum) => [sum.value, sumsOf(sum._sum)]));
+      return new Map(sums.map((sum) => [sum.value, toSums(sum._sum)]));
     }
-    const where = { orgId, createdAt: boundsOf(span), [column]: value };
+    const where = { orgId, createdAt: toBounds(span), [column]: value };
     const entries = await prisma.usageEntry.groupBy({ by: [column, 'purpose'], where, _sum: tokensOfCalls });
     return sumsByValue(entries.map((entry) => ({ value: entry[column] ?? '', ...entry })));
   });
@@ -72,7 +72,7 @@ export async function sumsBySubject(
 
 async function ofMonths(prisma: Database['prisma'], where: Prisma.UsageMonthWhereInput): Promise<ReadonlyMap<string, UsageSums>> {
   const sums = await prisma.usageMonth.groupBy({ by: ['value'], where, _sum: tokensOfDays });
-  return new Map(sums.map((sum) => [sum.value, sumsOf(sum._sum)]));
+  return new Map(sums.map((sum) => [sum.value, toSums(sum._sum)]));
 }
 
 /** Adds up the sums of spans, which are read side by side. What used nothing in all of them is left out. */
@@ -82,8 +82,8 @@ async function added(
 ): Promise<ReadonlyMap<string, UsageSums>> {
   const sums = new Map<string, UsageSums>();
   const parts = await Promise.all(spans.map(async (span) => ({ sign: span.sign, used: await read(span) })));
-  for (const { sign, used } of parts)
-    for (const [value, tokens] of used) sums.set(value, plus(sums.get(value) ?? noTokensUsed, tokens, sign));
+  for (const { sign, used: usageSums } of parts)
+    for (const [value, tokens] of usageSums) sums.set(value, plus(sums.get(value) ?? noTokensUsed, tokens, sign));
   for (const [value, { dataTokensUsed, apiTokensUsed }] of sums)
     if (dataTokensUsed === 0 && apiTokensUsed === 0) sums.delete(value);
   return sums;
@@ -105,7 +105,7 @@ function sumsByValue(entries: readonly SummedEntries[]): ReadonlyMap<string, Usa
   return byValue;
 }
 
-function boundsOf({ from, to }: UsagePeriod) {
+function toBounds({ from, to }: UsagePeriod) {
   return { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }) };
 }
 
@@ -116,6 +116,6 @@ function plus(a: UsageSums, b: UsageSums, sign: 1 | -1 = 1): UsageSums {
   };
 }
 
-export function sumsOf(sums: { readonly dataTokens: bigint | null; readonly apiTokens: bigint | null }): UsageSums {
+export function toSums(sums: { readonly dataTokens: bigint | null; readonly apiTokens: bigint | null }): UsageSums {
   return { dataTokensUsed: Number(sums.dataTokens ?? 0), apiTokensUsed: Number(sums.apiTokens ?? 0) };
 }

@@ -18,7 +18,7 @@ import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
 import type { UnstoredRun } from '../../ground/ledger/unstored.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { pageOfSubjects, type SubjectPlace } from './subjects.ts';
-import { ofEveryCall, sumsByAgent, sumsBySubject, sumsOf, totalOf } from './sums.ts';
+import { ofEveryCall, sumsByAgent, sumsBySubject, toSums, loadTotal } from './sums.ts';
 
 /** Fits a payload. */
 const idsPerSignal = 100;
@@ -52,7 +52,7 @@ export class UsageStore {
   }
 
   total(orgId: string, period: UsagePeriod): Promise<UsageSums> {
-    return totalOf(this.#db, orgId, period);
+    return loadTotal(this.#db, orgId, period);
   }
 
   /** Agents that match, most tokens first. */
@@ -60,26 +60,26 @@ export class UsageStore {
     const used = await sumsByAgent(this.#db, orgId, period);
     const where = { AND: [{ id: { in: [...used.keys()] } }, agentWhere(filter)] };
     const matches = new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
-    const tokensOf = (sums: UsageSums) => sums.dataTokensUsed + sums.apiTokensUsed;
-    const listed = [...used].flatMap(([agentId, sums]) => (matches.has(agentId) ? [{ agentId, ...sums }] : []));
-    listed.sort((a, b) => tokensOf(b) - tokensOf(a) || (a.agentId < b.agentId ? -1 : 1));
-    return listed.slice(0, limit);
+    const countTokens = (sums: UsageSums) => sums.dataTokensUsed + sums.apiTokensUsed;
+    const agentSums = [...used].flatMap(([agentId, sums]) => (matches.has(agentId) ? [{ agentId, ...sums }] : []));
+    agentSums.sort((a, b) => countTokens(b) - countTokens(a) || (a.agentId < b.agentId ? -1 : 1));
+    return agentSums.slice(0, limit);
   }
 
   /** Days with use, in order. `from` and `to` are days: `2026-01-31`, both included. */
   async byDay(orgId: string, from: string, to: string, agentId: string | undefined): Promise<readonly UsageDay[]> {
     const { usageDay, usageSum } = this.#db.prisma;
     const day = { gte: new Date(from), lte: new Date(to) };
-    const summed = {
+    const sumQuery = {
       by: ['day' as const],
       _sum: { dataTokens: true, apiTokens: true } as const,
       orderBy: { day: 'asc' as const },
     };
     const days =
       agentId === undefined
-        ? await usageSum.groupBy({ ...summed, where: { orgId, day, ...ofEveryCall } })
-        : await usageDay.groupBy({ ...summed, where: { orgId, day, agentId } });
-    return days.map(({ day: time, _sum }) => ({ day: dayOf(time), ...sumsOf(_sum) }));
+        ? await usageSum.groupBy({ ...sumQuery, where: { orgId, day, ...ofEveryCall } })
+        : await usageDay.groupBy({ ...sumQuery, where: { orgId, day, agentId } });
+    return days.map(({ day: time, _sum }) => ({ day: toDay(time), ...toSums(_sum) }));
   }
 
   /** Users, keys or models, most tokens first. The sort key is `[tokens, id]`. */
@@ -105,11 +105,11 @@ export class UsageStore {
   /** The tokens of each kind that an organization ever used: its limits apply to them. */
   async counted(orgId: string): Promise<Readonly<Record<UsageKind, number>>> {
     const counters = await this.#db.prisma.usageCounter.findMany({ where: { orgId } });
-    const used = new Map(counters.map((counter) => [counter.kind, Number(counter.used)]));
-    return { api: used.get('api') ?? 0, data: used.get('data') ?? 0 };
+    const usedByKind = new Map(counters.map((counter) => [counter.kind, Number(counter.used)]));
+    return { api: usedByKind.get('api') ?? 0, data: usedByKind.get('data') ?? 0 };
   }
 }
 
-function dayOf(time: Date): string {
+function toDay(time: Date): string {
   return time.toISOString().slice(0, 10);
 }

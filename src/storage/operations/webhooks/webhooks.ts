@@ -1,5 +1,5 @@
 // Raw SQL: deliveries that are due are leased by one statement with `for update skip locked`, some of each organization, which Prisma has no words for.
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { Webhook, WebhookDelivery } from '../../../entities/operations/webhook.ts';
 import type { WebhookModel as WebhookRow } from '../../generated/models/Webhook.ts';
 import type { Database } from '../../ground/database.ts';
@@ -57,7 +57,7 @@ export class WebhookStore {
   async create(
     webhook: Omit<SealedWebhook, 'updatedAt' | 'disabledReason' | 'failingSince' | 'previousSecret' | 'previousUntil'>,
   ): Promise<Webhook> {
-    return webhookOf(
+    return toWebhook(
       await this.#db.prisma.webhook.create({
         data: { ...webhook, events: [...webhook.events], agentIds: [...webhook.agentIds] },
       }),
@@ -69,7 +69,7 @@ export class WebhookStore {
   }
 
   async findMany(ids: readonly string[], orgId: string): Promise<readonly Webhook[]> {
-    return (await this.#db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId } })).map(webhookOf);
+    return (await this.#db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId } })).map(toWebhook);
   }
 
   async findSealed(id: string, orgId: string): Promise<SealedWebhook | undefined> {
@@ -79,7 +79,7 @@ export class WebhookStore {
 
   async list(orgId: string, page: PageRequest): Promise<Page<Webhook>> {
     const rows = await this.#db.prisma.webhook.findMany(newestFirst({ orgId }, page));
-    return pageOf(rows.map(webhookOf), page, timeKey, (take) => this.#db.prisma.webhook.count({ where: { orgId }, take }));
+    return toPage(rows.map(toWebhook), page, timeKey, (take) => this.#db.prisma.webhook.count({ where: { orgId }, take }));
   }
 
   /** @returns undefined when there is no such webhook any more. */
@@ -87,7 +87,7 @@ export class WebhookStore {
     const { count } = await this.#db.prisma.webhook.updateMany({ where: { id, orgId }, data: change });
     if (count === 0) return undefined;
     const row = await this.#db.prisma.webhook.findUnique({ where: { id } });
-    return row === null ? undefined : webhookOf(row);
+    return row === null ? undefined : toWebhook(row);
   }
 
   /** Its deliveries go with it. */
@@ -228,6 +228,6 @@ export class WebhookStore {
 }
 
 /** Without the secrets. */
-function webhookOf({ secret: _secret, previousSecret: _previous, previousUntil: _until, ...row }: WebhookRow): Webhook {
+function toWebhook({ secret: _secret, previousSecret: _previous, previousUntil: _until, ...row }: WebhookRow): Webhook {
   return row as Webhook;
 }

@@ -11,11 +11,11 @@ export async function claimGroupMembers(
   const members = await groupMember.findMany({ where, select: { groupId: true, group: { select: { orgId: true } } } });
   if (members.length === 0) return [];
   const ofTenant = { id: { in: members.map(({ group }) => group.orgId) }, tenantId };
-  const orgIds = new Set((await organization.findMany({ where: ofTenant, select: { id: true } })).map((found) => found.id));
+  const orgIds = new Set((await organization.findMany({ where: ofTenant, select: { id: true } })).map((row) => row.id));
   const groupIds = members.flatMap(({ groupId, group }) => (orgIds.has(group.orgId) ? groupId : []));
   const own = { ...where, groupId: { in: groupIds } };
-  const claimed = await groupMember.updateManyAndReturn({ where: own, data: { userId: id }, select: { groupId: true } });
-  return claimed.map(({ groupId }) => groupId);
+  const claimedMembers = await groupMember.updateManyAndReturn({ where: own, data: { userId: id }, select: { groupId: true } });
+  return claimedMembers.map(({ groupId }) => groupId);
 }
 
 /**
@@ -25,6 +25,6 @@ export async function claimGroupMembers(
 export async function renameGroupMembers({ prisma }: Transaction, { id, email }: User): Promise<readonly string[]> {
   const where = { userId: id, email: { not: email } };
   await prisma.groupMember.deleteMany({ where: { ...where, group: { members: { some: { email } } } } });
-  const renamed = await prisma.groupMember.updateManyAndReturn({ where, data: { email }, select: { groupId: true } });
-  return renamed.map(({ groupId }) => groupId);
+  const renamedMembers = await prisma.groupMember.updateManyAndReturn({ where, data: { email }, select: { groupId: true } });
+  return renamedMembers.map(({ groupId }) => groupId);
 }

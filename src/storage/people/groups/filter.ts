@@ -1,10 +1,10 @@
 import type { GroupFilter, GroupLeaf } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { type WhereTree, whereOf } from '../../ground/lists/where.ts';
+import { type WhereTree, toWhere } from '../../ground/lists/where.ts';
 
 /** A rule about groups as Prisma's `where`. */
 export function groupWhere(filter: GroupFilter): WhereTree<Prisma.GroupWhereInput> {
-  return whereOf<GroupLeaf, Prisma.GroupWhereInput>(filter, (leaf) => {
+  return toWhere<GroupLeaf, Prisma.GroupWhereInput>(filter, (leaf) => {
     switch (leaf.group) {
       case 'in-organization':
         return { orgId: leaf.orgId };

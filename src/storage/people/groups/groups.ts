@@ -41,7 +41,7 @@ export class GroupStore extends GroupQueries {
       },
     });
     this.#signals.publish('group-changed', group.id);
-    return groupOf(row);
+    return toGroup(row);
   }
 
   async update(
@@ -49,13 +49,13 @@ export class GroupStore extends GroupQueries {
     changes: Partial<Pick<Group, 'name' | 'availability'>>,
     { add, removeEmails }: { readonly add: readonly NewMember[]; readonly removeEmails: readonly string[] },
   ): Promise<Group> {
-    const removed = { email: { in: [...removeEmails] } };
+    const removedEmails = { email: { in: [...removeEmails] } };
     const update = this.#db.prisma.group.update({
       where: { id },
       data: {
         ...changes,
         members: {
-          ...(removeEmails.length === 0 ? {} : { deleteMany: removed }),
+          ...(removeEmails.length === 0 ? {} : { deleteMany: removedEmails }),
           upsert: add.map((member) => ({
             where: { groupId_email: { groupId: id, email: member.email } },
             create: member,
@@ -66,7 +66,7 @@ export class GroupStore extends GroupQueries {
     });
     const row = await settled(update, 'group');
     this.#signals.publish('group-changed', id);
-    return groupOf(row);
+    return toGroup(row);
   }
 
   async delete(id: string): Promise<void> {
@@ -75,6 +75,6 @@ export class GroupStore extends GroupQueries {
   }
 }
 
-function groupOf(row: Omit<Group, 'availability'> & { readonly availability: string }): Group {
+function toGroup(row: Omit<Group, 'availability'> & { readonly availability: string }): Group {
   return { ...row, availability: row.availability as Group['availability'] };
 }

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, pageOfItems, type SortKey, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, pageOfItems, type SortKey, timeKey } from '../../../entities/ground/page.ts';
 import type { GroupFilter } from '../../../entities/people/access.ts';
 import type { Group, GroupMember } from '../../../entities/people/group.ts';
 import type { Database } from '../../ground/database.ts';
@@ -30,10 +30,10 @@ export class GroupQueries {
 
   /** Newest first. `search`: in the name, whatever the case. */
   async list(filter: GroupFilter, { orgId, search }: GroupPlace, page: PageRequest): Promise<Page<Group>> {
-    const named = search === undefined ? {} : { name: containing(search) };
-    const where = { AND: [groupWhere(filter), orgId === undefined ? {} : { orgId }, named] };
+    const nameCondition = search === undefined ? {} : { name: containing(search) };
+    const where = { AND: [groupWhere(filter), orgId === undefined ? {} : { orgId }, nameCondition] };
     const rows = (await this.#db.prisma.group.findMany(newestFirst(where, page))) as Group[];
-    return pageOf(rows, page, timeKey, (take) => this.#db.prisma.group.count({ where, take }));
+    return toPage(rows, page, timeKey, (take) => this.#db.prisma.group.count({ where, take }));
   }
 
   /** The groups of many agents in one statement, in the order in which each agent was given to them. */
@@ -80,8 +80,8 @@ export class GroupQueries {
       const counts = await this.#db.prisma.groupMember.groupBy({ by: ['groupId'], where, _count: true });
       return new Map(counts.map(({ groupId, _count }) => [groupId, _count]));
     });
-    const keyOf = ({ createdAt, email }: GroupMember) => [createdAt.toISOString(), email];
-    return new Map(rows.map(({ id, members }) => [id, pageOf(members, page, keyOf, countAll(id))]));
+    const toKey = ({ createdAt, email }: GroupMember) => [createdAt.toISOString(), email];
+    return new Map(rows.map(({ id, members }) => [id, toPage(members, page, toKey, countAll(id))]));
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { ApiKey } from '../../../entities/people/api-key.ts';
 import type { AccessLevel, Caller, MemberRole, Scope } from '../../../entities/people/caller.ts';
 import type { Database } from '../../ground/database.ts';
@@ -83,7 +83,7 @@ export class ApiKeyStore {
     const { orgId, userId, createdAt } = key;
     const place = { orgId_userId: { orgId, userId } };
     const membership = await this.#db.prisma.membership.findUnique({ where: place, select: { id: true } });
-    const origin = { membershipId: membership?.id ?? null, lentKeyId: await lentKeyOf(this.#db, key) };
+    const origin = { membershipId: membership?.id ?? null, lentKeyId: await findLentKey(this.#db, key) };
     const row = await this.#db.prisma.apiKey.create({
       data: { ...key, ...origin, scopes: [...key.scopes], updatedAt: createdAt },
     });
@@ -115,7 +115,7 @@ export class ApiKeyStore {
   ): Promise<Page<ApiKey>> {
     const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
     const rows = await this.#db.prisma.apiKey.findMany(newestFirst(where, page));
-    return pageOf(await this.#withEmails(rows), page, timeKey, (take) => this.#db.prisma.apiKey.count({ where, take }));
+    return toPage(await this.#withEmails(rows), page, timeKey, (take) => this.#db.prisma.apiKey.count({ where, take }));
   }
 
   /** Whether a usable key of one of the levels exists. */
@@ -152,7 +152,7 @@ export class ApiKeyStore {
     const ids = [...new Set(rows.map(({ userId }) => userId))];
     const users = await this.#db.prisma.user.findMany({ where: { id: { in: ids } }, select: { id: true, email: true } });
     const emails = new Map(users.map(({ id, email }) => [id, email]));
-    return rows.map((row) => apiKeyOf(row, emails.get(row.userId) ?? ''));
+    return rows.map((row) => toApiKey(row, emails.get(row.userId) ?? ''));
   }
 
   async #first(rows: readonly KeyRow[]): Promise<ApiKey | undefined> {
@@ -161,7 +161,7 @@ export class ApiKeyStore {
 }
 
 /** The key itself when its maker is another person; else the one that its maker's key comes from. */
-async function lentKeyOf(
+async function findLentKey(
   { prisma }: Database,
   { id, userId, createdByUserId, createdByKeyId }: NewApiKey,
 ): Promise<string | null> {
@@ -172,7 +172,7 @@ async function lentKeyOf(
 
 type KeyRow = Omit<ApiKey, 'userEmail' | 'scopes' | 'level'> & { readonly scopes: readonly string[]; readonly level: string };
 
-function apiKeyOf({ id, createdAt, updatedAt, orgId, userId, name, ...row }: KeyRow, userEmail: string): ApiKey {
+function toApiKey({ id, createdAt, updatedAt, orgId, userId, name, ...row }: KeyRow, userEmail: string): ApiKey {
   return {
     id,
     createdAt,

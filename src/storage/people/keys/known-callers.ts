@@ -53,17 +53,17 @@ type Named = { readonly id: string } | { readonly hash: string };
  */
 export async function loadKey(db: Database, key: Named): Promise<KnownCaller | undefined> {
   const { prisma } = db;
-  const made = { createdByUserId: true, createdByKeyId: true, lentKeyId: true, membershipId: true };
-  const select = { id: true, userId: true, orgId: true, level: true, scopes: true, expiresAt: true, ...made };
-  const found = await prisma.apiKey.findUnique({ where: { ...key, revokedAt: null }, select });
-  const member = found === null ? undefined : await findMember(prisma, found);
-  if (found === null || member === undefined) return undefined;
-  const { id, userId, orgId, level, expiresAt, membershipId } = found;
+  const makerColumns = { createdByUserId: true, createdByKeyId: true, lentKeyId: true, membershipId: true };
+  const select = { id: true, userId: true, orgId: true, level: true, scopes: true, expiresAt: true, ...makerColumns };
+  const keyRow = await prisma.apiKey.findUnique({ where: { ...key, revokedAt: null }, select });
+  const member = keyRow === null ? undefined : await findMember(prisma, keyRow);
+  if (keyRow === null || member === undefined) return undefined;
+  const { id, userId, orgId, level, expiresAt, membershipId } = keyRow;
   if (membershipId !== null && membershipId !== member.id) return undefined;
   const { role, tenantId } = member;
-  const lender = found.lentKeyId === null ? undefined : await loadLender(db, found, tenantId);
-  if (found.lentKeyId !== null && lender === undefined) return undefined;
-  const scopes = new Set(keyScopesOfRole(role, found.scopes as Scope[]));
+  const lender = keyRow.lentKeyId === null ? undefined : await loadLender(db, keyRow, tenantId);
+  if (keyRow.lentKeyId !== null && lender === undefined) return undefined;
+  const scopes = new Set(keyScopesOfRole(role, keyRow.scopes as Scope[]));
   const caller = { keyId: id, userId, orgId, role, tenantId, level, scopes };
   return {
     caller: Object.freeze(caller as Caller),
@@ -94,16 +94,16 @@ export async function loadMaker(db: Database, { userId, keyId, orgId, level }: M
   }
   if (keyId !== null && !isId('session', keyId)) return loadKey(db, { id: keyId });
   const { membership, session } = db.prisma;
-  const revoked = { id: keyId ?? '', endedBy: 'REVOKED' satisfies SessionEnd };
-  if ((await session.findFirst({ where: revoked, select: { id: true } })) !== null) return undefined;
+  const revocation = { id: keyId ?? '', endedBy: 'REVOKED' satisfies SessionEnd };
+  if ((await session.findFirst({ where: revocation, select: { id: true } })) !== null) return undefined;
   const isOperator = level === 'INSTANCE' ? [{ user: { isOperator: true } }] : [];
-  const found = await membership.findFirst({ where: { userId, OR: [{ orgId }, ...isOperator] }, select: { orgId: true } });
-  const member = found === null ? undefined : await findMember(db.prisma, { orgId: found.orgId, userId });
-  if (found === null || member === undefined) return undefined;
+  const makerMembership = await membership.findFirst({ where: { userId, OR: [{ orgId }, ...isOperator] }, select: { orgId: true } });
+  const member = makerMembership === null ? undefined : await findMember(db.prisma, { orgId: makerMembership.orgId, userId });
+  if (makerMembership === null || member === undefined) return undefined;
   const { role, tenantId } = member;
   const reach = level === 'INSTANCE' && member.isOperator ? 'INSTANCE' : 'ORGANIZATION';
   const own = new Set(scopesOfSession(role, reach));
-  const caller: Caller = { keyId: keyId ?? '', userId, orgId: found.orgId, tenantId, role, level: reach, scopes: own };
+  const caller: Caller = { keyId: keyId ?? '', userId, orgId: makerMembership.orgId, tenantId, role, level: reach, scopes: own };
   return { caller, expiresAtMs: never, through: nobody };
 }
 
@@ -152,14 +152,14 @@ function actingScopes(own: readonly Scope[], key: Caller): readonly Scope[] {
 export async function loadSession(db: Database, session: Named): Promise<KnownSession | undefined> {
   const { prisma } = db;
   const select = { id: true, userId: true, orgId: true, lastUsedAt: true, expiresAt: true, throughKeyId: true, level: true };
-  const found = await prisma.session.findUnique({ where: { ...session, endedAt: null }, select });
-  const member = found === null ? undefined : await findMember(prisma, found);
-  if (found === null || member === undefined) return undefined;
-  const { id, userId, orgId, lastUsedAt, expiresAt, throughKeyId } = found;
+  const sessionRow = await prisma.session.findUnique({ where: { ...session, endedAt: null }, select });
+  const member = sessionRow === null ? undefined : await findMember(prisma, sessionRow);
+  if (sessionRow === null || member === undefined) return undefined;
+  const { id, userId, orgId, lastUsedAt, expiresAt, throughKeyId } = sessionRow;
   const key = throughKeyId === null ? undefined : await loadActingKey(db, throughKeyId);
   if (throughKeyId !== null && key === undefined) return undefined;
   const { role, tenantId, isOperator } = member;
-  const level = isOperator && found.level === 'INSTANCE' && key === undefined ? 'INSTANCE' : 'ORGANIZATION';
+  const level = isOperator && sessionRow.level === 'INSTANCE' && key === undefined ? 'INSTANCE' : 'ORGANIZATION';
   const own = scopesOfSession(role, level);
   const scopes = new Set(key === undefined ? own : actingScopes(own, key.caller));
   const caller: Caller = { keyId: id, userId, orgId, role, tenantId, level, scopes };
@@ -172,8 +172,8 @@ export async function loadSession(db: Database, session: Named): Promise<KnownSe
 }
 
 /** The caller, unless its time is over. */
-export function callerAt(known: KnownCaller | undefined, nowMs: number): Caller | undefined {
-  return known !== undefined && nowMs < known.expiresAtMs ? known.caller : undefined;
+export function callerAt(knownCaller: KnownCaller | undefined, nowMs: number): Caller | undefined {
+  return knownCaller !== undefined && nowMs < knownCaller.expiresAtMs ? knownCaller.caller : undefined;
 }
 
 async function findMember(
@@ -182,15 +182,15 @@ async function findMember(
 ): Promise<
   { readonly id: string; readonly role: MemberRole; readonly tenantId: string; readonly isOperator: boolean } | undefined
 > {
-  const found = await membership.findUnique({
+  const membershipRow = await membership.findUnique({
     where: { orgId_userId: { orgId, userId } },
     select: { id: true, role: true, organization: { select: { tenantId: true } }, user: { select: { isOperator: true } } },
   });
-  if (found === null) return undefined;
+  if (membershipRow === null) return undefined;
   return {
-    id: found.id,
-    role: found.role as MemberRole,
-    tenantId: found.organization.tenantId,
-    isOperator: found.user.isOperator,
+    id: membershipRow.id,
+    role: membershipRow.role as MemberRole,
+    tenantId: membershipRow.organization.tenantId,
+    isOperator: membershipRow.user.isOperator,
   };
 }

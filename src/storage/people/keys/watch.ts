@@ -80,10 +80,10 @@ export class KeyWatch {
 
   #tell(keyId: string, now: KeyState | undefined): void {
     const ofKey = this.#listeners.get(keyId) ?? new Set();
-    const ended = [...ofKey].filter(({ ends }) => ends(now));
-    for (const listener of ended) ofKey.delete(listener);
+    const endedListeners = [...ofKey].filter(({ ends }) => ends(now));
+    for (const listener of endedListeners) ofKey.delete(listener);
     if (ofKey.size === 0) this.#listeners.delete(keyId);
-    for (const { onEnd } of ended) onEnd();
+    for (const { onEnd } of endedListeners) onEnd();
   }
 
   #add(keyId: string, listener: Listener): () => void {
@@ -115,8 +115,8 @@ async function findLiving(db: Database, ids: readonly string[]): Promise<Readonl
   if (living.length === 0) return new Map();
   const where = { OR: living.map(({ orgId, userId }) => ({ orgId, userId })) };
   const select = { id: true, orgId: true, userId: true, role: true };
-  const found = await db.prisma.membership.findMany({ where, select });
-  const members = new Map(found.map((member) => [`${member.orgId} ${member.userId}`, member]));
+  const livingMembers = await db.prisma.membership.findMany({ where, select });
+  const members = new Map(livingMembers.map((member) => [`${member.orgId} ${member.userId}`, member]));
   return new Map(
     living.flatMap(({ id, isExpired, orgId, userId, membershipId = null }) => {
       const member = members.get(`${orgId} ${userId}`);

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { AdminReach } from '../../../entities/people/access.ts';
 import type { Membership } from '../../../entities/people/account.ts';
 import type { MemberRole } from '../../../entities/people/caller.ts';
@@ -91,16 +91,16 @@ export class IdentityStore {
     sight: IdentitySight,
     page: PageRequest,
   ): Promise<ReadonlyMap<string, Page<Identity>>> {
-    const shown = identitiesIn(sight);
+    const visibility = identitiesIn(sight);
     const where = { AND: [{ id: { in: [...userIds] } }, usersShown(sight)] };
-    const users = await this.#db.prisma.user.findMany({ where, select: { id: true, identities: newestFirst(shown, page) } });
+    const users = await this.#db.prisma.user.findMany({ where, select: { id: true, identities: newestFirst(visibility, page) } });
     const ids = users.map(({ id }) => id);
     const countAll = countsOfEach(ids, async (some) => {
-      const named = { AND: [shown, { userId: { in: [...some] } }] };
-      const counts = await this.#db.prisma.signInIdentity.groupBy({ by: ['userId'], where: named, _count: true });
+      const identityFilter = { AND: [visibility, { userId: { in: [...some] } }] };
+      const counts = await this.#db.prisma.signInIdentity.groupBy({ by: ['userId'], where: identityFilter, _count: true });
       return new Map(counts.map(({ userId, _count }) => [userId, _count]));
     });
-    return new Map(users.map(({ id, identities }) => [id, pageOf(identities, page, timeKey, countAll(id))]));
+    return new Map(users.map(({ id, identities }) => [id, toPage(identities, page, timeKey, countAll(id))]));
   }
 
   /** The organization, where the installation has only one. */

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { AdminReach } from '../../../entities/people/access.ts';
 import type { AccessLevel, MemberRole } from '../../../entities/people/caller.ts';
 import type { Invitation, InvitationDelivery } from '../../../entities/people/invitation.ts';
@@ -40,20 +40,20 @@ export class InvitationStore {
     });
     const row = await this.#db.prisma.invitation.create({ data: { ...invitation, groupIds: [...groupIds] } });
     for (const { id } of [...revoked, row]) this.#signals.publish('invitation-changed', id);
-    return invitationOf(row);
+    return toInvitation(row);
   }
 
   /** In any order. */
   async findMany(ids: readonly string[], reach: AdminReach): Promise<readonly Invitation[]> {
     const where = { AND: [{ id: { in: [...ids] } }, membershipsIn(reach)] };
-    return (await this.#db.prisma.invitation.findMany({ where })).map(invitationOf);
+    return (await this.#db.prisma.invitation.findMany({ where })).map(toInvitation);
   }
 
   /** Newest first. */
   async list(reach: AdminReach, orgId: string | undefined, page: PageRequest): Promise<Page<Invitation>> {
     const where = { AND: [membershipsIn(reach), orgId === undefined ? {} : { orgId }] };
     const rows = await this.#db.prisma.invitation.findMany(newestFirst(where, page));
-    return pageOf(rows.map(invitationOf), page, timeKey, (take) => this.#db.prisma.invitation.count({ where, take }));
+    return toPage(rows.map(toInvitation), page, timeKey, (take) => this.#db.prisma.invitation.count({ where, take }));
   }
 
   countOpen(orgId: string, at: Date): Promise<number> {
@@ -93,7 +93,7 @@ export class InvitationStore {
     const [row] = await this.#db.prisma.invitation.updateManyAndReturn({ where, data: { revokedAt: at } });
     if (row === undefined) return undefined;
     this.#signals.publish('invitation-changed', id);
-    return invitationOf(row);
+    return toInvitation(row);
   }
 
   /** The secret of the mail that is about to be sent; the mail before it, if any, no longer works. */
@@ -130,7 +130,7 @@ export class InvitationStore {
 
   async #findFirst(where: object): Promise<Invitation | undefined> {
     const row = await this.#db.prisma.invitation.findFirst({ where });
-    return row === null ? undefined : invitationOf(row);
+    return row === null ? undefined : toInvitation(row);
   }
 }
 
@@ -144,7 +144,7 @@ interface InvitationRow extends Omit<Invitation, 'role' | 'invitedByLevel' | 'de
   readonly mailHash: string | null;
 }
 
-function invitationOf({ hash: _hash, mailHash: _mailHash, ...row }: InvitationRow): Invitation {
+function toInvitation({ hash: _hash, mailHash: _mailHash, ...row }: InvitationRow): Invitation {
   const { role, invitedByLevel, delivery } = row;
   return {
     ...row,

@@ -21,18 +21,18 @@ export class SignInLinkStore {
   }
 
   async create(link: SignInLink): Promise<void> {
-    const membershipId = await membershipOf(this.#db, link);
+    const membershipId = await findMembership(this.#db, link);
     await this.#db.prisma.signInLink.create({ data: { ...link, membershipId: membershipId ?? null } });
   }
 
   /** Whom a link signs in that is neither used nor expired; undefined too when the membership has ended that it was made for. */
   async find(hash: string, at: Date): Promise<LinkedPerson | undefined> {
     const where = { hash, usedAt: null, expiresAt: { gt: at } };
-    const made = { level: true, createdByUserId: true, createdByKeyId: true, membershipId: true };
-    const row = await this.#db.prisma.signInLink.findFirst({ where, select: { id: true, userId: true, orgId: true, ...made } });
+    const makerColumns = { level: true, createdByUserId: true, createdByKeyId: true, membershipId: true };
+    const row = await this.#db.prisma.signInLink.findFirst({ where, select: { id: true, userId: true, orgId: true, ...makerColumns } });
     if (row === null) return undefined;
     const { membershipId, level, ...link } = row;
-    if (membershipId !== null && membershipId !== (await membershipOf(this.#db, row))) return undefined;
+    if (membershipId !== null && membershipId !== (await findMembership(this.#db, row))) return undefined;
     return { ...link, level: level as AccessLevel };
   }
 
@@ -48,7 +48,7 @@ export class SignInLinkStore {
   }
 }
 
-async function membershipOf(
+async function findMembership(
   { prisma }: Database,
   { orgId, userId }: { readonly orgId: string; readonly userId: string },
 ): Promise<string | undefined> {

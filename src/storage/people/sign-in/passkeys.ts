@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { AccessLevel } from '../../../entities/people/caller.ts';
 import type { Passkey } from '../../../entities/people/passkey.ts';
 import { settled } from '../../ground/conflicts.ts';
@@ -21,24 +21,24 @@ export class PasskeyStore {
       orgIds: [...passkey.orgIds],
       counter: BigInt(passkey.counter),
     };
-    return passkeyOf(await settled(this.#db.prisma.passkey.create({ data }), 'passkey'));
+    return toPasskey(await settled(this.#db.prisma.passkey.create({ data }), 'passkey'));
   }
 
   async findByCredential(credentialId: string): Promise<Passkey | undefined> {
     const row = await this.#db.prisma.passkey.findUnique({ where: { credentialId } });
-    return row === null ? undefined : passkeyOf(row);
+    return row === null ? undefined : toPasskey(row);
   }
 
   /** Those of a user among `ids`, in any order. */
   async findMany(ids: readonly string[], userId: string): Promise<readonly Passkey[]> {
-    return (await this.#db.prisma.passkey.findMany({ where: { id: { in: [...ids] }, userId } })).map(passkeyOf);
+    return (await this.#db.prisma.passkey.findMany({ where: { id: { in: [...ids] }, userId } })).map(toPasskey);
   }
 
   /** Newest first. */
   async list(userId: string, page: PageRequest): Promise<Page<Passkey>> {
     const where = { userId };
     const rows = await this.#db.prisma.passkey.findMany(newestFirst(where, page));
-    return pageOf(rows.map(passkeyOf), page, timeKey, (take) => this.#db.prisma.passkey.count({ where, take }));
+    return toPage(rows.map(toPasskey), page, timeKey, (take) => this.#db.prisma.passkey.count({ where, take }));
   }
 
   count(userId: string): Promise<number> {
@@ -54,13 +54,13 @@ export class PasskeyStore {
   /** @returns undefined when the user has no such passkey. */
   async rename(id: string, userId: string, name: string): Promise<Passkey | undefined> {
     const [row] = await this.#db.prisma.passkey.updateManyAndReturn({ where: { id, userId }, data: { name } });
-    return row === undefined ? undefined : passkeyOf(row);
+    return row === undefined ? undefined : toPasskey(row);
   }
 
   async delete(id: string, userId: string): Promise<Passkey | undefined> {
     const row = await this.#db.prisma.passkey.findFirst({ where: { id, userId } });
     if (row === null || (await this.#db.prisma.passkey.deleteMany({ where: { id, userId } })).count === 0) return undefined;
-    return passkeyOf(row);
+    return toPasskey(row);
   }
 
   /** Notes a use. @returns false when the passkey is gone, or its device has counted further since. */
@@ -87,6 +87,6 @@ export class PasskeyStore {
 /** More than a user may have. */
 const idsMax = 100;
 
-function passkeyOf(row: Omit<Passkey, 'counter' | 'level'> & { readonly counter: bigint; readonly level: string }): Passkey {
+function toPasskey(row: Omit<Passkey, 'counter' | 'level'> & { readonly counter: bigint; readonly level: string }): Passkey {
   return { ...row, counter: Number(row.counter), level: row.level as AccessLevel };
 }

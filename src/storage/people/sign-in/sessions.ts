@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pageOf, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
 import type { AccessLevel, Caller } from '../../../entities/people/caller.ts';
 import type { Session, SessionEnd, SignInMethod } from '../../../entities/people/session.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
@@ -60,19 +60,19 @@ export class SessionStore {
     const row = await this.#db.prisma.session.create({ data: { ...session, lastUsedAt: session.createdAt } });
     // An instance may have looked for the hash before.
     this.#signals.publish('key-changed', session.id);
-    return sessionOf(row);
+    return toSession(row);
   }
 
   /** Also those that have ended, in any order. */
   async findMany(ids: readonly string[]): Promise<readonly Session[]> {
-    return (await this.#db.prisma.session.findMany({ where: { id: { in: [...ids] } } })).map(sessionOf);
+    return (await this.#db.prisma.session.findMany({ where: { id: { in: [...ids] } } })).map(toSession);
   }
 
   /** The sessions of a user that have not ended, newest first. */
   async list(userId: string, at: Date, page: PageRequest): Promise<Page<Session>> {
     const where = { userId, endedAt: null, expiresAt: { gt: at } };
     const rows = await this.#db.prisma.session.findMany(newestFirst(where, page));
-    return pageOf(rows.map(sessionOf), page, timeKey, (take) => this.#db.prisma.session.count({ where, take }));
+    return toPage(rows.map(toSession), page, timeKey, (take) => this.#db.prisma.session.count({ where, take }));
   }
 
   /** @returns false when it had ended before. */
@@ -90,8 +90,8 @@ export class SessionStore {
     by: { readonly identityIds: readonly string[] } | { readonly hash: string },
     limit: number,
   ): Promise<readonly string[]> {
-    const named = 'hash' in by ? { providerSessionHash: by.hash } : { identityId: { in: [...by.identityIds] } };
-    const where = { ...named, endedAt: null };
+    const sessionFilter = 'hash' in by ? { providerSessionHash: by.hash } : { identityId: { in: [...by.identityIds] } };
+    const where = { ...sessionFilter, endedAt: null };
     const rows = await this.#db.prisma.session.findMany({ where, select: { id: true }, orderBy: { id: 'asc' }, take: limit });
     return rows.map(({ id }) => id);
   }
@@ -162,7 +162,7 @@ async function writeUse({ prisma }: Database, id: string, nowMs: number, ttlMs: 
 
 type SessionRow = Omit<Session, 'method'> & { readonly method: string };
 
-function sessionOf({
+function toSession({
   id,
   createdAt,
   userId,

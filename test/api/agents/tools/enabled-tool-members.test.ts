@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { secretMembers } from '../../../../src/domain/agents/tools/service-tools.ts';
-import { toolTypeNames, toolTypeOf } from '../../../../src/entities/conversations/runs/tool.ts';
+import { toolTypeNames, findToolType } from '../../../../src/entities/conversations/runs/tool.ts';
 import { buildSchema } from '../../../../src/graphql/schema.ts';
 import { flatTypeNamed } from '../../../../src/lib/flat-inputs.ts';
 import { responseToolParam } from '../../../../src/wire/responses/tools.ts';
@@ -103,8 +103,8 @@ const camelCase = (name: string) => name.replace(/_([a-z])/g, (_all, letter: str
 it.each(toolTypeNames)('the samples have every member that %s may have', (name) => {
   const option = responseToolParam.options.find(({ shape }) => shape.type.value === name);
   const accepted = Object.keys(option?.shape ?? {}).map(camelCase);
-  const type = toolTypeOf(name);
-  const given = samples.filter((sample) => toolTypeOf(sample.type) === type);
+  const type = findToolType(name);
+  const given = samples.filter((sample) => findToolType(sample.type) === type);
   expect([...namesOf(given)].sort()).toEqual([...new Set(accepted)].filter((member) => !notKept.has(member)).sort());
 });
 
@@ -189,7 +189,7 @@ describe.each(sampled(samples).map((sample) => [JSON.stringify(sample), sample] 
     instructions: 'x',
   };
   const asked = sample.type === 'mcp' ? 'always' : false;
-  const expected = [{ requireApproval: asked, ...sample, type: toolTypeOf(sample.type) }];
+  const expected = [{ requireApproval: asked, ...sample, type: findToolType(sample.type) }];
   /** What GraphQL shows, as what it takes: both have the same members. */
   const onGraphql = async (id: string) => {
     const { data, errors } = await ann.graphql(`query ($id: ID!) { agent(id: $id) { enabledTools { ${everyTool} } } }`, { id });

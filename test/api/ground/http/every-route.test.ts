@@ -9,7 +9,7 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import { scopes } from '../../../../src/entities/people/caller.ts';
 import { buildSchema } from '../../../../src/graphql/schema.ts';
-import { restMembersOf } from '../../../../src/http/input/names.ts';
+import { listRestMembers } from '../../../../src/http/input/names.ts';
 import { compileRoutes, type Route } from '../../../../src/rest/compile.ts';
 import { memberNames } from '../../../../src/rest/input/member-names.ts';
 import { allRoutes } from '../../../../src/rest/routes/index.ts';
@@ -200,7 +200,7 @@ describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
       [{}],
       nested(200),
     ];
-    const fields = restMembersOf(inputType(route)).map(({ name, type }) => ({ type: restInput(type), member: wire(name) }));
+    const fields = listRestMembers(inputType(route)).map(({ name, type }) => ({ type: restInput(type), member: wire(name) }));
     const isWrong = (value: unknown, type: GraphQLInputType) => {
       let wrong = false;
       coerceInputValue(value, type, (_path, _value, error) => {
@@ -237,7 +237,7 @@ describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
 
   it('is answered or refused without a server error', async () => {
     const { wire } = memberNames(route.row);
-    const members = restMembersOf(inputType(route)).map(({ name }) => wire(name));
+    const members = listRestMembers(inputType(route)).map(({ name }) => wire(name));
     const anything = fc.oneof(
       fc.jsonValue({ maxDepth: 4 }),
       fc.string({ unit: 'binary' }),

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { refusalOf } from '../../../../src/start/refusal.ts';
+import { findRefusal } from '../../../../src/start/refusal.ts';
 import { parley } from '../../../support/processes/command-line.ts';
 import { startService } from '../../../support/service.ts';
 import { copyOf, newFolder, type Place } from '../../../support/storage/databases.ts';
@@ -23,7 +23,7 @@ describe('a start with settings that cannot be used', () => {
   /** What a start says that is refused. */
   async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
     const error: unknown = await startService({ env: { LOG_LEVEL: 'fatal', ...env } }).catch((refused: unknown) => refused);
-    return (await refusalOf(error, { DATA_DIR: folder, ...env })) ?? '';
+    return (await findRefusal(error, { DATA_DIR: folder, ...env })) ?? '';
   }
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([

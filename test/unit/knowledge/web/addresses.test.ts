@@ -2,7 +2,7 @@ import picomatch from 'picomatch';
 import { describe, expect, it } from 'vitest';
 import { addressKey, readAddress } from '../../../../src/engine/knowledge/connectors/web/address/address.ts';
 import { globTest } from '../../../../src/engine/knowledge/connectors/web/address/glob.ts';
-import { isEndless, shapeOf } from '../../../../src/engine/knowledge/connectors/web/address/shapes.ts';
+import { isEndless, findShape } from '../../../../src/engine/knowledge/connectors/web/address/shapes.ts';
 import { readRobotsDirectives } from '../../../../src/engine/knowledge/connectors/web/site/robots-directives.ts';
 
 describe('addresses', () => {
@@ -35,12 +35,12 @@ describe('addresses', () => {
   });
 
   it('have a limited shape only where a program makes them without end', () => {
-    expect(shapeOf('https://ex.com/posts/1712')).toBeUndefined();
-    expect(shapeOf('https://ex.com/2026/05/a-post')).toBeUndefined();
-    expect(shapeOf('https://ex.com/list?page=17')?.isLimited).toBe(false);
-    expect(shapeOf('https://ex.com/2026/05/')).toEqual({ name: 'https://ex.com/#/#/', isLimited: true });
-    expect(shapeOf('https://ex.com/cal?year=2026&month=5')?.isLimited).toBe(true);
-    expect(shapeOf('https://ex.com/cal?month=5')?.isLimited).toBe(true);
+    expect(findShape('https://ex.com/posts/1712')).toBeUndefined();
+    expect(findShape('https://ex.com/2026/05/a-post')).toBeUndefined();
+    expect(findShape('https://ex.com/list?page=17')?.isLimited).toBe(false);
+    expect(findShape('https://ex.com/2026/05/')).toEqual({ name: 'https://ex.com/#/#/', isLimited: true });
+    expect(findShape('https://ex.com/cal?year=2026&month=5')?.isLimited).toBe(true);
+    expect(findShape('https://ex.com/cal?month=5')?.isLimited).toBe(true);
   });
 });
 

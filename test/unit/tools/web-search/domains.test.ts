@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { domainOf, mayVisit } from '../../../../src/engine/tools/web-search/domains.ts';
+import { parseDomain, mayVisit } from '../../../../src/engine/tools/web-search/domains.ts';
 
 describe('a domain of a filter', () => {
   it.each([
@@ -9,11 +9,11 @@ describe('a domain of a filter', () => {
     ['*.example.com', 'example.com'],
     ['bücher.example', 'xn--bcher-kva.example'],
     ['127.0.0.1', '127.0.0.1'],
-  ])('%s is %s', (given, domain) => expect(domainOf(given)).toBe(domain));
+  ])('%s is %s', (given, domain) => expect(parseDomain(given)).toBe(domain));
 
   it.each(['', 'two words', 'example.com/path', 'http://a@b.c', 'ftp://example.com', 'example.com:81', 'a?b'])(
     '%j is none',
-    (given) => expect(domainOf(given)).toBeUndefined(),
+    (given) => expect(parseDomain(given)).toBeUndefined(),
   );
 });
 

@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { OpenConnection } from '../../connections/tokens.ts';
 import type { ConnectorServices, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
@@ -25,26 +25,26 @@ export interface SiteApi {
 }
 
 /** The sites that an account may read with a product, each once. @throws SourceError, or the signal's reason. */
-export async function sitesOf(
+export async function loadSites(
   services: Pick<ConnectorServices, 'settings' | 'vendors'>,
   product: AtlassianProduct,
   token: VendorToken,
   signal: AbortSignal,
   attempts?: number,
 ): Promise<readonly AtlassianSite[]> {
-  const url = `${baseOf(services)}/oauth/token/accessible-resources`;
+  const url = `${readBaseUrl(services)}/oauth/token/accessible-resources`;
   const service = productNames[product];
   const tries = attempts === undefined ? {} : { attempts };
   const reply = await services.vendors.json({ service, url, token, refusal: atlassianRefusal(service), ...tries }, signal);
   if (!Array.isArray(reply)) throw new SourceError('BAD_REPLY', `${service} did not say which sites the account may read.`);
-  const all = itemsOf(reply).map((resource) => {
+  const all = readElements(reply).map((resource) => {
     const { id, name, url: address, scopes } = membersOf(resource);
     const site = {
-      cloudId: stringOf(id) ?? '',
-      name: stringOf(name) ?? '',
-      url: (stringOf(address) ?? '').replace(/(?<!\/)\/+$/, ''),
+      cloudId: readString(id) ?? '',
+      name: readString(name) ?? '',
+      url: (readString(address) ?? '').replace(/(?<!\/)\/+$/, ''),
     };
-    return { ...site, isOfProduct: itemsOf(scopes).some((scope) => stringOf(scope)?.includes(product) === true) };
+    return { ...site, isOfProduct: readElements(scopes).some((scope) => readString(scope)?.includes(product) === true) };
   });
   // A site with both products is listed once for each. Scopes that name neither product say nothing of it.
   const ofProduct = all.some(({ isOfProduct }) => isOfProduct) ? all.filter(({ isOfProduct }) => isOfProduct) : all;
@@ -68,7 +68,7 @@ export function matchSite(
   { cloudId, baseUrl }: SiteChoice,
 ): AtlassianSite | 'cloudId' | 'baseUrl' | 'choice' {
   if (cloudId !== undefined) return sites.find((site) => site.cloudId === cloudId) ?? 'cloudId';
-  if (baseUrl !== null) return sites.find((site) => hostOf(site.url) === hostOf(baseUrl)) ?? 'baseUrl';
+  if (baseUrl !== null) return sites.find((site) => readHost(site.url) === readHost(baseUrl)) ?? 'baseUrl';
   const [only, ...others] = sites;
   return only === undefined || others.length > 0 ? 'choice' : only;
 }
@@ -91,13 +91,13 @@ export function chooseSite(sites: readonly AtlassianSite[], product: AtlassianPr
       `The connected account may read no ${name} site: connect one that may, and agree to the access.`,
     );
   }
-  const found = matchSite(sites, choice);
-  if (typeof found === 'object') return found;
+  const siteMatch = matchSite(sites, choice);
+  if (typeof siteMatch === 'object') return siteMatch;
   const why = {
     cloudId: "The source's cloudId is no site of the account.",
     baseUrl: `The connection's baseUrl is no ${name} site of the account.`,
     choice: `The account may read several ${name} sites: set the cloudId of the source, or connect with the baseUrl of one.`,
-  }[found];
+  }[siteMatch];
   throw new SourceError('CONFIGURATION', `${why} The account may read ${listOfSites(sites)}.`);
 }
 
@@ -106,7 +106,7 @@ export async function openConnection(
   { tokens }: Pick<ConnectorServices, 'tokens'>,
   { data, orgId, ownerUserId }: SyncedSource,
 ): Promise<OpenConnection> {
-  const id = stringOf(data.oauthTokenId);
+  const id = readString(data.oauthTokenId);
   if (id === undefined) throw new SourceError('CONFIGURATION', 'The source names no connection: add it again with oauthTokenId.');
   return tokens.open(id, { orgId, ownerUserId });
 }
@@ -123,11 +123,11 @@ export async function openSite(
   source: SyncedSource,
   signal: AbortSignal,
 ): Promise<OpenSite> {
-  return openSiteOf(services, product, await openConnection(services, source), signal, stringOf(source.data.cloudId));
+  return openFoundSite(services, product, await openConnection(services, source), signal, readString(source.data.cloudId));
 }
 
 /** The site of a connection. @throws like `chooseSite`. */
-export async function openSiteOf(
+export async function openFoundSite(
   services: Pick<ConnectorServices, 'settings' | 'vendors'>,
   product: AtlassianProduct,
   open: OpenConnection,
@@ -135,7 +135,7 @@ export async function openSiteOf(
   cloudId?: string,
 ): Promise<OpenSite> {
   const { baseUrl } = open.connection;
-  const site = chooseSite(await sitesOf(services, product, open, signal), product, { cloudId, baseUrl });
+  const site = chooseSite(await loadSites(services, product, open, signal), product, { cloudId, baseUrl });
   return { ...siteApi(services, product, site.cloudId, open), site };
 }
 
@@ -147,21 +147,21 @@ export function siteApi(
   token: VendorToken,
 ): SiteApi {
   const service = productNames[product];
-  const base = `${baseOf(services)}/ex/${product}/${encodeURIComponent(cloudId)}`;
+  const base = `${readBaseUrl(services)}/ex/${product}/${encodeURIComponent(cloudId)}`;
   return {
     request(path, query = {}) {
-      const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-      const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+      const queryEntries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const search = queryEntries.length === 0 ? '' : `?${new URLSearchParams(queryEntries)}`;
       return { service, url: `${base}${path}${search}`, token, refusal: atlassianRefusal(service) };
     },
   };
 }
 
-function baseOf({ settings }: Pick<ConnectorServices, 'settings'>): string {
+function readBaseUrl({ settings }: Pick<ConnectorServices, 'settings'>): string {
   return settings.ATLASSIAN_API_URL.replace(/(?<!\/)\/+$/, '');
 }
 
-function hostOf(url: string): string {
+function readHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 

@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { VendorRequest, VendorToken } from '../vendor/client.ts';
@@ -68,8 +68,8 @@ export function createDriveApi(
   const base = `${settings.GOOGLE_API_URL.replace(/(?<!\/)\/+$/, '')}/drive/v3`;
   const trail = new CursorTrail('Google Drive');
   const request = (path: string, query: Readonly<Record<string, string | undefined>>): VendorRequest => {
-    const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return { service: 'Google Drive', url: `${base}/${path}?${new URLSearchParams(given)}`, token, refusal: driveRefusal };
+    const queryEntries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { service: 'Google Drive', url: `${base}/${path}?${new URLSearchParams(queryEntries)}`, token, refusal: driveRefusal };
   };
   const get = async (path: string, query: Readonly<Record<string, string | undefined>>) =>
     membersOf(await vendors.json(request(path, query), signal));
@@ -81,18 +81,18 @@ export function createDriveApi(
       const where = isEverywhere ? { corpora: 'allDrives' } : {};
       const reply = await get('files', { q, fields, pageSize: String(pageSize), orderBy, pageToken, ...where, ...allDrives });
       return {
-        files: listOf(reply.files).map(readFile),
-        nextPageToken: trail.follow(`files ${q}`, pageToken, stringOf(reply.nextPageToken)),
+        files: readList(reply.files).map(readFile),
+        nextPageToken: trail.follow(`files ${q}`, pageToken, readString(reply.nextPageToken)),
         isIncomplete: reply.incompleteSearch === true,
       };
     },
     async drives(pageToken) {
       const reply = await get('drives', { fields: 'nextPageToken,drives(id,name)', pageSize: String(pageSizeMax), pageToken });
-      const drives = itemsOf(reply.drives).map((drive) => ({
-        id: stringOf(membersOf(drive).id) ?? '',
-        name: stringOf(membersOf(drive).name) ?? '',
+      const drives = readElements(reply.drives).map((drive) => ({
+        id: readString(membersOf(drive).id) ?? '',
+        name: readString(membersOf(drive).name) ?? '',
       }));
-      const nextPageToken = trail.follow('drives', pageToken, stringOf(reply.nextPageToken));
+      const nextPageToken = trail.follow('drives', pageToken, readString(reply.nextPageToken));
       return { drives: drives.filter(({ id }) => id !== ''), nextPageToken };
     },
     async exportLinks(id) {
@@ -102,7 +102,7 @@ export function createDriveApi(
     },
     async startPageToken(driveId) {
       const reply = await get('changes/startPageToken', { driveId, supportsAllDrives: 'true' });
-      const start = stringOf(reply.startPageToken);
+      const start = readString(reply.startPageToken);
       if (start === undefined) throw new SourceError('BAD_REPLY', 'Google Drive gave no token for its changes.');
       return start;
     },
@@ -110,9 +110,9 @@ export function createDriveApi(
       const fields = `nextPageToken,newStartPageToken,changes(changeType,removed,fileId,file(${fileFields}))`;
       const query = { pageToken, driveId, fields, pageSize: String(pageSizeMax), includeRemoved: 'true', ...allDrives };
       const reply = await get('changes', query);
-      const changes = listOf(reply.changes).map(membersOf);
-      const nextPageToken = trail.follow(`changes ${driveId ?? ''}`, pageToken, stringOf(reply.nextPageToken));
-      const newStartPageToken = stringOf(reply.newStartPageToken);
+      const changes = readList(reply.changes).map(membersOf);
+      const nextPageToken = trail.follow(`changes ${driveId ?? ''}`, pageToken, readString(reply.nextPageToken));
+      const newStartPageToken = readString(reply.newStartPageToken);
       if (nextPageToken === undefined && newStartPageToken === undefined) {
         throw new SourceError('BAD_REPLY', 'Google Drive ended its changes without a token for the next ones.');
       }
@@ -140,7 +140,7 @@ function knownFile(file: unknown): DriveFile | undefined {
 }
 
 /** A list without its member is a reply that was cut, and never an empty folder. */
-function listOf(value: unknown): readonly unknown[] {
+function readList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new SourceError('BAD_REPLY', 'Google Drive answered without the list that was asked for.');
   return value;
 }

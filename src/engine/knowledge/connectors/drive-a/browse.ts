@@ -1,9 +1,9 @@
-import { type BrowseEntry, type Browser, pathOf } from '../../connections/browser.ts';
+import { type BrowseEntry, type Browser, joinPlace } from '../../connections/browser.ts';
 import { unreadableKind } from '../../extract/readable.ts';
 import { isHidden } from '../drives/tree.ts';
 import { createDriveApi, type DriveApi, quoted } from './api.ts';
-import { type DriveFile, entryOf } from './file.ts';
-import { exportOf, isNative } from './native.ts';
+import { type DriveFile, toEntry } from './file.ts';
+import { findExport, isNative } from './native.ts';
 
 /** The folder of what others share with the account; Drive has no folder for that. */
 const sharedWithMe = 'shared-with-me';
@@ -21,22 +21,22 @@ export const browseDriveA: Browser = async (services, connection, { parent, sear
   const query = { pageToken: cursor, orderBy: foldersFirst };
   if (search !== undefined && search.trim() !== '') {
     const q = `name contains ${quoted(search.trim())} and trashed=false`;
-    const found = await api.files({ q, isEverywhere: true, pageToken: cursor });
-    return { entries: found.files.map((file) => browsed(file, '')), nextCursor: found.nextPageToken ?? null };
+    const filePage = await api.files({ q, isEverywhere: true, pageToken: cursor });
+    return { entries: filePage.files.map((file) => browsed(file, '')), nextCursor: filePage.nextPageToken ?? null };
   }
   if (parent === sharedWithMe) {
-    const found = await api.files({ q: 'sharedWithMe and trashed=false', ...query });
-    return { entries: found.files.map((file) => browsed(file, 'Shared with me')), nextCursor: found.nextPageToken ?? null };
+    const sharedPage = await api.files({ q: 'sharedWithMe and trashed=false', ...query });
+    return { entries: sharedPage.files.map((file) => browsed(file, 'Shared with me')), nextCursor: sharedPage.nextPageToken ?? null };
   }
   const isTop = parent === undefined || parent === 'root';
-  const found = await api.files({ q: `${quoted(parent ?? 'root')} in parents and trashed=false`, ...query });
-  const place = isTop ? '' : await placeOf(api, parent);
+  const folderPage = await api.files({ q: `${quoted(parent ?? 'root')} in parents and trashed=false`, ...query });
+  const place = isTop ? '' : await findPlace(api, parent);
   const first = parent === undefined && cursor === undefined ? await otherDrives(api) : [];
-  return { entries: [...first, ...found.files.map((file) => browsed(file, place))], nextCursor: found.nextPageToken ?? null };
+  return { entries: [...first, ...folderPage.files.map((file) => browsed(file, place))], nextCursor: folderPage.nextPageToken ?? null };
 };
 
 async function otherDrives(api: DriveApi): Promise<readonly BrowseEntry[]> {
-  const shared: BrowseEntry = {
+  const sharedEntry: BrowseEntry = {
     ...{ id: sharedWithMe, name: 'Shared with me', kind: 'drive', hasChildren: true, canBeAdded: false, path: 'Shared with me' },
   };
   const { drives } = await api.drives(undefined).catch((error: unknown) => {
@@ -47,23 +47,23 @@ async function otherDrives(api: DriveApi): Promise<readonly BrowseEntry[]> {
   const rest = drives.map(({ id, name }): BrowseEntry => {
     return { id, name, kind: 'drive', hasChildren: true, canBeAdded: true, path: name };
   });
-  return [...rest, shared];
+  return [...rest, sharedEntry];
 }
 
 function browsed(file: DriveFile, place: string): BrowseEntry {
   const { id, name, mimeType } = file;
-  const { kind } = entryOf(file, Number.POSITIVE_INFINITY);
-  const isReadable = isNative(mimeType) ? exportOf(mimeType) !== undefined : unreadableKind(name, mimeType) === undefined;
+  const { kind } = toEntry(file, Number.POSITIVE_INFINITY);
+  const isReadable = isNative(mimeType) ? findExport(mimeType) !== undefined : unreadableKind(name, mimeType) === undefined;
   const isFolder = kind === 'folder';
   return {
     ...{ id, name, kind: isFolder ? 'folder' : 'file', hasChildren: isFolder },
     canBeAdded: kind !== 'file' || (isReadable && file.canDownload),
-    path: pathOf(place, name),
+    path: joinPlace(place, name),
   };
 }
 
 /** The names of a folder and of those above it. */
-async function placeOf(api: DriveApi, folderId: string): Promise<string> {
+async function findPlace(api: DriveApi, folderId: string): Promise<string> {
   const names: string[] = [];
   let id: string | undefined = folderId;
   try {

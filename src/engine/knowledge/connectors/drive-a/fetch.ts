@@ -1,18 +1,18 @@
-import { stringOf } from '../../../../lib/json/json.ts';
+import { readString } from '../../../../lib/json/json.ts';
 import { EgressError } from '../../../egress/error.ts';
 import type { ConnectorServices, FetchedContent, FetchTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { ofEgress } from '../vendor/client.ts';
 import { writeBounded } from '../vendor/write-bounded.ts';
 import { createDriveApi, type DriveApi } from './api.ts';
-import { exportsOf, type NativeExport } from './native.ts';
+import { listExports, type NativeExport } from './native.ts';
 
 /** Writes a file, or the export of a document that Google keeps in a form of its own. */
 export async function fetchDriveA(services: ConnectorServices, task: FetchTask): Promise<FetchedContent> {
   const { source, item, path, bytesMax, signal } = task;
   const token = await services.tokens.open(String(source.data.oauthTokenId), source);
   const api = createDriveApi(services, token, signal);
-  const forms = exportsOf(stringOf(item.metadata.nativeType) ?? '');
+  const forms = listExports(readString(item.metadata.nativeType) ?? '');
   const [form] = forms;
   if (form === undefined) {
     await services.vendors.download({ ...api.content(item.uniqueId, undefined), owner: source, path, bytesMax }, signal);
@@ -22,9 +22,9 @@ export async function fetchDriveA(services: ConnectorServices, task: FetchTask):
   const request = api.content(item.uniqueId, form.mimeType);
   try {
     const refusal: typeof request.refusal = (reply) => {
-      const meant = request.refusal?.(reply);
-      isTooLarge = meant?.code === 'TOO_LARGE';
-      return meant;
+      const refusalError = request.refusal?.(reply);
+      isTooLarge = refusalError?.code === 'TOO_LARGE';
+      return refusalError;
     };
     await services.vendors.download({ ...request, refusal, owner: source, path, bytesMax }, signal);
     return describe(item.name, form);

@@ -1,9 +1,9 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { ListedItem } from '../connector.ts';
 import type { DriveEntry } from '../drives/drive.ts';
 import { unfitReason } from '../drives/fit.ts';
 import { SourceError } from '../error.ts';
-import { exportOf, isNative, nameOfNative } from './native.ts';
+import { findExport, isNative, nameOfNative } from './native.ts';
 
 /** A file, folder or shortcut, as Drive v3 describes it. */
 export interface DriveFile {
@@ -33,34 +33,34 @@ const shortcutType = 'application/vnd.google-apps.shortcut';
 
 /** @throws SourceError BAD_REPLY for something without an id. */
 export function readFile(value: unknown): DriveFile {
-  const given = membersOf(value);
-  const id = stringOf(given.id);
+  const fileMembers = membersOf(value);
+  const id = readString(fileMembers.id);
   if (id === undefined || id === '') throw new SourceError('BAD_REPLY', 'Google Drive answered with a file that has no id.');
-  const size = Number(given.size ?? Number.NaN);
+  const size = Number(fileMembers.size ?? Number.NaN);
   return {
     id,
-    name: stringOf(given.name) ?? id,
-    mimeType: stringOf(given.mimeType) ?? 'application/octet-stream',
-    parents: itemsOf(given.parents).flatMap((parent) => stringOf(parent) ?? []),
-    driveId: stringOf(given.driveId),
-    isTrashed: given.trashed === true,
-    modifiedTime: stringOf(given.modifiedTime),
-    version: stringOf(given.version),
-    md5Checksum: stringOf(given.md5Checksum),
-    headRevisionId: stringOf(given.headRevisionId),
+    name: readString(fileMembers.name) ?? id,
+    mimeType: readString(fileMembers.mimeType) ?? 'application/octet-stream',
+    parents: readElements(fileMembers.parents).flatMap((parent) => readString(parent) ?? []),
+    driveId: readString(fileMembers.driveId),
+    isTrashed: fileMembers.trashed === true,
+    modifiedTime: readString(fileMembers.modifiedTime),
+    version: readString(fileMembers.version),
+    md5Checksum: readString(fileMembers.md5Checksum),
+    headRevisionId: readString(fileMembers.headRevisionId),
     sizeBytes: Number.isSafeInteger(size) ? size : null,
-    url: stringOf(given.webViewLink) ?? null,
-    targetId: stringOf(membersOf(given.shortcutDetails).targetId),
-    canDownload: membersOf(given.capabilities).canDownload !== false,
+    url: readString(fileMembers.webViewLink) ?? null,
+    targetId: readString(membersOf(fileMembers.shortcutDetails).targetId),
+    canDownload: membersOf(fileMembers.capabilities).canDownload !== false,
   };
 }
 
 function listedFile(file: DriveFile, parentUniqueId: string | null, bytesMax: number): ListedItem {
   const { id, name, mimeType, sizeBytes, url } = file;
   const common = { uniqueId: id, parentUniqueId, name, url, changeKey: changeKey(file) };
-  const skipped = skipReason(file, bytesMax);
-  const why = skipped === undefined ? {} : { skipped };
-  const native = exportOf(mimeType);
+  const skipNotice = skipReason(file, bytesMax);
+  const why = skipNotice === undefined ? {} : { skipped: skipNotice };
+  const native = findExport(mimeType);
   // After it was read, an item has the type of its bytes: only the metadata say that it is exported.
   if (native !== undefined) {
     const filename = `${name}${native.ending}`;
@@ -70,7 +70,7 @@ function listedFile(file: DriveFile, parentUniqueId: string | null, bytesMax: nu
 }
 
 /** @param bytesMax  larger files are not read. */
-export function entryOf(file: DriveFile, bytesMax: number): DriveEntry {
+export function toEntry(file: DriveFile, bytesMax: number): DriveEntry {
   const { id, name, parents, driveId, mimeType, isTrashed, targetId } = file;
   return {
     ...{ id, name, parents, drive: driveId, isGone: isTrashed, isHome: false },
@@ -91,7 +91,7 @@ function changeKey({ mimeType, md5Checksum, headRevisionId, modifiedTime = '', v
 
 function skipReason(file: DriveFile, bytesMax: number): ListedItem['skipped'] {
   const { mimeType, canDownload, name, sizeBytes } = file;
-  if (isNative(mimeType) && exportOf(mimeType) === undefined) {
+  if (isNative(mimeType) && findExport(mimeType) === undefined) {
     return { code: 'UNSUPPORTED', message: `The file is ${nameOfNative(mimeType)}, which Google does not give as text.` };
   }
   if (!canDownload) {

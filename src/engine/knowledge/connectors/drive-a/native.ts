@@ -36,11 +36,11 @@ export function isNative(mimeType: string): boolean {
 }
 
 /** In which form a document is exported; undefined when it is no document of Google's, or cannot be exported as text. */
-export function exportOf(mimeType: string): NativeExport | undefined {
-  return exportsOf(mimeType)[0];
+export function findExport(mimeType: string): NativeExport | undefined {
+  return listExports(mimeType)[0];
 }
 
-export function exportsOf(mimeType: string): readonly NativeExport[] {
+export function listExports(mimeType: string): readonly NativeExport[] {
   return isNative(mimeType) ? (exports[mimeType.slice(prefix.length)] ?? []) : [];
 }
 

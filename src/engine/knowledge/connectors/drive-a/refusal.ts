@@ -1,16 +1,16 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import { SourceError } from '../error.ts';
-import { type VendorReply, waitOf } from '../vendor/client.ts';
+import { type VendorReply, parseWait } from '../vendor/client.ts';
 
 const hourMs = 3_600_000;
 
 /** What a refusal of Google Drive means. Limits of speed and missing rights have one status, 403: the reason in the body tells them apart. */
 export function driveRefusal(reply: VendorReply): SourceError | undefined {
   if (reply.status !== 403) return undefined;
-  const reasons = new Set(reasonsOf(reply.body));
+  const reasons = new Set(readReasons(reply.body));
   const has = (...names: readonly string[]) => names.some((name) => reasons.has(name));
   if (has('userRateLimitExceeded', 'rateLimitExceeded')) {
-    const wait = waitOf(reply.headers['retry-after']);
+    const wait = parseWait(reply.headers['retry-after']);
     return new SourceError('RATE_LIMITED', 'Google Drive asks to be called less often. It is tried again later.', wait);
   }
   if (has('dailyLimitExceeded', 'quotaExceeded', 'downloadQuotaExceeded')) {
@@ -39,12 +39,12 @@ export function driveRefusal(reply: VendorReply): SourceError | undefined {
 }
 
 /** `errors[].reason` of the older form and `details[].reason` of the newer one. */
-function reasonsOf(body: Buffer): readonly string[] {
+function readReasons(body: Buffer): readonly string[] {
   let error: ReturnType<typeof membersOf>;
   try {
     error = membersOf(membersOf(JSON.parse(body.toString('utf8'))).error);
   } catch {
     return [];
   }
-  return [...itemsOf(error.errors), ...itemsOf(error.details)].flatMap((one) => stringOf(membersOf(one).reason) ?? []);
+  return [...readElements(error.errors), ...readElements(error.details)].flatMap((one) => readString(membersOf(one).reason) ?? []);
 }

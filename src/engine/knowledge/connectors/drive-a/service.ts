@@ -1,20 +1,20 @@
 import type { ChangePage, DriveService } from '../drives/drive.ts';
 import { SourceError } from '../error.ts';
 import { type DriveApi, quoted } from './api.ts';
-import { entryOf } from './file.ts';
+import { toEntry } from './file.ts';
 
 /** Google Drive as a service that keeps files in folders. */
 export function driveAService(api: DriveApi, bytesMax: number): DriveService {
   return {
     name: 'Google Drive',
-    entry: async ({ id }) => entryOf(await api.file(id), bytesMax),
+    entry: async ({ id }) => toEntry(await api.file(id), bytesMax),
     async children({ id }, page) {
       try {
-        const found = await api.files({ q: `${quoted(id)} in parents and trashed=false`, pageToken: page });
+        const filePage = await api.files({ q: `${quoted(id)} in parents and trashed=false`, pageToken: page });
         return {
-          entries: found.files.map((file) => entryOf(file, bytesMax)),
-          next: found.nextPageToken,
-          isIncomplete: found.isIncomplete,
+          entries: filePage.files.map((file) => toEntry(file, bytesMax)),
+          next: filePage.nextPageToken,
+          isIncomplete: filePage.isIncomplete,
         };
       } catch (error) {
         // Drive answers 400 to a token that is too old.
@@ -33,15 +33,15 @@ export function driveAService(api: DriveApi, bytesMax: number): DriveService {
     },
     async changes(drive, page) {
       try {
-        const found = await api.changes(drive, page);
+        const changePart = await api.changes(drive, page);
         return {
-          changes: found.changes.map(({ fileId, file }) => ({
+          changes: changePart.changes.map(({ fileId, file }) => ({
             id: fileId,
-            entry: file === undefined ? undefined : entryOf(file, bytesMax),
+            entry: file === undefined ? undefined : toEntry(file, bytesMax),
           })),
-          isReset: found.hasDriveChange && drive !== undefined,
-          next: found.nextPageToken,
-          last: found.newStartPageToken,
+          isReset: changePart.hasDriveChange && drive !== undefined,
+          next: changePart.nextPageToken,
+          last: changePart.newStartPageToken,
         } satisfies ChangePage;
       } catch (error) {
         // Drive answers 400, 404 or 410 to a token that is too old, 403 for a drive that the account lost.

@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { VendorRequest, VendorToken } from '../vendor/client.ts';
@@ -46,19 +46,19 @@ export function createGraphApi(
     const { value, ...reply } = await get(link ?? first);
     // A list without its member is a reply that was cut, and never an empty folder.
     if (!Array.isArray(value)) throw new SourceError('BAD_REPLY', 'OneDrive answered without the list that was asked for.');
-    const nextLink = trail.follow(first, link, linkOf(base, reply['@odata.nextLink']));
-    return { items: value.map(readItem), nextLink, deltaLink: linkOf(base, reply['@odata.deltaLink']) };
+    const nextLink = trail.follow(first, link, toLink(base, reply['@odata.nextLink']));
+    return { items: value.map(readItem), nextLink, deltaLink: toLink(base, reply['@odata.deltaLink']) };
   };
   return {
     item: async (drive, id) => readItem(await get(itemUrl(drive, id))),
-    children: (drive, id, link) => pageAt(`${itemUrl(drive, id)}/children?$top=${pageSize}`, linkOf(base, link)),
+    children: (drive, id, link) => pageAt(`${itemUrl(drive, id)}/children?$top=${pageSize}`, toLink(base, link)),
     search(drive, text, link) {
       const q = encodeURIComponent(text.replaceAll("'", "''"));
-      return pageAt(`${driveUrl(drive)}/root/search(q='${q}')?$top=${pageSize}`, linkOf(base, link));
+      return pageAt(`${driveUrl(drive)}/root/search(q='${q}')?$top=${pageSize}`, toLink(base, link));
     },
     async delta(drive, from) {
       const query = from === latest ? 'token=latest' : `$top=${pageSize}`;
-      const page = await pageAt(`${driveUrl(drive)}/root/delta?${query}`, from === latest ? undefined : linkOf(base, from));
+      const page = await pageAt(`${driveUrl(drive)}/root/delta?${query}`, from === latest ? undefined : toLink(base, from));
       if (page.nextLink === undefined && page.deltaLink === undefined) {
         throw new SourceError('BAD_REPLY', 'OneDrive ended its changes without a link to the next ones.');
       }
@@ -66,10 +66,10 @@ export function createGraphApi(
     },
     async drives() {
       const { value } = await get(`${base}/me/drives?$top=${pageSize}`);
-      const own = stringOf((await get(driveUrl(undefined))).id);
-      return itemsOf(value).flatMap((one) => {
+      const own = readString((await get(driveUrl(undefined))).id);
+      return readElements(value).flatMap((one) => {
         const { id, name } = membersOf(one);
-        return typeof id !== 'string' || id === own ? [] : [{ id, name: stringOf(name) ?? id }];
+        return typeof id !== 'string' || id === own ? [] : [{ id, name: readString(name) ?? id }];
       });
     },
     content: (drive, id) => ({ ...request(`${itemUrl(drive, id)}/content`), headers: { accept: '*/*' } }),
@@ -77,7 +77,7 @@ export function createGraphApi(
 }
 
 /** A link to a further page. @throws SourceError BAD_REPLY for one that leads elsewhere: it would get the token. */
-function linkOf(base: string, link: unknown): string | undefined {
+function toLink(base: string, link: unknown): string | undefined {
   if (typeof link !== 'string' || link === '') return undefined;
   const url = URL.parse(link);
   const own = new URL(`${base}/`);

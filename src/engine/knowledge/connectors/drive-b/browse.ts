@@ -1,4 +1,4 @@
-import { type BrowseEntry, type Browser, pathOf } from '../../connections/browser.ts';
+import { type BrowseEntry, type Browser, joinPlace } from '../../connections/browser.ts';
 import { unreadableKind } from '../../extract/readable.ts';
 import { isHidden } from '../drives/tree.ts';
 import { SourceError } from '../error.ts';
@@ -9,7 +9,7 @@ import { itemRef } from './item-ref.ts';
 /** Lists the account's own drive from its top, and the other drives that it has: these come first at the top. Cost: one call; three at the top. */
 export const browseDriveB: Browser = async (services, connection, { parent, search, cursor }, signal) => {
   const api = createGraphApi(services, await services.tokens.open(connection.id, connection), signal);
-  const link = cursor === undefined ? undefined : linkOf(cursor);
+  const link = cursor === undefined ? undefined : readLink(cursor);
   const { drive, id } = parent === undefined ? { drive: undefined, id: 'root' } : itemRef(parent);
   const isSearch = search !== undefined && search.trim() !== '';
   const page = isSearch ? await api.search(undefined, search.trim(), link) : await api.children(drive, id, link);
@@ -43,7 +43,7 @@ function browsed(item: DriveItem, drive: string | undefined): BrowseEntry {
   return {
     ...{ id, name, kind: hasChildren ? 'folder' : 'file', hasChildren },
     canBeAdded: hasChildren || remote !== undefined || (!isPackage && unreadableKind(name, mimeType) === undefined),
-    path: pathOf(names.map(decoded).join(' / '), name),
+    path: joinPlace(names.map(decoded).join(' / '), name),
   };
 }
 
@@ -56,6 +56,6 @@ function decoded(part: string): string {
 }
 
 /** The API refuses one that leads elsewhere. */
-function linkOf(cursor: string): string {
+function readLink(cursor: string): string {
   return Buffer.from(cursor, 'base64url').toString('utf8');
 }

@@ -1,4 +1,4 @@
-import { isObject, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { isObject, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { ListedItem } from '../connector.ts';
 import type { DriveEntry } from '../drives/drive.ts';
 import { unfitReason } from '../drives/fit.ts';
@@ -29,31 +29,31 @@ export interface DriveItem {
 
 /** @throws SourceError BAD_REPLY for something without an id. */
 export function readItem(value: unknown): DriveItem {
-  const given = membersOf(value);
-  const { id, size, file, folder, package: pack, deleted, root, malware } = given;
+  const members = membersOf(value);
+  const { id, size, file, folder, package: pack, deleted, root, malware } = members;
   if (typeof id !== 'string' || id === '') throw new SourceError('BAD_REPLY', 'OneDrive answered with an item that has no id.');
-  const parent = membersOf(given.parentReference);
-  const remote = membersOf(given.remoteItem);
-  const remoteId = stringOf(remote.id);
-  const remoteDrive = stringOf(membersOf(remote.parentReference).driveId);
+  const parent = membersOf(members.parentReference);
+  const remote = membersOf(members.remoteItem);
+  const remoteId = readString(remote.id);
+  const remoteDrive = readString(membersOf(remote.parentReference).driveId);
   const { quickXorHash } = membersOf(membersOf(file).hashes);
   return {
     id,
-    name: stringOf(given.name) ?? id,
-    parentId: stringOf(parent.id),
-    driveId: stringOf(parent.driveId),
+    name: readString(members.name) ?? id,
+    parentId: readString(parent.id),
+    driveId: readString(parent.driveId),
     isRoot: isObject(root),
     isFolder: isObject(folder) || isObject(root),
     isPackage: isObject(pack),
     isDeleted: isObject(deleted),
     isMalware: isObject(malware),
-    mimeType: stringOf(membersOf(file).mimeType) ?? 'application/octet-stream',
+    mimeType: readString(membersOf(file).mimeType) ?? 'application/octet-stream',
     sizeBytes: typeof size === 'number' ? size : null,
-    url: stringOf(given.webUrl) ?? null,
+    url: readString(members.webUrl) ?? null,
     // The key of the content; the others where a drive has none.
-    changeKey: stringOf(given.cTag) ?? stringOf(quickXorHash) ?? stringOf(given.eTag) ?? null,
+    changeKey: readString(members.cTag) ?? readString(quickXorHash) ?? readString(members.eTag) ?? null,
     remote: remoteId === undefined || remoteDrive === undefined ? undefined : { id: remoteId, driveId: remoteDrive },
-    path: stringOf(parent.path),
+    path: readString(parent.path),
   };
 }
 
@@ -61,7 +61,7 @@ export function readItem(value: unknown): DriveItem {
  * @param drive  the drive that was asked; undefined: the one that the source names.
  * @param bytesMax  larger files are not read.
  */
-export function entryOf(item: DriveItem, drive: string | undefined, bytesMax: number): DriveEntry {
+export function toEntry(item: DriveItem, drive: string | undefined, bytesMax: number): DriveEntry {
   const { id, name, parentId, isDeleted, isFolder, isPackage, remote } = item;
   return {
     ...{ id, name, drive, isGone: isDeleted, isHome: item.isRoot && drive === undefined },
@@ -74,11 +74,11 @@ export function entryOf(item: DriveItem, drive: string | undefined, bytesMax: nu
 
 function listedItem(item: DriveItem, drive: string | undefined, parentUniqueId: string | null, bytesMax: number): ListedItem {
   const { id, name, url, changeKey, mimeType, sizeBytes } = item;
-  const skipped = skipReason(item, bytesMax);
+  const skipNotice = skipReason(item, bytesMax);
   return {
     ...{ uniqueId: id, parentUniqueId, name, url, changeKey, filename: name, mimeType, sizeBytes },
     ...(drive === undefined ? {} : { metadata: { driveId: drive } }),
-    ...(skipped === undefined ? {} : { skipped }),
+    ...(skipNotice === undefined ? {} : { skipped: skipNotice }),
   };
 }
 

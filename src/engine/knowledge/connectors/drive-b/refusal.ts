@@ -1,12 +1,12 @@
-import { membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../../lib/json/json.ts';
 import { SourceError } from '../error.ts';
-import { type VendorReply, waitOf } from '../vendor/client.ts';
+import { type VendorReply, parseWait } from '../vendor/client.ts';
 
 /** What a refusal of Microsoft Graph means where its code says more than its status. */
 export function graphRefusal(reply: VendorReply): SourceError | undefined {
-  const codes = codesOf(reply.body);
+  const codes = readCodes(reply.body);
   if (reply.status === 403 && codes.some((code) => code === 'activityLimitReached' || code === 'throttledRequest')) {
-    const wait = waitOf(reply.headers['retry-after']);
+    const wait = parseWait(reply.headers['retry-after']);
     return new SourceError('RATE_LIMITED', 'OneDrive asks to be called less often. It is tried again later.', wait);
   }
   if (reply.status === 403 && codes.includes('malwareDetected')) {
@@ -17,12 +17,12 @@ export function graphRefusal(reply: VendorReply): SourceError | undefined {
 }
 
 /** The code of an error, and the more exact ones inside it. */
-function codesOf(body: Buffer): readonly string[] {
+function readCodes(body: Buffer): readonly string[] {
   const codes: string[] = [];
   try {
     let error = membersOf(membersOf(JSON.parse(body.toString('utf8'))).error);
     for (let depth = 0; depth < 5; depth += 1) {
-      const code = stringOf(error.code);
+      const code = readString(error.code);
       if (code !== undefined) codes.push(code);
       error = membersOf(error.innerError ?? error.innererror);
     }

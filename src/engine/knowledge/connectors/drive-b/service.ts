@@ -1,7 +1,7 @@
 import type { ChangePage, DriveService } from '../drives/drive.ts';
 import { SourceError } from '../error.ts';
 import { type GraphApi, type ItemPage, latest } from './api.ts';
-import { entryOf } from './item.ts';
+import { toEntry } from './item.ts';
 
 /**
  * OneDrive and SharePoint libraries as a service that keeps files in folders. The changes of a folder are those of its drive: business drives tell
@@ -10,18 +10,18 @@ import { entryOf } from './item.ts';
  * @param home  the drive that the source names; undefined: the account's own.
  */
 export function driveBService(api: GraphApi, home: string | undefined, bytesMax: number): DriveService {
-  const driveOf = (drive: string | undefined) => drive ?? home;
+  const chooseDrive = (drive: string | undefined) => drive ?? home;
   const changePage = ({ items, nextLink, deltaLink }: ItemPage, drive: string | undefined): ChangePage => ({
     changes: items
       .filter(({ isRoot }) => !isRoot)
-      .map((item) => ({ id: item.id, entry: item.isDeleted ? undefined : entryOf(item, drive, bytesMax) })),
+      .map((item) => ({ id: item.id, entry: item.isDeleted ? undefined : toEntry(item, drive, bytesMax) })),
     isReset: false,
     next: nextLink,
     last: nextLink === undefined ? deltaLink : undefined,
   });
   const changes = async (drive: string | undefined, page: string | undefined) => {
     try {
-      return changePage(await api.delta(driveOf(drive), page), drive);
+      return changePage(await api.delta(chooseDrive(drive), page), drive);
     } catch (error) {
       // Graph answers 410 to a link that is too old, 400 or 404 to one that it does not know.
       if (page !== undefined && isLost(error)) return 'expired' as const;
@@ -30,11 +30,11 @@ export function driveBService(api: GraphApi, home: string | undefined, bytesMax:
   };
   return {
     name: 'OneDrive',
-    entry: async ({ id, drive }) => entryOf(await api.item(driveOf(drive), id), drive, bytesMax),
+    entry: async ({ id, drive }) => toEntry(await api.item(chooseDrive(drive), id), drive, bytesMax),
     async children({ id, drive }, page) {
       try {
-        const { items, nextLink } = await api.children(driveOf(drive), id, page);
-        return { entries: items.map((item) => entryOf(item, drive, bytesMax)), next: nextLink, isIncomplete: false };
+        const { items, nextLink } = await api.children(chooseDrive(drive), id, page);
+        return { entries: items.map((item) => toEntry(item, drive, bytesMax)), next: nextLink, isIncomplete: false };
       } catch (error) {
         if (page !== undefined && error instanceof SourceError && error.code === 'UNSUPPORTED') return 'expired';
         throw error;
@@ -42,7 +42,7 @@ export function driveBService(api: GraphApi, home: string | undefined, bytesMax:
     },
     async changesFromNow(drive) {
       try {
-        for (let page = await api.delta(driveOf(drive), latest); ; page = await api.delta(driveOf(drive), page.nextLink)) {
+        for (let page = await api.delta(chooseDrive(drive), latest); ; page = await api.delta(chooseDrive(drive), page.nextLink)) {
           if (page.deltaLink !== undefined) return page.deltaLink;
         }
       } catch (error) {

@@ -4,7 +4,7 @@ import { goneIdsMax } from './full-listing.ts';
 import type { DriveState } from './state.ts';
 import {
   atPlace,
-  existingItemsOf,
+  listExisting,
   haveMoved,
   listedTarget,
   listTree,
@@ -37,32 +37,32 @@ export async function* listChanges(
   const { service, task, changesPlace: place } = context;
   let isAnyMoved = false;
   const tokens: Record<string, string> = {};
-  const gone = new Set<string>();
+  const removedIds = new Set<string>();
   for (const [key, first] of Object.entries(from)) {
     for (let page: string | undefined = first; page !== undefined; ) {
       task.signal.throwIfAborted();
       const part = await service.changes(key === '' ? undefined : key, page);
       if (part === 'expired') return 'expired';
       if (part.isReset) return 'untold';
-      const found = await sortChanges(context, part.changes);
-      if (found === undefined) return 'untold';
+      const sortedChanges = await sortChanges(context, part.changes);
+      if (sortedChanges === undefined) return 'untold';
       isAnyMoved ||= await haveMoved(
         context,
         part.changes.flatMap(({ entry }) => entry ?? []),
       );
-      for (const { uniqueId } of found.items) gone.delete(uniqueId);
-      for (const id of found.goneIds) gone.add(id);
-      if (found.items.length + found.goneIds.length > 0) yield { items: found.items, goneIds: found.goneIds, place };
-      if (found.folders.length > 0) {
+      for (const { uniqueId } of sortedChanges.items) removedIds.delete(uniqueId);
+      for (const id of sortedChanges.goneIds) removedIds.add(id);
+      if (sortedChanges.items.length + sortedChanges.goneIds.length > 0) yield { items: sortedChanges.items, goneIds: sortedChanges.goneIds, place };
+      if (sortedChanges.folders.length > 0) {
         // Changes that were cut off are read anew: a place within them would be taken for one of a listing.
-        const { isComplete } = yield* atPlace(listTree(context, { pending: found.folders, isIncomplete: false }), place);
+        const { isComplete } = yield* atPlace(listTree(context, { pending: sortedChanges.folders, isIncomplete: false }), place);
         if (!isComplete) return 'untold';
       }
       if (part.last !== undefined) tokens[key] = part.last;
       page = part.next;
     }
   }
-  return { tokens, goneIds: [...gone], isAnyMoved };
+  return { tokens, goneIds: [...removedIds], isAnyMoved };
 }
 
 /** Lists what changed since the last run. @returns the state for the next run; undefined when everything has to be listed. */
@@ -70,18 +70,18 @@ export async function* listSince(
   context: TreeContext,
   state: DriveState,
 ): AsyncGenerator<ListedPage, DriveState | undefined, void> {
-  const { task, watched, feeds } = context;
+  const { task, watched: watchedIds, feeds } = context;
   // More than half of a source goes only when a second run agrees, and changes are told once.
-  const again = await existingItemsOf(task, state.goneIds);
+  const again = await listExisting(task, state.goneIds);
   if (again.length > 0) yield { items: [], goneIds: again, place: context.changesPlace };
   const read = yield* listChanges(context, state.tokens);
   if (typeof read === 'string') return undefined;
-  const goneIds = [...new Set([...read.goneIds, ...(await existingItemsOf(task, again))])];
+  const goneIds = [...new Set([...read.goneIds, ...(await listExisting(task, again))])];
   // Shortcuts that are new may lead to other drives.
-  const begun = [...feeds].filter(([key]) => !(key in state.tokens));
-  const isFollowed = begun.every(([, token]) => token !== undefined) && !watched.areTooMany && goneIds.length <= goneIdsMax;
-  const tokens = isFollowed ? { ...(Object.fromEntries(begun) as Record<string, string>), ...read.tokens } : {};
-  return { ...state, ...watched.toState(), tokens, goneIds: isFollowed ? goneIds : [], runs: state.runs + 1 };
+  const newFeeds = [...feeds].filter(([key]) => !(key in state.tokens));
+  const isFollowed = newFeeds.every(([, token]) => token !== undefined) && !watchedIds.areTooMany && goneIds.length <= goneIdsMax;
+  const tokens = isFollowed ? { ...(Object.fromEntries(newFeeds) as Record<string, string>), ...read.tokens } : {};
+  return { ...state, ...watchedIds.toState(), tokens, goneIds: isFollowed ? goneIds : [], runs: state.runs + 1 };
 }
 
 /** Undefined: a folder or a shortcut of the source was taken away, and what it led to is not told. */
@@ -92,28 +92,28 @@ async function sortChanges(
   | { readonly items: readonly ListedItem[]; readonly folders: readonly PendingFolder[]; readonly goneIds: readonly string[] }
   | undefined
 > {
-  const { watched, task } = context;
+  const { watched: watchedIds, task } = context;
   // Services repeat what changed twice: the last one wins.
   const latest = new Map(changes.map(({ id, entry }) => [id, entry?.isGone === true ? undefined : entry]));
   const items: ListedItem[] = [];
   const outside: string[] = [];
-  const entered: { readonly parent: string; readonly entry: DriveEntry }[] = [];
+  const enteredFolders: { readonly parent: string; readonly entry: DriveEntry }[] = [];
   for (const [id, entry] of latest) {
-    const parent = entry?.parents.find((one) => watched.folders.has(one));
-    const isInside = entry !== undefined && (parent !== undefined || watched.entries.has(id));
-    if (watched.folders.has(id) || watched.shortcuts.has(id)) {
+    const parent = entry?.parents.find((one) => watchedIds.folders.has(one));
+    const isInside = entry !== undefined && (parent !== undefined || watchedIds.entries.has(id));
+    if (watchedIds.folders.has(id) || watchedIds.shortcuts.has(id)) {
       if (!isInside) return undefined;
     } else if (entry !== undefined && parent !== undefined) {
       if (entry.kind === 'file') items.push(entry.listed(parent));
-      else entered.push({ parent, entry });
-    } else if (entry !== undefined && watched.targets.has(id)) items.push(listedTarget(entry));
+      else enteredFolders.push({ parent, entry });
+    } else if (entry !== undefined && watchedIds.targets.has(id)) items.push(listedTarget(entry));
     else outside.push(id);
   }
   const folders: PendingFolder[] = [];
-  for (const { parent, entry } of entered) {
-    const found = await sortOut(context, parent, [entry]);
-    items.push(...found.items);
-    folders.push(...found.folders);
+  for (const { parent, entry } of enteredFolders) {
+    const sortedEntries = await sortOut(context, parent, [entry]);
+    items.push(...sortedEntries.items);
+    folders.push(...sortedEntries.folders);
   }
-  return { items, folders, goneIds: await existingItemsOf(task, outside) };
+  return { items, folders, goneIds: await listExisting(task, outside) };
 }

@@ -1,9 +1,9 @@
-import { membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../../lib/json/json.ts';
 import type { ListedItem, ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { ChangePage, DriveEntry, DriveService } from './drive.ts';
 import { type DriveState, WatchedIds } from './state.ts';
-import { atPlace, existingItemsOf, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
+import { atPlace, listExisting, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
 
 /** How often a listing begins anew because the service forgot where it was. */
 const restartsMax = 3;
@@ -27,11 +27,11 @@ export async function* listEverything(
   since: Pick<DriveState, 'rootId' | 'fullAt' | 'runs'>,
   hasNamed: boolean,
 ): AsyncGenerator<ListedPage, ListingEnd, void> {
-  let page = pageOf(task.place, root.id);
-  const watched = new WatchedIds();
-  const context: TreeContext = { service, task, watched, feeds: new Map([['', undefined]]), changesPlace: null };
-  watched.entries.add(root.id);
-  watched.folders.add(root.id);
+  let page = readPage(task.place, root.id);
+  const watchedIds = new WatchedIds();
+  const context: TreeContext = { service, task, watched: watchedIds, feeds: new Map([['', undefined]]), changesPlace: null };
+  watchedIds.entries.add(root.id);
+  watchedIds.folders.add(root.id);
   let hasAllFolders = !hasNamed;
   let isComplete = true;
   let restarts = 0;
@@ -49,17 +49,17 @@ export async function* listEverything(
     }
     const { items, folders, goneIds } = await sortPart(context, root.id, part);
     // What shortcuts lead to comes first: the page is read anew when that is cut off.
-    const elsewhere = yield* atPlace(listTree(context, { pending: folders, isIncomplete: false }), placeOf(root.id, page));
+    const elsewhere = yield* atPlace(listTree(context, { pending: folders, isIncomplete: false }), toPlace(root.id, page));
     isComplete &&= elsewhere.isComplete;
-    if (items.length + goneIds.length > 0) yield { items, goneIds, place: placeOf(root.id, part.next) };
+    if (items.length + goneIds.length > 0) yield { items, goneIds, place: toPlace(root.id, part.next) };
     page = part.next;
     if (part.last === undefined) continue;
     if (!isComplete) return { isComplete };
     context.feeds.set('', part.last);
     const feeds = [...context.feeds].filter((feed): feed is [string, string] => feed[1] !== undefined);
     // After an interruption the folders of the first part are not known, and what it named may be gone since. The next run lists everything.
-    const isFollowed = hasAllFolders && feeds.length === context.feeds.size && !watched.areTooMany;
-    const ids = isFollowed ? watched.toState() : new WatchedIds().toState();
+    const isFollowed = hasAllFolders && feeds.length === context.feeds.size && !watchedIds.areTooMany;
+    const ids = isFollowed ? watchedIds.toState() : new WatchedIds().toState();
     const tokens = isFollowed ? Object.fromEntries(feeds) : {};
     return { isComplete, state: { ...since, ...ids, tokens, goneIds: [] } satisfies DriveState };
   }
@@ -71,25 +71,25 @@ async function sortPart(context: TreeContext, rootId: string, part: ChangePage) 
   const latest = new Map(part.changes.map(({ id, entry }) => [id, entry?.isGone === true ? undefined : entry]));
   const items: ListedItem[] = [];
   const folders: PendingFolder[] = [];
-  const gone: string[] = [];
+  const removedIds: string[] = [];
   for (const [id, entry] of latest) {
     if (id === rootId) continue;
-    if (entry === undefined) gone.push(id);
+    if (entry === undefined) removedIds.push(id);
     else if (entry.kind === 'folder') context.watched.folders.add(id);
     else {
-      const found = await sortOut(context, entry.parents[0] ?? rootId, [entry]);
-      items.push(...found.items);
-      folders.push(...found.folders);
+      const sortedEntries = await sortOut(context, entry.parents[0] ?? rootId, [entry]);
+      items.push(...sortedEntries.items);
+      folders.push(...sortedEntries.folders);
     }
   }
-  return { items, folders, goneIds: await existingItemsOf(context.task, gone) };
+  return { items, folders, goneIds: await listExisting(context.task, removedIds) };
 }
 
-function placeOf(rootId: string, page: string | undefined): EverythingPlace {
+function toPlace(rootId: string, page: string | undefined): EverythingPlace {
   return { rootId, page: page ?? null };
 }
 
-function pageOf(place: unknown, rootId: string): string | undefined {
-  const given = membersOf(place);
-  return given.rootId === rootId ? stringOf(given.page) : undefined;
+function readPage(place: unknown, rootId: string): string | undefined {
+  const members = membersOf(place);
+  return members.rootId === rootId ? readString(members.page) : undefined;
 }

@@ -1,5 +1,5 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
-import { type DriveState, idsOf } from './state.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
+import { type DriveState, readIds } from './state.ts';
 import { readTreePlace, type TreePlace } from './tree.ts';
 
 type Ids = Pick<DriveState, 'folderIds' | 'entryIds' | 'shortcutIds' | 'targetIds'>;
@@ -33,31 +33,31 @@ export interface ReadFolderPlace {
 
 /** @returns undefined for a place that cannot be used, such as that of another root. */
 export function readFolderPlace(value: unknown, rootId: string): ReadFolderPlace | undefined {
-  const given = membersOf(value);
-  const tree = given.tree === null ? null : readTreePlace(given.tree);
-  if (given.rootId !== rootId || tree === undefined) return undefined;
-  const ids = membersOf(given.ids);
+  const members = membersOf(value);
+  const tree = members.tree === null ? null : readTreePlace(members.tree);
+  if (members.rootId !== rootId || tree === undefined) return undefined;
+  const ids = membersOf(members.ids);
   return {
     tree,
-    fullAt: stringOf(given.fullAt),
-    feeds: pairsOf(given.feeds).map(([drive, token]) => [drive ?? '', token] as const),
-    parents: pairsOf(ids.parents).map(([id, folderId]) => [id ?? '', folderId ?? ''] as const),
-    entryIds: idsOf(given.entryIds),
+    fullAt: readString(members.fullAt),
+    feeds: readPairs(members.feeds).map(([drive, token]) => [drive ?? '', token] as const),
+    parents: readPairs(ids.parents).map(([id, folderId]) => [id ?? '', folderId ?? ''] as const),
+    entryIds: readIds(members.entryIds),
     ids: !Array.isArray(ids.folderIds)
       ? undefined
       : {
-          folderIds: idsOf(ids.folderIds),
-          entryIds: idsOf(ids.entryIds),
-          shortcutIds: idsOf(ids.shortcutIds),
-          targetIds: idsOf(ids.targetIds),
+          folderIds: readIds(ids.folderIds),
+          entryIds: readIds(ids.entryIds),
+          shortcutIds: readIds(ids.shortcutIds),
+          targetIds: readIds(ids.targetIds),
         },
-    isMixed: given.isMixed === true,
+    isMixed: members.isMixed === true,
   };
 }
 
-function pairsOf(value: unknown): readonly (readonly [string | undefined, string | undefined])[] {
-  return itemsOf(value).map((pair) => {
-    const [first, second] = itemsOf(pair);
-    return [stringOf(first), stringOf(second)] as const;
+function readPairs(value: unknown): readonly (readonly [string | undefined, string | undefined])[] {
+  return readElements(value).map((pair) => {
+    const [first, second] = readElements(pair);
+    return [readString(first), readString(second)] as const;
   });
 }

@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../../lib/json/json.ts';
 import type { ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { listChanges, listSince } from './changes.ts';
@@ -7,7 +7,7 @@ import { listEverything } from './everything.ts';
 import { type FolderPlace, readFolderPlace } from './folder-place.ts';
 import { isFullDue, placeIdsMax } from './full-listing.ts';
 import { type DriveState, readState, WatchedIds } from './state.ts';
-import { followDrive, isHidden, listTree, pendingOf, type TreeContext, type TreePlace } from './tree.ts';
+import { followDrive, isHidden, listTree, toPendingFolder, type TreeContext, type TreePlace } from './tree.ts';
 
 /** What a source names, through a shortcut. */
 export interface SourceRoot {
@@ -61,8 +61,8 @@ interface ChangesPlace {
 }
 
 function isChangesPlace(value: unknown, rootId: string): boolean {
-  const given = membersOf(value);
-  return given.rootId === rootId && given.isChanges === true;
+  const members = membersOf(value);
+  return members.rootId === rootId && members.isChanges === true;
 }
 
 interface FolderListing {
@@ -87,37 +87,37 @@ async function* listFolder({
   hasNamed,
 }: FolderListing): AsyncGenerator<ListedPage, ListingEnd, void> {
   const cut = readFolderPlace(task.place, root.id);
-  const watched = new WatchedIds(cut?.ids);
+  const watchedIds = new WatchedIds(cut?.ids);
   const feeds = new Map(cut?.feeds);
-  const begun = {
+  const initialState = {
     rootId: root.id,
     fullAt: cut?.fullAt ?? since.fullAt,
     // Items that were named before the changes are followed from: nothing tells whether they are still there.
     isMixed: cut === undefined ? hasNamed : cut.isMixed,
   };
   const placeAt = (tree: TreePlace | null): FolderPlace => ({
-    ...begun,
+    ...initialState,
     tree,
     feeds: [...feeds].map(([drive, token]) => [drive, token ?? null]),
-    entryIds: [...watched.entries],
-    ids: watched.size > placeIdsMax ? null : { ...watched.toState(), parents: [...watched.parents] },
+    entryIds: [...watchedIds.entries],
+    ids: watchedIds.size > placeIdsMax ? null : { ...watchedIds.toState(), parents: [...watchedIds.parents] },
   });
   const context: TreeContext = {
-    ...{ service, task, watched, feeds },
+    ...{ service, task, watched: watchedIds, feeds },
     get changesPlace() {
       return placeAt(null);
     },
   };
-  watched.entries.add(root.id);
-  for (const [id, folderId] of cut?.parents ?? []) watched.parents.set(id, folderId);
+  watchedIds.entries.add(root.id);
+  for (const [id, folderId] of cut?.parents ?? []) watchedIds.parents.set(id, folderId);
   // Shortcuts make loops: what they led to before the listing was cut off is not listed again.
   for (const id of cut?.entryIds ?? []) {
-    watched.entries.add(id);
-    watched.folders.add(id);
+    watchedIds.entries.add(id);
+    watchedIds.folders.add(id);
   }
   if (cut === undefined) await followDrive(context, root.drive);
   if (cut?.tree !== null) {
-    const pages = listTree(context, cut?.tree ?? { pending: [pendingOf(root)], isIncomplete: false }, root.id);
+    const pages = listTree(context, cut?.tree ?? { pending: [toPendingFolder(root)], isIncomplete: false }, root.id);
     for (let step = await pages.next(); ; step = await pages.next()) {
       if (step.done !== true) {
         yield { ...step.value, place: placeAt(step.value.place) };
@@ -130,7 +130,7 @@ async function* listFolder({
   }
   // Without the folders of the first part nobody can say which changes are of this source.
   if (cut !== undefined && cut.ids === undefined) return { isComplete: false };
-  return yield* catchUp(context, { ...since, fullAt: begun.fullAt }, { isResumed: cut !== undefined, isMixed: begun.isMixed });
+  return yield* catchUp(context, { ...since, fullAt: initialState.fullAt }, { isResumed: cut !== undefined, isMixed: initialState.isMixed });
 }
 
 /**
@@ -143,18 +143,18 @@ async function* catchUp(
   since: Pick<DriveState, 'rootId' | 'fullAt' | 'runs'>,
   { isResumed, isMixed }: { readonly isResumed: boolean; readonly isMixed: boolean },
 ): AsyncGenerator<ListedPage, ListingEnd, void> {
-  const { watched, feeds } = context;
-  const begun = [...feeds].filter((feed): feed is [string, string] => feed[1] !== undefined);
-  const hasAllFeeds = begun.length === feeds.size;
+  const { watched: watchedIds, feeds } = context;
+  const startedFeeds = [...feeds].filter((feed): feed is [string, string] => feed[1] !== undefined);
+  const hasAllFeeds = startedFeeds.length === feeds.size;
   if (isResumed && !hasAllFeeds) return { isComplete: false };
-  const read = yield* listChanges(context, Object.fromEntries(begun));
+  const read = yield* listChanges(context, Object.fromEntries(startedFeeds));
   // Without changes to go on from, each run lists everything.
-  const unfollowed = { isComplete: true, state: { ...since, ...new WatchedIds().toState(), tokens: {}, goneIds: [] } };
-  if (read === 'expired') return isResumed ? { isComplete: false } : unfollowed;
+  const unfollowedEnd = { isComplete: true, state: { ...since, ...new WatchedIds().toState(), tokens: {}, goneIds: [] } };
+  if (read === 'expired') return isResumed ? { isComplete: false } : unfollowedEnd;
   if (read === 'untold' || read.goneIds.length > 0 || read.isAnyMoved) return { isComplete: false };
   // Changes may lead to further drives.
-  if (isMixed || watched.areTooMany || feeds.size > begun.length || !hasAllFeeds) return unfollowed;
-  return { isComplete: true, state: { ...since, ...watched.toState(), tokens: read.tokens, goneIds: [] } satisfies DriveState };
+  if (isMixed || watchedIds.areTooMany || feeds.size > startedFeeds.length || !hasAllFeeds) return unfollowedEnd;
+  return { isComplete: true, state: { ...since, ...watchedIds.toState(), tokens: read.tokens, goneIds: [] } satisfies DriveState };
 }
 
 /** A file that is not there any more was deleted. Whether a folder was, or is only hidden, nobody can say: what was in it is kept. */
@@ -173,13 +173,13 @@ async function* listMissing(task: ListTask): AsyncGenerator<ListedPage, ListingE
 /** Finds what a source names. Undefined when it is not there; its errors say what to do. */
 export async function findRoot(service: DriveService, ref: EntryRef): Promise<DriveEntry | undefined> {
   try {
-    const named = await service.entry(ref);
-    const root = named.kind === 'shortcut' && named.target !== undefined ? await service.entry(named.target) : named;
+    const rootEntry = await service.entry(ref);
+    const root = rootEntry.kind === 'shortcut' && rootEntry.target !== undefined ? await service.entry(rootEntry.target) : rootEntry;
     if (!root.isGone) return root;
   } catch (error) {
     if (error instanceof SourceError && error.code === 'NOT_FOUND') return undefined;
     if (!isHidden(error)) throw error;
-    const message = stringOf(membersOf(error).message) ?? '';
+    const message = readString(membersOf(error).message) ?? '';
     throw new SourceError('FORBIDDEN', `${message} Share the file or folder with that account, or remove this source.`);
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import { type SinceFull, watchedIdsMax } from './full-listing.ts';
 
 /**
@@ -24,19 +24,19 @@ export interface DriveState extends SinceFull {
 
 /** @returns undefined for a state that cannot be used, such as that of another root. */
 export function readState(value: unknown, rootId: string): DriveState | undefined {
-  const given = membersOf(value);
-  const tokens = Object.entries(membersOf(given.tokens)).filter(
+  const members = membersOf(value);
+  const tokens = Object.entries(membersOf(members.tokens)).filter(
     (token): token is [string, string] => typeof token[1] === 'string',
   );
-  const { fullAt, runs } = given;
-  if (given.rootId !== rootId || tokens.length === 0 || typeof fullAt !== 'string' || typeof runs !== 'number') return undefined;
+  const { fullAt, runs } = members;
+  if (members.rootId !== rootId || tokens.length === 0 || typeof fullAt !== 'string' || typeof runs !== 'number') return undefined;
   return {
     ...{ rootId, fullAt, runs, tokens: Object.fromEntries(tokens) },
-    folderIds: idsOf(given.folderIds),
-    entryIds: idsOf(given.entryIds),
-    shortcutIds: idsOf(given.shortcutIds),
-    targetIds: idsOf(given.targetIds),
-    goneIds: idsOf(given.goneIds),
+    folderIds: readIds(members.folderIds),
+    entryIds: readIds(members.entryIds),
+    shortcutIds: readIds(members.shortcutIds),
+    targetIds: readIds(members.targetIds),
+    goneIds: readIds(members.goneIds),
   };
 }
 
@@ -74,6 +74,6 @@ export class WatchedIds {
   }
 }
 
-export function idsOf(value: unknown): readonly string[] {
-  return itemsOf(value).flatMap((id) => stringOf(id) ?? []);
+export function readIds(value: unknown): readonly string[] {
+  return readElements(value).flatMap((id) => readString(id) ?? []);
 }

@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { ListedItem, ListedPage, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { DriveEntry, DriveService } from './drive.ts';
@@ -35,16 +35,16 @@ export interface TreeContext {
 /** How often a listing begins a folder anew because a token of its pages is too old. */
 const restartsMax = 10;
 
-export function pendingOf({ id, name, drive }: DriveEntry): PendingFolder {
+export function toPendingFolder({ id, name, drive }: DriveEntry): PendingFolder {
   return { id, name: name.slice(0, 100), ...(drive === undefined ? {} : { drive }) };
 }
 
 export function readTreePlace(value: unknown): TreePlace | undefined {
   const { pending, page, isIncomplete } = membersOf(value);
-  const folders = itemsOf(pending).flatMap((one): PendingFolder[] => {
+  const folders = readElements(pending).flatMap((one): PendingFolder[] => {
     const { id, name, drive } = membersOf(one);
     if (typeof id !== 'string') return [];
-    return [{ id, name: stringOf(name) ?? id, ...(typeof drive === 'string' ? { drive } : {}) }];
+    return [{ id, name: readString(name) ?? id, ...(typeof drive === 'string' ? { drive } : {}) }];
   });
   if (folders.length === 0) return undefined;
   return { pending: folders, isIncomplete: isIncomplete === true, ...(typeof page === 'string' ? { page } : {}) };
@@ -63,11 +63,11 @@ export async function* listTree(
   begin: TreePlace,
   rootId?: string,
 ): AsyncGenerator<TreePage, { readonly isComplete: boolean }, void> {
-  const { service, task, watched } = context;
+  const { service, task, watched: watchedIds } = context;
   const pending = [...begin.pending];
   let { page, isIncomplete } = begin;
   let restarts = 0;
-  for (const { id } of pending) watched.folders.add(id);
+  for (const { id } of pending) watchedIds.folders.add(id);
   for (let folder = pending.at(-1); folder !== undefined; folder = pending.at(-1)) {
     task.signal.throwIfAborted();
     task.progress(folder.name);
@@ -83,15 +83,15 @@ export async function* listTree(
       page = undefined;
       continue;
     }
-    const found = part === undefined ? { items: [], folders: [] } : await sortOut(context, id, part.entries);
+    const sortedEntries = part === undefined ? { items: [], folders: [] } : await sortOut(context, id, part.entries);
     // A folder that went away while it was listed: what was in it may be elsewhere. What was moved here meanwhile left a gap where it was.
     isIncomplete ||= part === undefined || part.isIncomplete || (await haveMoved(context, part.entries));
     page = part?.next;
     if (page === undefined) pending.pop();
     // Below the folder that is listed now: its pages are read to their end first, because tokens of pages expire.
-    pending.splice(page === undefined ? pending.length : -1, 0, ...found.folders);
+    pending.splice(page === undefined ? pending.length : -1, 0, ...sortedEntries.folders);
     const place: TreePlace = { pending: [...pending], isIncomplete, ...(page === undefined ? {} : { page }) };
-    if (found.items.length > 0) yield { items: found.items, place };
+    if (sortedEntries.items.length > 0) yield { items: sortedEntries.items, place };
   }
   return { isComplete: !isIncomplete };
 }
@@ -108,7 +108,7 @@ export async function* atPlace<End>(
 }
 
 /** Those ids that items of the source have. */
-export async function existingItemsOf(task: Pick<ListTask, 'known'>, ids: readonly string[]): Promise<readonly string[]> {
+export async function listExisting(task: Pick<ListTask, 'known'>, ids: readonly string[]): Promise<readonly string[]> {
   return ids.length === 0 ? [] : [...(await task.known(ids)).keys()];
 }
 
@@ -117,17 +117,17 @@ export async function existingItemsOf(task: Pick<ListTask, 'known'>, ids: readon
  * no page named.
  */
 export async function haveMoved(
-  { task, watched }: Pick<TreeContext, 'task' | 'watched'>,
+  { task, watched: watchedIds }: Pick<TreeContext, 'task' | 'watched'>,
   entries: readonly DriveEntry[],
 ): Promise<boolean> {
   const present = entries.filter(({ isGone, parents }) => !isGone && parents.length > 0);
-  const isElsewhere = ({ id, parents }: DriveEntry) => !parents.includes(watched.parents.get(id) ?? parents[0] ?? '');
+  const isElsewhere = ({ id, parents }: DriveEntry) => !parents.includes(watchedIds.parents.get(id) ?? parents[0] ?? '');
   if (present.some((entry) => entry.kind !== 'file' && isElsewhere(entry))) return true;
   const files = present.filter(({ kind }) => kind === 'file');
   if (files.length === 0) return false;
-  const known = await task.known(files.map(({ id }) => id));
+  const existingItems = await task.known(files.map(({ id }) => id));
   return files.some(({ id, parents }) => {
-    const { isListed, parentUniqueId } = known.get(id) ?? { isListed: false, parentUniqueId: null };
+    const { isListed, parentUniqueId } = existingItems.get(id) ?? { isListed: false, parentUniqueId: null };
     return isListed && parentUniqueId !== null && !parents.includes(parentUniqueId);
   });
 }
@@ -138,29 +138,29 @@ export async function sortOut(
   folderId: string,
   entries: readonly DriveEntry[],
 ): Promise<{ readonly items: readonly ListedItem[]; readonly folders: readonly PendingFolder[] }> {
-  const { watched, service } = context;
+  const { watched: watchedIds, service } = context;
   const items: ListedItem[] = [];
   const folders: PendingFolder[] = [];
   const enter = async (folder: DriveEntry) => {
-    if (watched.folders.has(folder.id)) return;
-    watched.folders.add(folder.id);
+    if (watchedIds.folders.has(folder.id)) return;
+    watchedIds.folders.add(folder.id);
     await followDrive(context, folder.drive);
-    folders.push(pendingOf(folder));
+    folders.push(toPendingFolder(folder));
   };
   for (const entry of entries) {
     if (entry.isGone) continue;
-    if (entry.kind !== 'file' && !watched.parents.has(entry.id)) watched.parents.set(entry.id, folderId);
+    if (entry.kind !== 'file' && !watchedIds.parents.has(entry.id)) watchedIds.parents.set(entry.id, folderId);
     if (entry.kind === 'folder') await enter(entry);
     else if (entry.kind === 'file') items.push(entry.listed(folderId));
     else {
-      watched.shortcuts.add(entry.id);
-      const target = await targetOf(service, entry);
+      watchedIds.shortcuts.add(entry.id);
+      const target = await findTarget(service, entry);
       if (target === undefined) items.push(listedDangling(entry, folderId));
       else if (target.kind === 'folder') {
-        watched.entries.add(target.id);
+        watchedIds.entries.add(target.id);
         await enter(target);
       } else {
-        watched.targets.add(target.id);
+        watchedIds.targets.add(target.id);
         await followDrive(context, target.drive);
         items.push(listedTarget(target));
       }
@@ -184,11 +184,11 @@ export function listedTarget(target: DriveEntry): ListedItem {
 }
 
 /** What a shortcut leads to; undefined when that is gone or hidden. */
-export async function targetOf(service: DriveService, { target }: DriveEntry): Promise<DriveEntry | undefined> {
+export async function findTarget(service: DriveService, { target }: DriveEntry): Promise<DriveEntry | undefined> {
   if (target === undefined) return undefined;
   try {
-    const found = await service.entry(target);
-    return found.isGone || found.kind === 'shortcut' ? undefined : found;
+    const targetEntry = await service.entry(target);
+    return targetEntry.isGone || targetEntry.kind === 'shortcut' ? undefined : targetEntry;
   } catch (error) {
     if (isHidden(error)) return undefined;
     throw error;

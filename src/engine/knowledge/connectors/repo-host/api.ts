@@ -66,13 +66,13 @@ export class RepoHostApi {
     for (let page = 1; page <= pagesMax; page += 1) {
       const path = `/installation/repositories?per_page=${perPage}&page=${page}`;
       const { repositories, total_count: total } = membersOf(await this.#json(path, signal));
-      const found = listOf(repositories).map(repositoryOf);
+      const readableRepositories = readList(repositories).map(readRepository);
       // Pages are numbered: one that holds what an earlier one held is that page again.
-      const content = found.map(({ id }) => id).join();
-      if (found.length > 0) last = trail.follow('repositories', last, content);
-      for (const { id } of found) ids.add(id);
-      yield found;
-      if (found.length === perPage) continue;
+      const content = readableRepositories.map(({ id }) => id).join();
+      if (readableRepositories.length > 0) last = trail.follow('repositories', last, content);
+      for (const { id } of readableRepositories) ids.add(id);
+      yield readableRepositories;
+      if (readableRepositories.length === perPage) continue;
       if (typeof total !== 'number' || ids.size >= total) return;
       throw new SourceError('BAD_REPLY', `The repository host named ${ids.size} of ${total} repositories of the installation.`);
     }
@@ -81,7 +81,7 @@ export class RepoHostApi {
 
   /** @returns undefined when it is not there, or the installation may not see it. */
   async repository(fullName: string, signal: AbortSignal): Promise<Repository | undefined> {
-    return missingIsUndefined(async () => repositoryOf(await this.#json(`/repos/${inPath(fullName)}`, signal)));
+    return missingIsUndefined(async () => readRepository(await this.#json(`/repos/${inPath(fullName)}`, signal)));
   }
 
   /** @returns undefined for an empty repository. */
@@ -90,7 +90,7 @@ export class RepoHostApi {
     const reply = await this.#services.vendors.send(this.request(path, { accept: [409] }), signal);
     if (reply.status === 409) return undefined;
     const { sha, commit } = membersOf(parsed(reply));
-    return { commit: textOf(sha), tree: textOf(membersOf(membersOf(commit).tree).sha) };
+    return { commit: readText(sha), tree: readText(membersOf(membersOf(commit).tree).sha) };
   }
 
   /** The entries of a tree; `isTruncated`: the host left some out. */
@@ -104,8 +104,8 @@ export class RepoHostApi {
     const { tree, truncated } = membersOf(await this.#json(path, signal));
     const files: TreeFile[] = [];
     const folders: TreeFolder[] = [];
-    for (const entry of listOf(tree).map(membersOf)) {
-      const place = { path: textOf(entry.path), sha: textOf(entry.sha) };
+    for (const entry of readList(tree).map(membersOf)) {
+      const place = { path: readText(entry.path), sha: readText(entry.sha) };
       // Links and modules of other repositories are neither.
       if (entry.type === 'blob' && entry.mode !== '120000') files.push({ ...place, sizeBytes: Number(entry.size ?? 0) });
       else if (entry.type === 'tree') folders.push(place);
@@ -119,7 +119,7 @@ export class RepoHostApi {
 }
 
 /** A list without its member is a reply that was cut, and never an empty repository. */
-function listOf(value: unknown): readonly unknown[] {
+function readList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value))
     throw new SourceError('BAD_REPLY', 'The repository host answered without the list that was asked for.');
   return value;
@@ -139,10 +139,10 @@ async function missingIsUndefined<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-function repositoryOf(given: unknown): Repository {
-  const { id, full_name: fullName, default_branch: branch, html_url: htmlUrl } = membersOf(given);
+function readRepository(repositoryJson: unknown): Repository {
+  const { id, full_name: fullName, default_branch: branch, html_url: htmlUrl } = membersOf(repositoryJson);
   if (typeof id !== 'number') throw new SourceError('BAD_REPLY', 'The repository host named a repository without an id.');
-  return { id, fullName: textOf(fullName), branch: textOf(branch), htmlUrl: textOf(htmlUrl) };
+  return { id, fullName: readText(fullName), branch: readText(branch), htmlUrl: readText(htmlUrl) };
 }
 
 function parsed(reply: VendorReply): unknown {
@@ -153,7 +153,7 @@ function parsed(reply: VendorReply): unknown {
   }
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   if (typeof value !== 'string' || value === '')
     throw new SourceError('BAD_REPLY', 'The repository host left out a part of its answer.');
   return value;

@@ -7,25 +7,25 @@ export const browseRepoHost: Browser = async (services, { installationId, orgId,
   if (installationId === null) throw new SourceError('CONFIGURATION', 'The connection names no installation.');
   const api = new RepoHostApi(services, await services.installations.open(installationId, { orgId, ownerUserId }));
   const words = (search ?? '').trim().toLowerCase();
-  const wanted = readCursor(cursor);
-  const found: Repository[] = [];
+  const pageNumber = readCursor(cursor);
+  const repositoryList: Repository[] = [];
   let page = 0;
   let isLast = true;
   for await (const repositories of api.installationRepositories(signal)) {
     page += 1;
-    if (words !== '') found.push(...repositories.filter(({ fullName }) => fullName.toLowerCase().includes(words)));
-    else if (page === wanted) found.push(...repositories);
+    if (words !== '') repositoryList.push(...repositories.filter(({ fullName }) => fullName.toLowerCase().includes(words)));
+    else if (page === pageNumber) repositoryList.push(...repositories);
     // One page further shows whether there is one.
-    isLast = page <= wanted;
-    if (words === '' && page > wanted) break;
+    isLast = page <= pageNumber;
+    if (words === '' && page > pageNumber) break;
   }
-  const entries = found
+  const entries = repositoryList
     .slice(0, entriesMax)
     .map(
       ({ fullName }) =>
         ({ id: fullName, name: fullName, kind: 'repository', hasChildren: false, canBeAdded: true, path: fullName }) as const,
     );
-  return { entries, nextCursor: words !== '' || isLast ? null : String(wanted + 1) };
+  return { entries, nextCursor: words !== '' || isLast ? null : String(pageNumber + 1) };
 };
 
 const entriesMax = 100;

@@ -4,7 +4,7 @@ import { membersOf } from '../../../../lib/json/json.ts';
 import type { Connector, ConnectorServices, FetchTask, ListedItem, ListedPage, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { type Head, inPath, RepoHostApi, type Repository, type TreeFile } from './api.ts';
-import { fileBytesMax, isText, type Skipped, skippedOf } from './selection.ts';
+import { fileBytesMax, isText, type Skipped, findSkipReason } from './selection.ts';
 import { filesOfTarball } from './tarball.ts';
 
 const itemsAtOnce = 100;
@@ -27,10 +27,10 @@ export function createRepoHost(services: ConnectorServices): Connector {
   return {
     async *list(task) {
       const api = await open(services, task);
-      const before = stateOf(task.state).trees;
-      let place = placeOf(task.place);
+      const before = readState(task.state).trees;
+      let place = readPlace(task.place);
       const trees: Record<string, string> = { ...place.trees };
-      const { repositories, isComplete } = await repositoriesOf(api, task);
+      const { repositories, isComplete } = await loadRepositories(api, task);
       for (const repository of repositories) {
         if (repository.id <= place.after) continue;
         task.progress(repository.fullName);
@@ -69,28 +69,28 @@ async function open(services: ConnectorServices, { source }: Pick<ListTask | Fet
 }
 
 /** In the order of their ids. One that a source names and that is not there is missing from a complete listing, as a deleted one is. */
-async function repositoriesOf(
+async function loadRepositories(
   api: RepoHostApi,
   { source, signal }: ListTask,
 ): Promise<{ readonly repositories: readonly Repository[]; readonly isComplete: boolean }> {
   const { mode, repos } = source.data;
-  const found: Repository[] = [];
+  const repositoryList: Repository[] = [];
   if (mode === 'all') {
-    for await (const page of api.installationRepositories(signal)) found.push(...page);
+    for await (const page of api.installationRepositories(signal)) repositoryList.push(...page);
   } else {
     const names = (Array.isArray(repos) ? repos : []).filter((name) => typeof name === 'string');
     for (const name of names) {
       const repository = await api.repository(name, signal);
-      if (repository !== undefined) found.push(repository);
+      if (repository !== undefined) repositoryList.push(repository);
     }
-    if (found.length === 0) {
+    if (repositoryList.length === 0) {
       throw new SourceError(
         'NOT_FOUND',
         `The installation does not see ${names.join(', ')}: give the App access to it, or change the source.`,
       );
     }
   }
-  const byId = new Map(found.map((repository) => [repository.id, repository]));
+  const byId = new Map(repositoryList.map((repository) => [repository.id, repository]));
   return { repositories: [...byId.values()].sort((a, b) => a.id - b.id), isComplete: true };
 }
 
@@ -103,31 +103,31 @@ async function* readRepository(
   place: Place,
 ): AsyncGenerator<ListedPage, void, void> {
   // Kept whole: what of it changed decides how the rest is read. 100,000 entries, the most of one answer, take 30 MB.
-  const files = await treeOf(api, repository.fullName, head.tree, task.signal);
-  const skipped = new Map<string, Skipped>();
-  const wanted: TreeFile[] = [];
+  const files = await loadTree(api, repository.fullName, head.tree, task.signal);
+  const skippedFiles = new Map<string, Skipped>();
+  const wantedFiles: TreeFile[] = [];
   for (const file of files) {
-    const reason = skippedOf(file.path, file.sizeBytes);
-    if (reason === undefined) wanted.push(file);
-    else skipped.set(reason.path, reason);
+    const reason = findSkipReason(file.path, file.sizeBytes);
+    if (reason === undefined) wantedFiles.push(file);
+    else skippedFiles.set(reason.path, reason);
   }
   const about = { repository, head };
-  for (const part of parts([...skipped.values()])) yield { items: part.map((each) => skippedItem(about, each)), place };
-  const changed: TreeFile[] = [];
-  for (const part of parts(wanted)) {
-    const known = await task.known(part.map(({ path }) => idOf(repository, path)));
+  for (const part of parts([...skippedFiles.values()])) yield { items: part.map((each) => skippedItem(about, each)), place };
+  const changedFiles: TreeFile[] = [];
+  for (const part of parts(wantedFiles)) {
+    const existingItems = await task.known(part.map(({ path }) => toItemId(repository, path)));
     const same: TreeFile[] = [];
     for (const file of part) {
-      const isSame = !task.isForced && known.get(idOf(repository, file.path))?.changeKey === file.sha;
-      (isSame ? same : changed).push(file);
+      const isSame = !task.isForced && existingItems.get(toItemId(repository, file.path))?.changeKey === file.sha;
+      (isSame ? same : changedFiles).push(file);
     }
-    if (same.length > 0) yield { items: same.map((file) => itemOf(about, file)), place };
+    if (same.length > 0) yield { items: same.map((file) => toItem(about, file)), place };
   }
-  if (changed.length < archiveFrom) {
-    for (const part of parts(changed)) yield { items: part.map((file) => itemOf(about, file)), place };
+  if (changedFiles.length < archiveFrom) {
+    for (const part of parts(changedFiles)) yield { items: part.map((file) => toItem(about, file)), place };
     return;
   }
-  const byPath = new Map(changed.map((file) => [file.path, file]));
+  const byPath = new Map(changedFiles.map((file) => [file.path, file]));
   let items: ListedItem[] = [];
   for await (const { file, content } of filesOfTarball(
     services,
@@ -139,7 +139,7 @@ async function* readRepository(
     task.signal,
   )) {
     byPath.delete(file.path);
-    const item = itemOf(about, file);
+    const item = toItem(about, file);
     const reason = { code: 'UNSUPPORTED', message: notText().message };
     items.push(isText(content) ? { ...item, content } : { ...item, skipped: reason });
     if (items.length < itemsAtOnce / 4) continue;
@@ -147,11 +147,11 @@ async function* readRepository(
     items = [];
   }
   // What an archive leaves out, as its attributes may say, is fetched file by file.
-  for (const part of parts([...items, ...[...byPath.values()].map((file) => itemOf(about, file))])) yield { items: part, place };
+  for (const part of parts([...items, ...[...byPath.values()].map((file) => toItem(about, file))])) yield { items: part, place };
 }
 
 /** All files of a tree; folder by folder where the host cuts its answer off. */
-async function treeOf(api: RepoHostApi, fullName: string, sha: string, signal: AbortSignal): Promise<readonly TreeFile[]> {
+async function loadTree(api: RepoHostApi, fullName: string, sha: string, signal: AbortSignal): Promise<readonly TreeFile[]> {
   const all = await api.tree(fullName, sha, true, signal);
   if (!all.isTruncated) return all.files;
   const files: TreeFile[] = [];
@@ -163,7 +163,7 @@ async function treeOf(api: RepoHostApi, fullName: string, sha: string, signal: A
     for (const file of here) files.push({ ...file, path: path + file.path });
     for (const each of folders) {
       const inside = `${path}${each.path}/`;
-      const reason = skippedOf(`${inside}x`, 0);
+      const reason = findSkipReason(`${inside}x`, 0);
       // One file stands for a folder that is left out as a whole.
       if (reason === undefined) waiting.push({ path: inside, sha: each.sha });
       else files.push({ path: `${inside}x`, sha: each.sha, sizeBytes: 0 });
@@ -177,13 +177,13 @@ interface About {
   readonly head: Head;
 }
 
-function idOf({ id }: Repository, path: string): string {
+function toItemId({ id }: Repository, path: string): string {
   return `${id}:${path}`;
 }
 
-function itemOf({ repository, head }: About, { path, sha, sizeBytes }: TreeFile): ListedItem {
+function toItem({ repository, head }: About, { path, sha, sizeBytes }: TreeFile): ListedItem {
   return {
-    uniqueId: idOf(repository, path),
+    uniqueId: toItemId(repository, path),
     parentUniqueId: String(repository.id),
     name: `${repository.fullName}/${path}`,
     url: `${repository.htmlUrl}/blob/${head.commit}/${inPath(path)}`,
@@ -196,7 +196,7 @@ function itemOf({ repository, head }: About, { path, sha, sizeBytes }: TreeFile)
 }
 
 function skippedItem(about: About, { path, code, message }: Skipped): ListedItem {
-  return { ...itemOf(about, { path, sha: '', sizeBytes: 0 }), changeKey: null, skipped: { code, message } };
+  return { ...toItem(about, { path, sha: '', sizeBytes: 0 }), changeKey: null, skipped: { code, message } };
 }
 
 function notText(): SourceError {
@@ -207,17 +207,17 @@ function* parts<T>(all: readonly T[]): Generator<readonly T[], void, void> {
   for (let at = 0; at < all.length; at += itemsAtOnce) yield all.slice(at, at + itemsAtOnce);
 }
 
-function stateOf(state: unknown): State {
-  return { trees: textsOf(membersOf(state).trees) };
+function readState(state: unknown): State {
+  return { trees: readTexts(membersOf(state).trees) };
 }
 
-function placeOf(place: unknown): Place {
+function readPlace(place: unknown): Place {
   const { after, trees } = membersOf(place);
-  return { after: typeof after === 'number' ? after : 0, trees: textsOf(trees) };
+  return { after: typeof after === 'number' ? after : 0, trees: readTexts(trees) };
 }
 
-function textsOf(given: unknown): Readonly<Record<string, string>> {
+function readTexts(textMembers: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(membersOf(given)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    Object.entries(membersOf(textMembers)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 }

@@ -42,7 +42,7 @@ export interface Skipped {
 }
 
 /** Why a file is not read; undefined when it is. What is in a folder of others is left out with the folder. */
-export function skippedOf(path: string, sizeBytes: number): Skipped | undefined {
+export function findSkipReason(path: string, sizeBytes: number): Skipped | undefined {
   const parts = path.split('/');
   const name = parts.at(-1) ?? '';
   const at = parts.slice(0, -1).findIndex((part) => foreignFolders.has(part));

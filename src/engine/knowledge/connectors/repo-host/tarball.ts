@@ -25,7 +25,7 @@ export async function* filesOfTarball(
   source: SyncedSource,
   fullName: string,
   commit: string,
-  wanted: ReadonlyMap<string, TreeFile>,
+  wantedFiles: ReadonlyMap<string, TreeFile>,
   signal: AbortSignal,
 ): AsyncGenerator<{ readonly file: TreeFile; readonly content: Uint8Array }, void, void> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-repository-'));
@@ -33,14 +33,14 @@ export async function* filesOfTarball(
     const path = join(folder, 'archive.tar.gz');
     const request = api.request(`/repos/${inPath(fullName)}/tarball/${commit}`);
     await services.vendors.download({ ...request, owner: source, path, bytesMax: packedBytesMax }, signal);
-    const unpacked = bounded(unpackedBytesMax);
-    const reading = pipeline(createReadStream(path), createGunzip(), unpacked, { signal });
+    const unpackedStream = bounded(unpackedBytesMax);
+    const reading = pipeline(createReadStream(path), createGunzip(), unpackedStream, { signal });
     reading.catch(() => undefined);
-    const entries = Readable.toWeb(unpacked).pipeThrough(createTarDecoder() as never) as ReadableStream<Entry>;
+    const entries = Readable.toWeb(unpackedStream).pipeThrough(createTarDecoder() as never) as ReadableStream<Entry>;
     for await (const { header, body } of entries) {
       signal.throwIfAborted();
       // The archive has one folder at its top.
-      const file = header.type === 'file' ? wanted.get(header.name.slice(header.name.indexOf('/') + 1)) : undefined;
+      const file = header.type === 'file' ? wantedFiles.get(header.name.slice(header.name.indexOf('/') + 1)) : undefined;
       if (file === undefined) await body.cancel();
       else yield { file, content: await whole(body, file) };
     }
@@ -72,10 +72,10 @@ async function whole(body: ReadableStream<Uint8Array>, { sizeBytes, path }: Tree
 function bounded(bytesMax: number): Transform {
   let bytes = 0;
   return new Transform({
-    transform(block: Buffer, _encoding, done) {
+    transform(block: Buffer, _encoding, callback) {
       bytes += block.length;
-      if (bytes > bytesMax) done(new SourceError('TOO_LARGE', 'The archive of the repository unpacks to more than can be read.'));
-      else done(null, block);
+      if (bytes > bytesMax) callback(new SourceError('TOO_LARGE', 'The archive of the repository unpacks to more than can be read.'));
+      else callback(null, block);
     },
   });
 }

@@ -1,4 +1,4 @@
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, type JsonObject, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { SiteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
@@ -71,18 +71,18 @@ export function createTrackerApi(
       if (status === 400) throw refusedQuery(reply);
       // It says neither how many issues there are nor always whether it is done: a page without a token is the last one, and where Jira says that
       // it is not, the search was cut.
-      const issues = listOf(reply.issues).map(readIssue);
-      const next = trail.follow(jql, nextPageToken, stringOf(reply.nextPageToken));
-      const isCut = itemsOf(reply.warningMessages).length > 0 || (reply.isLast === false && next === undefined);
+      const issues = readList(reply.issues).map(readIssue);
+      const next = trail.follow(jql, nextPageToken, readString(reply.nextPageToken));
+      const isCut = readElements(reply.warningMessages).length > 0 || (reply.isLast === false && next === undefined);
       return { issues, isCut, nextPageToken: next };
     },
     issue: async (id, fields) => readIssue(await get(`/issue/${encodeURIComponent(id)}`, { fields: fields.join(',') })),
     async comments(issueId, startAt) {
       const query = { startAt: String(startAt), maxResults: String(pageSizeMax), orderBy: 'created' };
       const reply = await get(`/issue/${encodeURIComponent(issueId)}/comment`, query);
-      const comments = listOf(reply.comments).map((value) => {
+      const comments = readList(reply.comments).map((value) => {
         const { author, created, body } = membersOf(value);
-        return { author: stringOf(membersOf(author).displayName) ?? '', created: stringOf(created) ?? '', body };
+        return { author: readString(membersOf(author).displayName) ?? '', created: readString(created) ?? '', body };
       });
       return { comments, total: typeof reply.total === 'number' ? reply.total : startAt + comments.length };
     },
@@ -93,9 +93,9 @@ export function createTrackerApi(
         maxResults: String(pageSizeMax),
         orderBy: 'name',
       });
-      const projects = listOf(reply.values).map((value) => {
+      const projects = readList(reply.values).map((value) => {
         const { id, key, name } = membersOf(value);
-        return { id: stringOf(id) ?? '', key: stringOf(key) ?? '', name: stringOf(name) ?? '' };
+        return { id: readString(id) ?? '', key: readString(key) ?? '', name: readString(name) ?? '' };
       });
       return { projects, isLast: reply.isLast !== false || projects.length === 0 };
     },
@@ -112,8 +112,8 @@ function parsed(bytes: Buffer): unknown {
 
 /** Jira answers a search in a project that is gone or hidden as one that is written wrongly. */
 function refusedQuery({ errorMessages }: JsonObject): SourceError {
-  const said = itemsOf(errorMessages).flatMap((message) => stringOf(message) ?? []);
-  if (said.some((message) => /does not exist|no permission|not found/i.test(message))) {
+  const refusalTexts = readElements(errorMessages).flatMap((message) => readString(message) ?? []);
+  if (refusalTexts.some((message) => /does not exist|no permission|not found/i.test(message))) {
     return new SourceError(
       'NOT_FOUND',
       'Jira has no project with this key, or hides it from the connected account. Let that account browse it, or remove this source.',
@@ -123,14 +123,14 @@ function refusedQuery({ errorMessages }: JsonObject): SourceError {
 }
 
 /** A list without its member is a reply that was cut, and never an empty project. */
-function listOf(value: unknown): readonly unknown[] {
+function readList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new SourceError('BAD_REPLY', 'Jira answered without the list that was asked for.');
   return value;
 }
 
 function readIssue(value: unknown): Issue {
   const { id, key, fields } = membersOf(value);
-  const ownId = stringOf(id);
+  const ownId = readString(id);
   if (ownId === undefined) throw new SourceError('BAD_REPLY', 'Jira listed an issue without its id.');
-  return { id: ownId, key: stringOf(key) ?? ownId, fields: membersOf(fields) };
+  return { id: ownId, key: readString(key) ?? ownId, fields: membersOf(fields) };
 }

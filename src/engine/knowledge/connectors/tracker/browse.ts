@@ -1,5 +1,5 @@
 import type { Browser } from '../../connections/browser.ts';
-import { openSiteOf } from '../atlassian/site.ts';
+import { openFoundSite } from '../atlassian/site.ts';
 import { SourceError } from '../error.ts';
 import { createTrackerApi } from './api.ts';
 
@@ -8,7 +8,7 @@ export const browseTracker: Browser = async (services, connection, { parent, sea
   if (parent !== undefined && (search ?? '').trim() === '') return { entries: [], nextCursor: null };
   const startAt = cursor === undefined ? 0 : Number(cursor);
   if (!Number.isInteger(startAt) || startAt < 0) throw new SourceError('BAD_REPLY', 'The cursor is not one of this list.');
-  const site = await openSiteOf(services, 'jira', await services.tokens.open(connection.id, connection), signal);
+  const site = await openFoundSite(services, 'jira', await services.tokens.open(connection.id, connection), signal);
   const { projects, isLast } = await createTrackerApi(services, site, signal).projects(search?.trim() || undefined, startAt);
   return {
     entries: projects.map(({ key, name }) => {

@@ -1,4 +1,4 @@
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, type JsonObject, membersOf, readString } from '../../../../lib/json/json.ts';
 import { oneLine, printableName } from '../../../../lib/text/text.ts';
 import { adfMarkdown } from '../atlassian/adf/markdown.ts';
 import { readAdf } from '../atlassian/adf/node.ts';
@@ -29,13 +29,13 @@ export const issueFields = [
 /** An issue as Markdown: its key and summary, a head line, its description, links to other issues, and the names of its files. */
 export function issueMarkdown({ key, fields }: Issue): string {
   const parts = [
-    `# ${key}: ${printableName(stringOf(fields.summary) ?? '', titleMax)}`,
+    `# ${key}: ${printableName(readString(fields.summary) ?? '', titleMax)}`,
     headLine(fields),
     contentMarkdown(fields.description, 1),
   ];
-  const links = itemsOf(fields.issuelinks).flatMap(linkLine);
+  const links = readElements(fields.issuelinks).flatMap(linkLine);
   if (links.length > 0) parts.push(`## Linked issues\n\n${links.join('\n')}`);
-  const files = namesOf(fields.attachment, 'filename');
+  const files = joinNames(fields.attachment, 'filename');
   if (files !== '') parts.push(`Attachments: ${files}`);
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -52,27 +52,27 @@ function contentMarkdown(content: unknown, levelsBelow: number): string {
 }
 
 function headLine(fields: JsonObject): string {
-  const nameOf = (value: unknown) => stringOf(membersOf(value).name) ?? '';
-  const personOf = (value: unknown) => stringOf(membersOf(value).displayName) ?? '';
+  const readName = (value: unknown) => readString(membersOf(value).name) ?? '';
+  const readPerson = (value: unknown) => readString(membersOf(value).displayName) ?? '';
   const { key: parentKey, fields: parent } = membersOf(fields.parent);
   const members: readonly (readonly [string, string])[] = [
-    ['Type', nameOf(fields.issuetype)],
-    ['Status', nameOf(fields.status)],
-    ['Resolution', nameOf(fields.resolution)],
-    ['Assignee', personOf(fields.assignee) || 'nobody'],
-    ['Reporter', personOf(fields.reporter)],
-    ['Priority', nameOf(fields.priority)],
+    ['Type', readName(fields.issuetype)],
+    ['Status', readName(fields.status)],
+    ['Resolution', readName(fields.resolution)],
+    ['Assignee', readPerson(fields.assignee) || 'nobody'],
+    ['Reporter', readPerson(fields.reporter)],
+    ['Priority', readName(fields.priority)],
     [
       'Labels',
-      itemsOf(fields.labels)
+      readElements(fields.labels)
         .filter((label) => typeof label === 'string')
         .join(', '),
     ],
-    ['Components', namesOf(fields.components, 'name')],
-    ['Fix versions', namesOf(fields.fixVersions, 'name')],
-    ['Parent', [stringOf(parentKey), stringOf(membersOf(parent).summary)].filter(Boolean).join(' ')],
-    ['Created', (stringOf(fields.created) ?? '').slice(0, 10)],
-    ['Updated', (stringOf(fields.updated) ?? '').slice(0, 10)],
+    ['Components', joinNames(fields.components, 'name')],
+    ['Fix versions', joinNames(fields.fixVersions, 'name')],
+    ['Parent', [readString(parentKey), readString(membersOf(parent).summary)].filter(Boolean).join(' ')],
+    ['Created', (readString(fields.created) ?? '').slice(0, 10)],
+    ['Updated', (readString(fields.updated) ?? '').slice(0, 10)],
   ];
   return members
     .filter(([, value]) => value !== '')
@@ -84,13 +84,13 @@ function linkLine(link: unknown): readonly string[] {
   const { type, inwardIssue, outwardIssue } = membersOf(link);
   const isOutward = outwardIssue !== undefined && outwardIssue !== null;
   const { key, fields } = membersOf(isOutward ? outwardIssue : inwardIssue);
-  const relation = stringOf(membersOf(type)[isOutward ? 'outward' : 'inward']) ?? 'relates to';
-  const id = stringOf(key);
-  return id === undefined ? [] : [`- ${relation} ${id} ${oneLine(stringOf(membersOf(fields).summary) ?? '')}`.trimEnd()];
+  const relation = readString(membersOf(type)[isOutward ? 'outward' : 'inward']) ?? 'relates to';
+  const id = readString(key);
+  return id === undefined ? [] : [`- ${relation} ${id} ${oneLine(readString(membersOf(fields).summary) ?? '')}`.trimEnd()];
 }
 
-function namesOf(values: unknown, member: string): string {
-  return itemsOf(values)
-    .flatMap((value) => stringOf(membersOf(value)[member]) ?? [])
+function joinNames(values: unknown, member: string): string {
+  return readElements(values)
+    .flatMap((value) => readString(membersOf(value)[member]) ?? [])
     .join(', ');
 }

@@ -1,4 +1,4 @@
-import { membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../../lib/json/json.ts';
 import { type AtlassianSite, openSite } from '../atlassian/site.ts';
 import type { ConnectorServices, ListedItem, ListedPage, ListingEnd, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
@@ -42,12 +42,12 @@ const dayMs = 86_400_000;
  */
 export async function* listTracker(services: ConnectorServices, task: ListTask): AsyncGenerator<ListedPage, ListingEnd, void> {
   const { source, signal } = task;
-  const projectKey = stringOf(source.data.projectKey);
+  const projectKey = readString(source.data.projectKey);
   if (projectKey === undefined)
     throw new SourceError('CONFIGURATION', 'The source names no project: add it again with projectKey.');
-  const opened = await openSite(services, 'jira', source, signal);
-  const { site } = opened;
-  const listing = { services, task, site, projectKey, api: createTrackerApi(services, opened, signal) };
+  const trackerSite = await openSite(services, 'jira', source, signal);
+  const { site } = trackerSite;
+  const listing = { services, task, site, projectKey, api: createTrackerApi(services, trackerSite, signal) };
   const state = readState(task.state, projectKey, site.cloudId);
   let place = readPlace(task.place) ?? firstPlace(services.now(), task.isForced ? undefined : state);
   if (place.stage === 'ids') place = yield* listIds(listing, place);
@@ -80,7 +80,7 @@ function readPlace(value: unknown): Place | undefined {
 }
 
 /** A search without a bound is refused. The order is one that changes of issues do not change, so that none is passed over. */
-function searchOf({ projectKey }: TrackerListing, condition?: string): string {
+function toSearch({ projectKey }: TrackerListing, condition?: string): string {
   return `project = "${projectKey}"${condition === undefined ? '' : ` AND ${condition}`} ORDER BY key ASC`;
 }
 
@@ -89,14 +89,14 @@ async function* listIds(listing: TrackerListing, begin: Place): AsyncGenerator<L
   const { task } = listing;
   const { begunAt, days = 1 } = begin;
   // Shares its last day with the changes, which are listed afterwards: an issue that changes meanwhile is in one of both.
-  const jql = searchOf(listing, `updated <= -${days - 1}d`);
+  const jql = toSearch(listing, `updated <= -${days - 1}d`);
   let place = begin;
   for (;;) {
     task.signal.throwIfAborted();
     const page = await searchPage(listing, jql, ['id'], idsPageSize, place);
     const ids = page.issues.map(({ id }) => id);
-    const known = await task.known(ids);
-    const isIndexedBefore = (id: string) => known.get(id)?.isIndexed === true && known.get(id)?.changeKey !== null;
+    const existingItems = await task.known(ids);
+    const isIndexedBefore = (id: string) => existingItems.get(id)?.isIndexed === true && existingItems.get(id)?.changeKey !== null;
     let items: ListedItem[] = [];
     for (const id of ids.filter((one) => !isIndexedBefore(one))) {
       const issue = await issueIfThere(listing, id);
@@ -107,7 +107,7 @@ async function* listIds(listing: TrackerListing, begin: Place): AsyncGenerator<L
       items = [];
     }
     const { nextPageToken: token } = page;
-    const cut = cutOf(place, page);
+    const cut = toCutState(place, page);
     const after: Place = token === undefined ? { stage: 'issues', begunAt, days, ...cut } : { ...begin, ...cut, token };
     yield { items, unchangedIds: ids.filter(isIndexedBefore), place: after };
     if (token === undefined) return after;
@@ -115,7 +115,7 @@ async function* listIds(listing: TrackerListing, begin: Place): AsyncGenerator<L
   }
 }
 
-function cutOf({ isCut }: Place, page: IssuePage): Pick<Place, 'isCut'> {
+function toCutState({ isCut }: Place, page: IssuePage): Pick<Place, 'isCut'> {
   return isCut === true || page.isCut ? { isCut: true } : {};
 }
 
@@ -131,7 +131,7 @@ async function issueIfThere({ api }: TrackerListing, id: string): Promise<Issue 
 async function* listIssues(listing: TrackerListing, begin: Place): AsyncGenerator<ListedPage, Place, void> {
   const { task } = listing;
   const { token: _token, ...start } = begin;
-  const jql = searchOf(listing, begin.days === undefined ? undefined : `updated >= -${begin.days}d`);
+  const jql = toSearch(listing, begin.days === undefined ? undefined : `updated >= -${begin.days}d`);
   let place = begin;
   for (;;) {
     task.signal.throwIfAborted();
@@ -139,7 +139,7 @@ async function* listIssues(listing: TrackerListing, begin: Place): AsyncGenerato
     const items = page.issues.map((issue) => listedIssue(listing, issue));
     if (items[0] !== undefined) task.progress(items[0].name);
     const { nextPageToken: token } = page;
-    const rest = { ...start, ...cutOf(place, page) };
+    const rest = { ...start, ...toCutState(place, page) };
     place = token === undefined ? rest : { ...rest, token };
     yield { items, place };
     if (token === undefined) return place;
@@ -164,16 +164,16 @@ async function searchPage(
 }
 
 function listedIssue({ site }: TrackerListing, { id, key, fields }: Issue): ListedItem {
-  const summary = stringOf(fields.summary) ?? '';
-  const updated = stringOf(fields.updated);
+  const summary = readString(fields.summary) ?? '';
+  const updateTime = readString(fields.updated);
   const { total } = membersOf(fields.comment);
   return {
     uniqueId: id,
-    parentUniqueId: stringOf(membersOf(fields.parent).id) ?? null,
+    parentUniqueId: readString(membersOf(fields.parent).id) ?? null,
     name: `${key}: ${summary}`,
     url: site.url === '' ? null : `${site.url}/browse/${encodeURIComponent(key)}`,
     // A comment that is deleted does not always count as an update.
-    changeKey: updated === undefined ? null : `${updated} ${typeof total === 'number' ? total : ''}`,
+    changeKey: updateTime === undefined ? null : `${updateTime} ${typeof total === 'number' ? total : ''}`,
     filename: `${key}.md`,
     mimeType: 'text/markdown',
     metadata: { cloudId: site.cloudId, key },

@@ -18,7 +18,7 @@ export interface VendorToken {
   /** The value of the header `authorization`. @throws SourceError AUTH */
   authorization(signal: AbortSignal): Promise<string>;
   /** The service refused this value: gets another one, once. @throws SourceError AUTH */
-  renew(refused: string, signal: AbortSignal): Promise<void>;
+  renew(refusedToken: string, signal: AbortSignal): Promise<void>;
 }
 
 export interface VendorRequest {
@@ -144,14 +144,14 @@ export function createVendorClient(options: VendorClientOptions): VendorClient {
       try {
         const outcome = await once(request, signal, take);
         if ('taken' in outcome) return outcome.taken;
-        const { refused, authorization } = outcome;
-        if (refused.status === 401 && request.token !== undefined && authorization !== undefined && !isRenewed) {
+        const { refused: refusedReply, authorization } = outcome;
+        if (refusedReply.status === 401 && request.token !== undefined && authorization !== undefined && !isRenewed) {
           isRenewed = true;
           attempt -= 1;
           await request.token.renew(authorization, signal);
           continue;
         }
-        failure = withWords(request.refusal?.(refused) ?? refusalOf(request, refused), refused.body, secretsOf(authorization));
+        failure = withWords(request.refusal?.(refusedReply) ?? toRefusal(request, refusedReply), refusedReply.body, listSecrets(authorization));
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SourceError) throw error;
@@ -194,7 +194,7 @@ export function createVendorClient(options: VendorClientOptions): VendorClient {
       const url = new URL(location, request.url).href;
       try {
         return await egress.receive({ owner, url, bytesMax, timeoutMs }, signal, async (reply, content) => {
-          if (reply.status === 429 || reply.status === 503) throw refusalOf(request, { ...reply, body: Buffer.alloc(0) });
+          if (reply.status === 429 || reply.status === 503) throw toRefusal(request, { ...reply, body: Buffer.alloc(0) });
           if (reply.status >= 300) {
             throw new SourceError(
               'BAD_REPLY',
@@ -213,7 +213,7 @@ export function createVendorClient(options: VendorClientOptions): VendorClient {
 }
 
 /** The value of a token, with and without the name of its scheme. */
-function secretsOf(authorization = ''): readonly string[] {
+function listSecrets(authorization = ''): readonly string[] {
   return [authorization, authorization.replace(/^\S+ /, '')];
 }
 
@@ -226,11 +226,11 @@ function contentType(body: unknown): Readonly<Record<string, string>> {
   return { 'content-type': body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json' };
 }
 
-function refusalOf(request: VendorRequest, reply: VendorReply): SourceError {
+function toRefusal(request: VendorRequest, reply: VendorReply): SourceError {
   const { status, headers } = reply;
   const service = capital(request.service);
   const ownWait = status === 403 || status === 429 ? request.slowDownMs?.(reply) : undefined;
-  const wait = ownWait ?? waitOf(headers['retry-after']);
+  const wait = ownWait ?? parseWait(headers['retry-after']);
   if (status === 401) return new SourceError('AUTH', `${service} does not accept the connection any more: connect it again.`);
   if (status === 429 || (status === 403 && (ownWait !== undefined || request.isSlowDown?.(reply) === true))) {
     return slowedDown(request, wait);
@@ -252,7 +252,7 @@ function slowedDown({ service }: VendorRequest, waitMs: number | undefined): Sou
 }
 
 /** Seconds or an HTTP date, as milliseconds from now. */
-export function waitOf(retryAfter: string | undefined): number | undefined {
+export function parseWait(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;
   const seconds = Number(retryAfter);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);

@@ -27,13 +27,13 @@ export class CursorTrail {
    * @param used  the cursor of the page; undefined for the first one, with which a list begins anew.
    * @returns `next`. @throws RepeatedPageError when that page was read before.
    */
-  follow(list: string, used: string | undefined, next: string | undefined): string | undefined {
-    const read = (used === undefined ? undefined : this.#read.get(list)) ?? new Set<string>();
+  follow(list: string, usedCursor: string | undefined, next: string | undefined): string | undefined {
+    const read = (usedCursor === undefined ? undefined : this.#read.get(list)) ?? new Set<string>();
     this.#read.set(list, read);
-    if (used !== undefined) read.add(hash(used));
+    if (usedCursor !== undefined) read.add(hash(usedCursor));
     if (next === undefined || next === '') return undefined;
     if (!read.has(hash(next))) return next;
-    throw new RepeatedPageError(this.#service, next !== used);
+    throw new RepeatedPageError(this.#service, next !== usedCursor);
   }
 }
 

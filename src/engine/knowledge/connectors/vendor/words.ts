@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import { printableName } from '../../../../lib/text/text.ts';
 import type { SourceError } from '../error.ts';
 
@@ -13,9 +13,9 @@ const wordsMax = 300;
  */
 export function vendorWords(body: Buffer, secrets: readonly string[] = []): string | undefined {
   const text = body.toString('utf8');
-  let said = wordsOf(parsed(text)) ?? (/^\s*[<{[]/.test(text) ? undefined : text);
-  for (const secret of secrets) if (secret !== '') said = said?.replaceAll(secret, '…');
-  const line = printableName(said ?? '', wordsMax);
+  let vendorMessage = findWords(parsed(text)) ?? (/^\s*[<{[]/.test(text) ? undefined : text);
+  for (const secret of secrets) if (secret !== '') vendorMessage = vendorMessage?.replaceAll(secret, '…');
+  const line = printableName(vendorMessage ?? '', wordsMax);
   return line === '' ? undefined : line;
 }
 
@@ -29,18 +29,18 @@ export function withWords(failure: SourceError, body: Buffer, secrets?: readonly
  * The forms of the services: GitHub `message`; Google and Microsoft `error.message`; Jira `errorMessages`; Confluence `errors[].title` and `message`;
  * OAuth `error_description`, or `error` alone.
  */
-function wordsOf(body: unknown): string | undefined {
+function findWords(body: unknown): string | undefined {
   const { message, error, errorMessages, errors, error_description: description } = membersOf(body);
   const lines = [
-    ...itemsOf(errorMessages),
-    ...itemsOf(errors).map((each) => {
+    ...readElements(errorMessages),
+    ...readElements(errors).map((each) => {
       const { title, detail, message: own } = membersOf(each);
       return [title, detail, own].filter((part) => typeof part === 'string' && part !== '').join(': ');
     }),
   ];
-  const listed = lines.filter((line) => typeof line === 'string' && line !== '').join(' ');
-  const found = [description, message, membersOf(error).message, listed, error];
-  return found.map(stringOf).find((each) => each !== undefined && each.trim() !== '');
+  const listedLines = lines.filter((line) => typeof line === 'string' && line !== '').join(' ');
+  const wordCandidates = [description, message, membersOf(error).message, listedLines, error];
+  return wordCandidates.map(readString).find((each) => each !== undefined && each.trim() !== '');
 }
 
 function parsed(text: string): unknown {

@@ -32,10 +32,10 @@ export class Batch {
 
   /** Takes an item out of the listing again, which an earlier part may have told of. */
   retract(id: string): void {
-    const isOf = ({ uniqueId }: ListedItem) => uniqueId === id;
-    const [item, unchanged] = [this.items.findIndex(isOf), this.unchangedIds.indexOf(id)];
+    const isRetracted = ({ uniqueId }: ListedItem) => uniqueId === id;
+    const [item, unchangedIndex] = [this.items.findIndex(isRetracted), this.unchangedIds.indexOf(id)];
     if (item >= 0) this.items.splice(item, 1);
-    if (unchanged >= 0) this.unchangedIds.splice(unchanged, 1);
+    if (unchangedIndex >= 0) this.unchangedIds.splice(unchangedIndex, 1);
     if (item < 0) this.goneIds.push(id);
   }
 

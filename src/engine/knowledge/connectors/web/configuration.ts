@@ -23,8 +23,8 @@ export type WebConfiguration = Readonly<z.infer<typeof schema>>;
 
 /** Reads the `data` of a source. @throws SourceError CONFIGURATION */
 export function readWebConfiguration(data: Readonly<Record<string, unknown>>): WebConfiguration {
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  const result = schema.safeParse(data);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   throw new SourceError('CONFIGURATION', `The configuration of this web source cannot be read (${faults}). Add the site again.`);
 }

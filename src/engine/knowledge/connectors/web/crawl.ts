@@ -3,10 +3,10 @@ import type { ExistingItem, ListedPage, ListingEnd, ListTask } from '../connecto
 import { SourceError } from '../error.ts';
 import { readAddress } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
-import { shapeOf } from './address/shapes.ts';
+import { findShape } from './address/shapes.ts';
 import type { WebConfiguration } from './configuration.ts';
 import { type CrawlPlace, type CrawlState, type Entry, readPlace, readState, unpackAddress } from './crawl-place.ts';
-import { Findings, isStartOf } from './findings.ts';
+import { Findings, isStartEntry } from './findings.ts';
 import { Frontier } from './frontier.ts';
 import { Memory } from './memory.ts';
 import { PageIndex } from './page-index.ts';
@@ -167,11 +167,11 @@ export class Crawl {
   }
 
   async #start(entry: Entry): Promise<void> {
-    const known = await this.#known.get(entry.url, this.#frontier.upcoming(50));
-    const work = this.#read(entry, known).then(
+    const existingItem = await this.#known.get(entry.url, this.#frontier.upcoming(50));
+    const work = this.#read(entry, existingItem).then(
       (outcome) => {
         this.#underWay.delete(entry);
-        this.#done.push({ entry, known, outcome });
+        this.#done.push({ entry, known: existingItem, outcome });
       },
       (error: unknown) => {
         this.#underWay.delete(entry);
@@ -182,12 +182,12 @@ export class Crawl {
     this.#underWay.set(entry, work);
   }
 
-  async #read(entry: Entry, known: ExistingItem | undefined): Promise<Outcome> {
+  async #read(entry: Entry, existingItem: ExistingItem | undefined): Promise<Outcome> {
     const { backoffMs, scope, task } = this.#options;
     const { origin, host } = new URL(entry.url);
     const robots = await this.#robots.of(entry.url);
     if (robots instanceof SourceError) {
-      if (isStartOf(entry) || scope.origins.includes(origin)) throw robots;
+      if (isStartEntry(entry) || scope.origins.includes(origin)) throw robots;
       if (robots.code === 'FORBIDDEN') return { kind: 'REFUSED', message: robots.message, isAnswer: false };
       return { kind: 'FAILED', message: robots.message, isSilent: true, isFinal: true };
     }
@@ -197,11 +197,11 @@ export class Crawl {
     const waitMs = entry.tries === 0 ? 0 : backoffMs * 2 ** entry.tries;
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: this.#signal });
     task.progress(entry.url);
-    return readEntry({ ...this.#options, memory: this.#memory, isForced: task.isForced }, robots, entry, known, this.#signal);
+    return readEntry({ ...this.#options, memory: this.#memory, isForced: task.isForced }, robots, entry, existingItem, this.#signal);
   }
 
   #settleDone(): void {
-    for (const { entry, known, outcome } of this.#done.splice(0)) {
+    for (const { entry, known: existingItem, outcome } of this.#done.splice(0)) {
       this.#requests += 1;
       if (outcome.kind === 'MEMORY_FULL') {
         this.#settleMemory(entry);
@@ -211,7 +211,7 @@ export class Crawl {
       this.#countSilence(entry, outcome);
       if (this.#isTriedAgain(entry, outcome)) continue;
       if ((outcome.kind === 'READ' || outcome.kind === 'UNCHANGED') && entry.kind !== 'CHECK') this.#pages += 1;
-      this.#findings.settle(entry, known, outcome);
+      this.#findings.settle(entry, existingItem, outcome);
     }
   }
 
@@ -297,7 +297,7 @@ export class Crawl {
     this.#areChecksAdded = true;
     const isBounded = this.#bound !== undefined || this.#frontier.isFull;
     const before = (readState(task.state)?.listed ?? []).map((address) => unpackAddress(this.#origin, address));
-    const missing = before.filter((url) => !this.#findings.hasListed(url) && (isBounded || shapeOf(url)?.isLimited === true));
+    const missing = before.filter((url) => !this.#findings.hasListed(url) && (isBounded || findShape(url)?.isLimited === true));
     for (const url of missing.slice(0, configuration.maxPages)) this.#frontier.addCheck(url);
     return missing.length > 0;
   }
@@ -338,13 +338,13 @@ export class Crawl {
 
   #end(): ListingEnd {
     const { maxMemory, maxPages, timeout } = this.#options.configuration;
-    const bound = this.#bound ?? (this.#frontier.isFull ? 'maxPages' : undefined);
+    const crawlBound = this.#bound ?? (this.#frontier.isFull ? 'maxPages' : undefined);
     const words = { maxPages: `${maxPages} pages`, maxMemory: `${maxMemory} MB`, timeout: `${timeout} seconds` };
     const state: CrawlState = { version: 1, listed: [...this.#findings.packedListed()] };
     return {
-      isComplete: bound === undefined && this.#findings.isComplete,
+      isComplete: crawlBound === undefined && this.#findings.isComplete,
       state,
-      ...(bound === undefined ? {} : { bound: `${bound} (${words[bound]})` }),
+      ...(crawlBound === undefined ? {} : { bound: `${crawlBound} (${words[crawlBound]})` }),
     };
   }
 }

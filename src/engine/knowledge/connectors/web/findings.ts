@@ -1,6 +1,6 @@
 import type { ExistingItem, ListedItem } from '../connector.ts';
 import { SourceError } from '../error.ts';
-import { addressKey, pathOf } from './address/address.ts';
+import { addressKey, readPath } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
 import { isEndless } from './address/shapes.ts';
 import { Batch } from './batch.ts';
@@ -8,9 +8,9 @@ import { type Entry, packAddress, unpackAddress } from './crawl-place.ts';
 import type { Frontier } from './frontier.ts';
 import { LeftOutCounts } from './left-out.ts';
 import type { Memory } from './memory.ts';
-import { filenameOf } from './page/kind.ts';
+import { toFilename } from './page/kind.ts';
 import { isIndexedAsRead, retainedLinks } from './page-memory.ts';
-import { type LeftOut, nameOf, type Outcome, type ReadDocument } from './read-entry.ts';
+import { type LeftOut, chooseName, type Outcome, type ReadDocument } from './read-entry.ts';
 
 const hopsMax = 10;
 
@@ -103,20 +103,20 @@ export class Findings {
   }
 
   /** Takes in what became of an address. The outcome is final: an address that is tried again does not come here. */
-  settle(entry: Entry, known: ExistingItem | undefined, outcome: Exclude<Outcome, { kind: 'MEMORY_FULL' }>): void {
+  settle(entry: Entry, existingItem: ExistingItem | undefined, outcome: Exclude<Outcome, { kind: 'MEMORY_FULL' }>): void {
     const { url } = entry;
     switch (outcome.kind) {
       case 'READ':
-        this.#settleDocument(entry, known, outcome.document);
+        this.#settleDocument(entry, existingItem, outcome.document);
         break;
       case 'UNCHANGED':
-        this.#settleUnchanged(entry, known);
+        this.#settleUnchanged(entry, existingItem);
         break;
       case 'REDIRECT':
-        this.#settleRedirect(entry, known, outcome.to);
+        this.#settleRedirect(entry, existingItem, outcome.to);
         break;
       case 'GONE':
-        this.#remove(url, known);
+        this.#remove(url, existingItem);
         this.#endStart(entry, 'NOT_FOUND', `There is no page at ${url}: check the address.`);
         break;
       case 'DISALLOWED':
@@ -124,7 +124,7 @@ export class Findings {
         this.#endStart(entry, 'ROBOTS', `The robots.txt of the site does not let crawlers read ${url}. Ask its owner.`);
         break;
       case 'REFUSED':
-        if (outcome.isAnswer) this.#settleRefused(entry, known);
+        if (outcome.isAnswer) this.#settleRefused(entry, existingItem);
         this.#endStart(entry, 'FORBIDDEN', `${outcome.message} The page is not open to everybody.`);
         break;
       case 'UNWANTED':
@@ -138,22 +138,22 @@ export class Findings {
         break;
       case 'FAILED':
       case 'SLOW_DOWN':
-        this.#settleUnread(entry, known, outcome.message);
+        this.#settleUnread(entry, existingItem, outcome.message);
     }
   }
 
-  #settleUnchanged(entry: Entry, known: ExistingItem | undefined): void {
-    this.#keep(known?.uniqueId ?? entry.url);
+  #settleUnchanged(entry: Entry, existingItem: ExistingItem | undefined): void {
+    this.#keep(existingItem?.uniqueId ?? entry.url);
     this.#endStart(entry);
-    if (known === undefined || entry.kind === 'CHECK') return;
-    this.#follow(entry, retainedLinks(known, this.#options.scope));
+    if (existingItem === undefined || entry.kind === 'CHECK') return;
+    this.#follow(entry, retainedLinks(existingItem, this.#options.scope));
     // The change key is the hash of the text: other addresses may repeat this page.
-    const { replaced } = known.changeKey === null ? fresh : this.#texts.add(entry.url, known.changeKey);
-    if (replaced !== undefined) this.#retract(replaced);
+    const { replaced: replacedUrl } = existingItem.changeKey === null ? fresh : this.#texts.add(entry.url, existingItem.changeKey);
+    if (replacedUrl !== undefined) this.#retract(replacedUrl);
   }
 
-  #settleDocument(entry: Entry, known: ExistingItem | undefined, document: ReadDocument): void {
-    const item = this.#itemOf(entry, known, document);
+  #settleDocument(entry: Entry, existingItem: ExistingItem | undefined, document: ReadDocument): void {
+    const item = this.#itemOf(entry, existingItem, document);
     if (item === undefined) {
       this.#options.memory.give(document.heldBytes);
       return;
@@ -164,19 +164,19 @@ export class Findings {
   }
 
   /** Follows what a document leads to. @returns undefined for one that is not listed. */
-  #itemOf(entry: Entry, known: ExistingItem | undefined, document: ReadDocument): ListedItem | undefined {
+  #itemOf(entry: Entry, existingItem: ExistingItem | undefined, document: ReadDocument): ListedItem | undefined {
     const { scope, frontier, isForced } = this.#options;
     const { url } = entry;
     const { content, hash, links, refresh, isIndexed } = document;
     if (refresh !== undefined && addressKey(refresh) !== addressKey(url)) {
-      this.#settleRedirect(entry, known, refresh);
+      this.#settleRedirect(entry, existingItem, refresh);
       return undefined;
     }
     this.#endStart(entry);
-    const { isRepeated, replaced } = this.#texts.add(url, hash);
+    const { isRepeated, replaced: replacedUrl } = this.#texts.add(url, hash);
     const { canonical } = document;
     const isItsOwn = isIndexed && (canonical === undefined || addressKey(canonical) === addressKey(url));
-    if (replaced !== undefined && isItsOwn) this.#retract(replaced);
+    if (replacedUrl !== undefined && isItsOwn) this.#retract(replacedUrl);
     else if (isRepeated) {
       frontier.shapes.addFruitless(url);
       return undefined;
@@ -185,7 +185,7 @@ export class Findings {
     this.#follow(entry, links);
     if (!isIndexed) {
       this.#leftOut.add('noindex', 1);
-      this.#remove(url, known);
+      this.#remove(url, existingItem);
       return undefined;
     }
     const id = this.#rightAddress(url, canonical);
@@ -195,7 +195,7 @@ export class Findings {
       this.#leftOut.add(place === 'EXCLUDED' ? 'excluded' : 'outside', 1);
       return undefined;
     }
-    const isSame = !isForced && known?.uniqueId === id && known.changeKey === hash && isIndexedAsRead(known);
+    const isSame = !isForced && existingItem?.uniqueId === id && existingItem.changeKey === hash && isIndexedAsRead(existingItem);
     return { ...document.item, uniqueId: id, url: id, ...(isSame ? {} : { content }) };
   }
 
@@ -206,14 +206,14 @@ export class Findings {
     return frontier.see(canonical) ? canonical : undefined;
   }
 
-  #settleRedirect(entry: Entry, known: ExistingItem | undefined, to: string | undefined): void {
+  #settleRedirect(entry: Entry, existingItem: ExistingItem | undefined, to: string | undefined): void {
     const { scope, frontier } = this.#options;
     const { url, kind, depth, hops } = entry;
     if (kind === 'CHECK') {
-      this.#keep(known?.uniqueId ?? url);
+      this.#keep(existingItem?.uniqueId ?? url);
       return;
     }
-    const isCovered = to !== undefined && (scope.includes(to) || (isStartOf(entry) && isSameSite(url, to)));
+    const isCovered = to !== undefined && (scope.includes(to) || (isStartEntry(entry) && isSameSite(url, to)));
     if (to === undefined || hops >= hopsMax || isEndless(to)) {
       this.#endStart(entry, 'BAD_REPLY', `${url} redirects without end or to nowhere, so there is nothing to read.`);
     } else if (!isCovered) {
@@ -221,17 +221,17 @@ export class Findings {
       this.#endStart(entry, 'CONFIGURATION', `${url} redirects to ${to}. ${advice}`);
     } else {
       // The site itself moved, as from http to https, or from /docs to /docs/.
-      if (isStartOf(entry) && isSameSite(url, to)) scope.moveTo(to);
+      if (isStartEntry(entry) && isSameSite(url, to)) scope.moveTo(to);
       const isNew = frontier.addFirst({ url: to, kind, depth, hops: hops + 1, tries: 0 });
       if (!isNew) this.#endStart(entry, 'BAD_REPLY', `${url} redirects in a circle, so there is nothing to read.`);
     }
   }
 
   /** A page that may be there, and did not answer: what is known of it is kept. */
-  #settleUnread(entry: Entry, known: ExistingItem | undefined, message: string): void {
-    const links = known === undefined ? undefined : retainedLinks(known, this.#options.scope);
-    if (known?.isIndexed === true) this.#keep(known.uniqueId);
-    else if (!isStartOf(entry)) this.#list(entry);
+  #settleUnread(entry: Entry, existingItem: ExistingItem | undefined, message: string): void {
+    const links = existingItem === undefined ? undefined : retainedLinks(existingItem, this.#options.scope);
+    if (existingItem?.isIndexed === true) this.#keep(existingItem.uniqueId);
+    else if (!isStartEntry(entry)) this.#list(entry);
     if (entry.kind !== 'CHECK') {
       if (links === undefined) this.#isComplete = false;
       else this.#follow(entry, links);
@@ -240,8 +240,8 @@ export class Findings {
   }
 
   /** A page that is there and not shown. One that answers goes missing: the site took it back. */
-  #settleRefused(entry: Entry, known: ExistingItem | undefined): void {
-    if (known?.isIndexed !== true && !isStartOf(entry)) this.#list(entry);
+  #settleRefused(entry: Entry, existingItem: ExistingItem | undefined): void {
+    if (existingItem?.isIndexed !== true && !isStartEntry(entry)) this.#list(entry);
   }
 
   #follow({ depth }: Entry, links: readonly string[] | undefined): void {
@@ -263,11 +263,11 @@ export class Findings {
   }
 
   /** The site says that a page is not, or must not be found. */
-  #remove(url: string, known: ExistingItem | undefined): void {
+  #remove(url: string, existingItem: ExistingItem | undefined): void {
     this.#goneKeys.add(addressKey(url));
-    if (known === undefined) return;
+    if (existingItem === undefined) return;
     this.#hasFound = true;
-    this.#batch.goneIds.push(known.uniqueId);
+    this.#batch.goneIds.push(existingItem.uniqueId);
   }
 
   #skip(entry: Entry, code: string, message: string): void {
@@ -275,16 +275,16 @@ export class Findings {
   }
 
   /** Lists a document without its content. Unless it is skipped, it is read by itself: it fails there with the reason, and a retry reads it again. */
-  #list({ url, kind }: Entry, skipped?: ListedItem['skipped']): void {
+  #list({ url, kind }: Entry, skipNotice?: ListedItem['skipped']): void {
     if (kind === 'CHECK' || !this.#options.scope.includes(url)) return;
     this.#hasFound = true;
-    const base = { uniqueId: url, parentUniqueId: null, url, changeKey: null, name: nameOf('', url) };
-    const item = { ...base, filename: filenameOf(url, 'PAGE'), mimeType: '' };
-    this.#batch.items.push(skipped === undefined ? item : { ...item, skipped });
+    const base = { uniqueId: url, parentUniqueId: null, url, changeKey: null, name: chooseName('', url) };
+    const item = { ...base, filename: toFilename(url, 'PAGE'), mimeType: '' };
+    this.#batch.items.push(skipNotice === undefined ? item : { ...item, skipped: skipNotice });
   }
 
   #endStart(entry: Entry, code?: SourceError['code'], message = ''): void {
-    if (!isStartOf(entry)) return;
+    if (!isStartEntry(entry)) return;
     this.#isStartDone = true;
     // It was tried often enough.
     if (code !== undefined) this.#startFailure = new SourceError(code, message, undefined, true);
@@ -292,7 +292,7 @@ export class Findings {
 }
 
 /** Whether an entry is the address of the source, or what that redirects to. */
-export function isStartOf({ kind, depth }: Entry): boolean {
+export function isStartEntry({ kind, depth }: Entry): boolean {
   return kind === 'LINK' && depth === 0;
 }
 
@@ -329,7 +329,7 @@ class TextCounts {
   /** Counts a page. */
   add(url: string, textHash: string): Repetition {
     const count = this.#counts.get(textHash) ?? 0;
-    const atPath = `${textHash} ${pathOf(url)}`;
+    const atPath = `${textHash} ${readPath(url)}`;
     const before = this.#atPaths.get(atPath);
     this.#counts.set(textHash, count + 1);
     if (count >= sameTextMax) return { isRepeated: true };

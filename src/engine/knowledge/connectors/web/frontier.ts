@@ -33,7 +33,7 @@ export class Frontier {
     this.#seenMax = 10 * pagesMax + 10_000;
     this.#depthMax = Math.max(100, Math.floor(pagesMax / 4));
     this.shapes = new ShapeCounts(Math.max(30, Math.floor(pagesMax / 10)), place?.shapes);
-    this.#seen = new Set(keysOf(place?.seen ?? ''));
+    this.#seen = new Set(splitKeys(place?.seen ?? ''));
     const unpack = (kind: Entry['kind'], entries: CrawlPlace['link'] = []) =>
       new Queue(entries.map((entry) => unpackEntry(origin, kind, entry)));
     this.#link = unpack('LINK', place?.link);
@@ -150,7 +150,7 @@ export class Frontier {
   }
 }
 
-function* keysOf(text: string): Generator<string> {
+function* splitKeys(text: string): Generator<string> {
   for (let start = 0; start < text.length; start += addressKeyLength) yield text.slice(start, start + addressKeyLength);
 }
 

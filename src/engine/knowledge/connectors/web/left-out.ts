@@ -21,7 +21,7 @@ export class LeftOutCounts {
   errorOf(url: string): SourceError {
     const causes = [...this.#counts.keys()];
     const parts = [...this.#counts].map(([cause, count]) => `${count} ${words[cause]}`);
-    const found = parts.length === 0 ? 'No other address was found' : `Of the addresses that were found, ${parts.join(', ')}`;
+    const foundSentence = parts.length === 0 ? 'No other address was found' : `Of the addresses that were found, ${parts.join(', ')}`;
     const code = causes.every((cause) => cause === 'noindex')
       ? 'NOINDEX'
       : causes.every((cause) => cause === 'robots')
@@ -29,7 +29,7 @@ export class LeftOutCounts {
         : 'NOTHING_LEFT';
     return new SourceError(
       causes.length === 0 ? 'NOTHING_LEFT' : code,
-      `Nothing of ${url} can be read. ${found}.`,
+      `Nothing of ${url} can be read. ${foundSentence}.`,
       undefined,
       true,
     );

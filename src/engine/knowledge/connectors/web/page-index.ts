@@ -7,8 +7,8 @@ export class PageIndex {
   readonly #known: ListTask['known'];
   readonly #pages = new Map<string, ExistingItem | undefined>();
 
-  constructor(known: ListTask['known']) {
-    this.#known = known;
+  constructor(findKnown: ListTask['known']) {
+    this.#known = findKnown;
   }
 
   /** @param upcoming  the addresses that will be asked for next. */
@@ -16,8 +16,8 @@ export class PageIndex {
     if (!this.#pages.has(url)) {
       this.#pages.clear();
       const urls = [url, ...upcoming.slice(0, lookAhead)];
-      const found = await this.#known(urls);
-      for (const each of urls) this.#pages.set(each, found.get(each));
+      const itemsByUrl = await this.#known(urls);
+      for (const each of urls) this.#pages.set(each, itemsByUrl.get(each));
     }
     return this.#pages.get(url);
   }

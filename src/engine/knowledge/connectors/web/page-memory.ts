@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../lib/json/json.ts';
+import { readString } from '../../../../lib/json/json.ts';
 import type { ExistingItem } from '../connector.ts';
 import type { Scope } from './address/scope.ts';
 import { packAddress, unpackAddress } from './crawl-place.ts';
@@ -32,12 +32,12 @@ export function pageMemory(
   const { etag, 'last-modified': lastModified } = headers;
   if (etag === undefined && lastModified === undefined) return { readKey };
   if (`${etag ?? ''}${lastModified ?? ''}`.length > validatorMaxChars) return { readKey };
-  const packed = links.map((link) => packAddress(scope.origins[0] ?? '', link)).join('\n');
-  if (packed.length > linksMaxChars) return { readKey };
+  const packedLinks = links.map((link) => packAddress(scope.origins[0] ?? '', link)).join('\n');
+  if (packedLinks.length > linksMaxChars) return { readKey };
   return {
     ...(etag === undefined ? {} : { etag }),
     ...(lastModified === undefined ? {} : { lastModified }),
-    ...{ links: packed, linkScope: scope.key, readKey },
+    ...{ links: packedLinks, linkScope: scope.key, readKey },
   };
 }
 
@@ -47,10 +47,10 @@ export function isIndexedAsRead({ isIndexed, changeKey, notes }: ExistingItem): 
 }
 
 /** Headers of a request that is answered 304 when the page is as it was; none when it has to be read whole. */
-export function conditionalHeaders(known: ExistingItem, scopeKey: string): Readonly<Record<string, string>> {
-  const { notes } = known;
-  const [etag, lastModified] = [stringOf(notes.etag), stringOf(notes.lastModified)];
-  if (!isIndexedAsRead(known) || notes.linkScope !== scopeKey) return {};
+export function conditionalHeaders(existingItem: ExistingItem, scopeKey: string): Readonly<Record<string, string>> {
+  const { notes } = existingItem;
+  const [etag, lastModified] = [readString(notes.etag), readString(notes.lastModified)];
+  if (!isIndexedAsRead(existingItem) || notes.linkScope !== scopeKey) return {};
   // A server that knows the ETag ignores the date.
   return {
     ...(etag === undefined ? {} : { 'if-none-match': etag }),
@@ -60,7 +60,7 @@ export function conditionalHeaders(known: ExistingItem, scopeKey: string): Reado
 
 /** Where a known page leads; undefined when that was not kept, or under another configuration. */
 export function retainedLinks({ notes }: ExistingItem, scope: Scope): readonly string[] | undefined {
-  const links = stringOf(notes.links);
+  const links = readString(notes.links);
   if (links === undefined || notes.linkScope !== scope.key) return undefined;
   return links === '' ? [] : links.split('\n').map((link) => unpackAddress(scope.origins[0] ?? '', link));
 }

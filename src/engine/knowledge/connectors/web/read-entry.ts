@@ -4,12 +4,12 @@ import type { EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { ExtractError } from '../../extract/error.ts';
 import type { ExistingItem, ListedItem } from '../connector.ts';
-import { ofEgress, waitOf } from '../vendor/client.ts';
+import { ofEgress, parseWait } from '../vendor/client.ts';
 import { readAddress } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
 import type { Entry } from './crawl-place.ts';
 import { type Memory, MemoryFullError } from './memory.ts';
-import { type DocumentKind, filenameOf, kindOfHead } from './page/kind.ts';
+import { type DocumentKind, toFilename, kindOfHead } from './page/kind.ts';
 import { conditionalHeaders, type PageMemory, pageMemory } from './page-memory.ts';
 import type { WebDocument } from './reading/page-reader.ts';
 import type { Robots } from './site/robots.ts';
@@ -86,19 +86,19 @@ export async function readEntry(
   context: ReadContext,
   robots: Robots,
   entry: Entry,
-  known: ExistingItem | undefined,
+  existingItem: ExistingItem | undefined,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { url } = entry;
   if (!robots.allows(url)) return { kind: 'DISALLOWED' };
-  const headers = context.isForced || known === undefined ? {} : conditionalHeaders(known, context.scope.key);
+  const headers = context.isForced || existingItem === undefined ? {} : conditionalHeaders(existingItem, context.scope.key);
   const request = { url, headers, bytesMax: context.fileBytesMax, delayMs: robots.delayMs };
   try {
     const isConditional = Object.keys(headers).length > 0;
     const reply = await visit(context.visitor, request, signal, (head, content) =>
       readReply(context, entry, isConditional, head, content),
     );
-    return reply.kind === 'CONTENT' ? await readContent(context, entry, known, reply, signal) : reply;
+    return reply.kind === 'CONTENT' ? await readContent(context, entry, existingItem, reply, signal) : reply;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof MemoryFullError) return { kind: 'MEMORY_FULL' };
@@ -122,19 +122,19 @@ async function readReply(
   const message = `${url} answered ${status}.`;
   if (status === 304 && isConditional) return { kind: 'UNCHANGED' };
   if (status === 404 || status === 410) return { kind: 'GONE' };
-  if (status === 429 || status === 503) return { kind: 'SLOW_DOWN', waitMs: waitOf(headers['retry-after']), message };
+  if (status === 429 || status === 503) return { kind: 'SLOW_DOWN', waitMs: parseWait(headers['retry-after']), message };
   if (status >= 500 || status === 408 || status === 425) return { kind: 'FAILED', message, isSilent: false };
   if (status >= 400) return { kind: 'REFUSED', message, isAnswer: true };
   if (status >= 300 || status === 204) {
     return { kind: 'REDIRECT', to: headers.location === undefined ? undefined : readAddress(headers.location, url) };
   }
   if (kind === 'CHECK') return { kind: 'UNCHANGED' };
-  const said = kindOfHead(headers['content-type'] ?? '', url);
-  if (said === null || (said !== undefined && !context.scope.wanted.has(said))) return { kind: 'UNWANTED' };
-  const bytesMax = said === 'PAGE' ? Math.min(pageBytesMax, context.fileBytesMax) : context.fileBytesMax;
+  const headKind = kindOfHead(headers['content-type'] ?? '', url);
+  if (headKind === null || (headKind !== undefined && !context.scope.wanted.has(headKind))) return { kind: 'UNWANTED' };
+  const bytesMax = headKind === 'PAGE' ? Math.min(pageBytesMax, context.fileBytesMax) : context.fileBytesMax;
   if (Number(headers['content-length'] ?? 0) > bytesMax) return { kind: 'TOO_LARGE', bytesMax };
   const bytes = await collect(context.memory, content, bytesMax);
-  return bytes === undefined ? { kind: 'TOO_LARGE', bytesMax } : { kind: 'CONTENT', head, said, bytes };
+  return bytes === undefined ? { kind: 'TOO_LARGE', bytesMax } : { kind: 'CONTENT', head, said: headKind, bytes };
 }
 
 /** @returns undefined for more than `bytesMax`. What is returned is taken of the memory. */
@@ -161,7 +161,7 @@ type Content = Extract<Reply, { kind: 'CONTENT' }>;
 async function readContent(
   context: ReadContext,
   { url }: Entry,
-  known: ExistingItem | undefined,
+  existingItem: ExistingItem | undefined,
   reply: Content,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -169,14 +169,14 @@ async function readContent(
   const { bytes } = reply;
   let isHandedOver = false;
   try {
-    const looked = await lookAt(context, url, known, reply, signal);
-    const { kind, content } = looked;
+    const lookResult = await lookAt(context, url, existingItem, reply, signal);
+    const { kind, content } = lookResult;
     if (kind === null || !scope.wanted.has(kind)) return { kind: 'UNWANTED' };
     const bytesMax = kind === 'PAGE' ? Math.min(pageBytesMax, fileBytesMax) : fileBytesMax;
     // Text of other charsets is longer in UTF-8.
     if (bytes.length > bytesMax || content.length > fileBytesMax) return { kind: 'TOO_LARGE', bytesMax };
     isHandedOver = true;
-    return { kind: 'READ', document: documentOf(context, url, reply, kind, looked) };
+    return { kind: 'READ', document: toDocument(context, url, reply, kind, lookResult) };
   } finally {
     if (!isHandedOver) memory.give(bytes.length);
   }
@@ -193,46 +193,46 @@ interface Looked extends WebDocument {
 async function lookAt(
   { scope, token, visitor }: ReadContext,
   url: string,
-  known: ExistingItem | undefined,
-  { head, bytes, said }: Content,
+  existingItem: ExistingItem | undefined,
+  { head, bytes, said: headKind }: Content,
   signal: AbortSignal,
 ): Promise<Looked> {
-  const unread = { kind: said ?? 'PAGE', content: bytes, page: null, links: [], hash: `unread1-${hashOf(bytes)}` } as const;
-  if (known?.changeKey === unread.hash) return unread;
+  const unread = { kind: headKind ?? 'PAGE', content: bytes, page: null, links: [], hash: `unread1-${hashBytes(bytes)}` } as const;
+  if (existingItem?.changeKey === unread.hash) return unread;
   const { pages, owner } = visitor;
-  const question = { url, contentType: head.headers['content-type'] ?? '', said: said ?? null, token, scope: scope.facts };
+  const question = { url, contentType: head.headers['content-type'] ?? '', said: headKind ?? null, token, scope: scope.facts };
   try {
     const document = await pages.document(owner, bytes, question, signal);
-    return { ...document, hash: document.page?.textHash ?? `bytes1-${hashOf(bytes)}` };
+    return { ...document, hash: document.page?.textHash ?? `bytes1-${hashBytes(bytes)}` };
   } catch (error) {
     if (error instanceof ExtractError && !error.isRetryable) return unread;
     throw error;
   }
 }
 
-function documentOf(
+function toDocument(
   { scope, token }: ReadContext,
   url: string,
   { head, bytes }: Content,
   kind: DocumentKind,
-  { content, hash, links: found, page }: Looked,
+  { content, hash, links: foundLinks, page }: Looked,
 ): ReadDocument {
   const { headers } = head;
   const header = readRobotsDirectives(headers['x-robots-tag'], token);
   const { isFollowed, isIndexed } = page === null ? header : bothDirectives(header, page.directives);
-  const links = isFollowed ? found : [];
-  const name = kind === 'PAGE' ? (page?.title ?? '') : filenameOf(url, kind);
+  const links = isFollowed ? foundLinks : [];
+  const name = kind === 'PAGE' ? (page?.title ?? '') : toFilename(url, kind);
   return {
     ...{ kind, content, hash, links, isIndexed, heldBytes: bytes.length },
-    item: itemOf({ url, head, name, kind, hash, content, kept: pageMemory(headers, links, scope, hash) }),
-    canonical: page?.canonical ?? canonicalOf(headers.link, url),
+    item: toItem({ url, head, name, kind, hash, content, kept: pageMemory(headers, links, scope, hash) }),
+    canonical: page?.canonical ?? readCanonical(headers.link, url),
     refresh: page?.refresh ?? undefined,
     leftOut: page?.leftOut ?? { excluded: 0, outside: 0 },
   };
 }
 
 /** The number before it changes when other bytes are hashed. */
-function hashOf(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');
 }
 
@@ -246,30 +246,30 @@ interface ItemFacts {
   readonly kept: PageMemory;
 }
 
-function itemOf({ url, head, name, kind, hash, content, kept }: ItemFacts): Omit<ListedItem, 'content'> {
+function toItem({ url, head, name, kind, hash, content, kept: keptMemory }: ItemFacts): Omit<ListedItem, 'content'> {
   const mimeType = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
   return {
     ...{ uniqueId: url, parentUniqueId: null, url, changeKey: hash },
-    name: nameOf(name, url),
-    filename: filenameOf(url, kind),
+    name: chooseName(name, url),
+    filename: toFilename(url, kind),
     mimeType: kind === 'PAGE' ? 'text/html' : mimeType || 'application/octet-stream',
     sizeBytes: content.length,
     // What the server says of the page; the rest of the memory is for the next crawl.
     metadata: Object.fromEntries(
-      Object.entries({ etag: kept.etag, lastModified: kept.lastModified }).filter(([, value]) => value !== undefined),
+      Object.entries({ etag: keptMemory.etag, lastModified: keptMemory.lastModified }).filter(([, value]) => value !== undefined),
     ),
-    notes: { ...kept },
+    notes: { ...keptMemory },
   };
 }
 
 /** For people: the title, else the path. */
-export function nameOf(title: string, url: string): string {
+export function chooseName(title: string, url: string): string {
   const { host, pathname, search } = new URL(url);
   return cutText(storableText(title.trim() || `${pathname === '/' ? host : pathname}${search}`), nameLengthMax);
 }
 
 /** The canonical address of a `Link` header. */
-function canonicalOf(header: string | undefined, base: string): string | undefined {
+function readCanonical(header: string | undefined, base: string): string | undefined {
   for (const [, href = '', parameters = ''] of (header ?? '').slice(0, 8_192).matchAll(/<([^<>]*)>([^,<]*)/g)) {
     if (/;\s*rel\s*=\s*"?canonical\b/i.test(parameters)) return readAddress(href, base);
   }

@@ -32,7 +32,7 @@ export function createWebConnector(services: WebServices, options: WebConnectorO
   const { settings, egress, pages } = services;
   const userAgent = crawlUserAgent(settings);
   const paces = new Paces({ concurrency: settings.CRAWL_HOST_CONCURRENCY, delayMs: settings.CRAWL_DELAY_MS });
-  const contextOf = (source: SyncedSource): Context => {
+  const createContext = (source: SyncedSource): Context => {
     const configuration = readWebConfiguration(source.data);
     return {
       configuration,
@@ -49,9 +49,9 @@ export function createWebConnector(services: WebServices, options: WebConnectorO
   };
   return {
     async *list(task: ListTask) {
-      return yield* new Crawl({ ...contextOf(task.source), task }).run();
+      return yield* new Crawl({ ...createContext(task.source), task }).run();
     },
-    fetch: (task) => fetchDocument(contextOf(task.source), task),
+    fetch: (task) => fetchDocument(createContext(task.source), task),
   };
 }
 
@@ -78,20 +78,20 @@ async function fetchDocument(context: Context, task: FetchTask): Promise<Fetched
     const outcome = await readEntry(reading, robots, entry, undefined, signal);
     if (outcome.kind === 'READ') {
       const { content, item: read } = outcome.document;
-      await writeBounded(blocksOf(content), path, bytesMax);
+      await writeBounded(streamBlocks(content), path, bytesMax);
       return { filename: read.filename, mimeType: read.mimeType };
     }
     const next = outcome.kind === 'REDIRECT' ? outcome.to : undefined;
-    if (next === undefined || hops >= hopsMax || !scope.includes(next)) throw failureOf(url, outcome);
+    if (next === undefined || hops >= hopsMax || !scope.includes(next)) throw toFailure(url, outcome);
     url = next;
   }
 }
 
-async function* blocksOf(content: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* streamBlocks(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
 }
 
-function failureOf(url: string, outcome: Outcome): SourceError {
+function toFailure(url: string, outcome: Outcome): SourceError {
   switch (outcome.kind) {
     case 'GONE':
       return new SourceError('NOT_FOUND', `${url} is not there any more.`);

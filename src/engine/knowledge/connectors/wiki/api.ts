@@ -1,4 +1,4 @@
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, type JsonObject, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { Query, SiteApi } from '../atlassian/site.ts';
 import type { ConnectorServices } from '../connector.ts';
 import { SourceError } from '../error.ts';
@@ -87,20 +87,20 @@ export function createWikiApi(
     read: (value: unknown, base: string) => T,
   ): Promise<Listed<T>> => {
     // The next part's address may lie at the site, which takes no token of an app: only its query is followed.
-    const asked = {
+    const pageQuery = {
       limit: String(pageSizeMax),
       ...query,
       ...(next === undefined ? {} : Object.fromEntries(new URLSearchParams(next))),
     };
-    const reply = await get(path, asked);
+    const reply = await get(path, pageQuery);
     // A reply without its list was cut, and is no empty list.
     if (!Array.isArray(reply.results))
       throw new SourceError('BAD_REPLY', 'Confluence answered without the list that was asked for.');
     const links = membersOf(reply._links);
-    const base = stringOf(links.base) ?? `${siteUrl}/wiki`;
+    const base = readString(links.base) ?? `${siteUrl}/wiki`;
     return {
-      results: itemsOf(reply.results).map((value) => read(value, base)),
-      next: trail.follow(`${path} ${JSON.stringify(query)}`, next, queryOf(links.next)),
+      results: readElements(reply.results).map((value) => read(value, base)),
+      next: trail.follow(`${path} ${JSON.stringify(query)}`, next, readQuery(links.next)),
     };
   };
   const id = encodeURIComponent;
@@ -109,7 +109,7 @@ export function createWikiApi(
     page: async (pageId) => readPage(await get(`/pages/${id(pageId)}`), fallbackBase),
     async pageWithBody(pageId) {
       const reply = await get(`/pages/${id(pageId)}`, { 'body-format': 'storage' });
-      const storage = stringOf(membersOf(membersOf(reply.body).storage).value);
+      const storage = readString(membersOf(membersOf(reply.body).storage).value);
       if (storage === undefined) throw new SourceError('BAD_REPLY', 'Confluence answered without the content of the page.');
       return { ...readPage(reply, fallbackBase), storage };
     },
@@ -154,63 +154,63 @@ function readPage(value: unknown, base: string): WikiPage {
   const { title, status, spaceId, parentId, version, _links } = membersOf(value);
   const links = membersOf(_links);
   return {
-    id: idOf(value),
-    title: stringOf(title) ?? '',
-    status: stringOf(status) ?? 'current',
-    spaceId: textOf(spaceId),
-    parentId: textOf(parentId) || null,
-    version: numberOf(membersOf(version).number),
-    url: addressOf(links.webui, stringOf(links.base) ?? base),
+    id: readId(value),
+    title: readString(title) ?? '',
+    status: readString(status) ?? 'current',
+    spaceId: readText(spaceId),
+    parentId: readText(parentId) || null,
+    version: readNumber(membersOf(version).number),
+    url: toAddress(links.webui, readString(links.base) ?? base),
   };
 }
 
 function readSpace(value: unknown): WikiSpace {
-  const id = idOf(value);
-  return { id, name: stringOf(membersOf(value).name) ?? id };
+  const id = readId(value);
+  return { id, name: readString(membersOf(value).name) ?? id };
 }
 
 function readDescendant(value: unknown): Descendant {
   const { type, title, depth } = membersOf(value);
-  return { id: idOf(value), type: stringOf(type) ?? 'page', title: stringOf(title) ?? '', depth: numberOf(depth) };
+  return { id: readId(value), type: readString(type) ?? 'page', title: readString(title) ?? '', depth: readNumber(depth) };
 }
 
 function readAttachment(value: unknown, base: string): WikiAttachment {
   const { title, mediaType, fileSize, version, webuiLink, downloadLink, _links } = membersOf(value);
   const links: JsonObject = membersOf(_links);
   return {
-    id: idOf(value),
-    title: stringOf(title) ?? '',
-    mediaType: stringOf(mediaType) ?? 'application/octet-stream',
-    sizeBytes: numberOf(fileSize),
-    version: numberOf(membersOf(version).number),
-    url: addressOf(webuiLink ?? links.webui, base),
-    downloadLink: stringOf(downloadLink) ?? stringOf(links.download) ?? null,
+    id: readId(value),
+    title: readString(title) ?? '',
+    mediaType: readString(mediaType) ?? 'application/octet-stream',
+    sizeBytes: readNumber(fileSize),
+    version: readNumber(membersOf(version).number),
+    url: toAddress(webuiLink ?? links.webui, base),
+    downloadLink: readString(downloadLink) ?? readString(links.download) ?? null,
   };
 }
 
-function idOf(value: unknown): string {
-  const id = textOf(membersOf(value).id);
+function readId(value: unknown): string {
+  const id = readText(membersOf(value).id);
   if (id === '') throw new SourceError('BAD_REPLY', 'Confluence listed something without its id.');
   return id;
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (stringOf(value) ?? '');
+function readText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (readString(value) ?? '');
 }
 
-function numberOf(value: unknown): number | null {
+function readNumber(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-function addressOf(path: unknown, base: string): string | null {
-  const text = stringOf(path);
+function toAddress(path: unknown, base: string): string | null {
+  const text = readString(path);
   if (text === undefined || text === '') return null;
   return /^https?:\/\//i.test(text) ? text : base.replace(/(?<!\/)\/+$/, '') + text;
 }
 
 /** The query of the next part, which names it. */
-function queryOf(link: unknown): string | undefined {
-  const address = stringOf(link);
+function readQuery(link: unknown): string | undefined {
+  const address = readString(link);
   if (address === undefined || address === '') return undefined;
   if (!address.includes('?')) throw new SourceError('BAD_REPLY', 'Confluence does not say where a list goes on.');
   return address.slice(address.indexOf('?') + 1);

@@ -34,7 +34,7 @@ export async function* listAttachments(
 
 function listedAttachment(attachment: WikiAttachment, page: WikiPage, cloudId: string, bytesMax: number): ListedItem {
   const { id, title, mediaType, sizeBytes, version, url, downloadLink } = attachment;
-  const skipped = unfitReason(attachment, bytesMax);
+  const skipNotice = unfitReason(attachment, bytesMax);
   return {
     uniqueId: id,
     parentUniqueId: page.id,
@@ -45,7 +45,7 @@ function listedAttachment(attachment: WikiAttachment, page: WikiPage, cloudId: s
     mimeType: mediaType,
     sizeBytes,
     metadata: { cloudId, attachedTo: page.id, ...(downloadLink === null ? {} : { downloadLink }) },
-    ...(skipped === undefined ? {} : { skipped }),
+    ...(skipNotice === undefined ? {} : { skipped: skipNotice }),
   };
 }
 

@@ -1,5 +1,5 @@
-import { type BrowseEntry, type BrowsePage, type Browser, pathOf } from '../../connections/browser.ts';
-import { openSiteOf } from '../atlassian/site.ts';
+import { type BrowseEntry, type BrowsePage, type Browser, joinPlace } from '../../connections/browser.ts';
+import { openFoundSite } from '../atlassian/site.ts';
 import { createWikiApi, type Descendant, type WikiApi, type WikiPage } from './api.ts';
 import { isHidden } from './walk.ts';
 
@@ -12,8 +12,8 @@ const searchedPartsMax = 10;
  * Cost: one call, and two more for what lies above `parent`.
  */
 export const browseWiki: Browser = async (services, connection, { parent, search, cursor }, signal) => {
-  const opened = await openSiteOf(services, 'confluence', await services.tokens.open(connection.id, connection), signal);
-  const api = createWikiApi(services, opened, opened.site.url, signal);
+  const wikiSite = await openFoundSite(services, 'confluence', await services.tokens.open(connection.id, connection), signal);
+  const api = createWikiApi(services, wikiSite, wikiSite.site.url, signal);
   const words = search?.trim() ?? '';
   if (words !== '') return found(api, words);
   if (parent !== undefined) return below(api, parent, cursor);
@@ -25,11 +25,11 @@ async function found(api: WikiApi, words: string): Promise<BrowsePage> {
   const spaces: BrowseEntry[] = [];
   let next: string | undefined;
   for (let part = 0; part < searchedPartsMax; part += 1) {
-    const listed = await api.spaces(false, next);
-    for (const { id, name } of listed.results) {
+    const spaceList = await api.spaces(false, next);
+    for (const { id, name } of spaceList.results) {
       if (name.toLowerCase().includes(words.toLowerCase())) spaces.push(spaceEntry(id, name));
     }
-    next = listed.next;
+    next = spaceList.next;
     if (next === undefined) break;
   }
   const { results } = await api.search({ title: words, status: 'current' }, undefined);
@@ -45,13 +45,13 @@ async function below(api: WikiApi, parent: string, cursor: string | undefined): 
   }
   const page = await api.page(parent).catch(missing);
   const { results, next } = await api.children(page === undefined ? 'folders' : 'pages', parent, cursor);
-  const place = page === undefined ? '' : await placeOf(api, page);
+  const place = page === undefined ? '' : await findPlace(api, page);
   return { entries: results.flatMap((one) => childEntry(one, place)), nextCursor: next ?? null };
 }
 
-async function placeOf(api: WikiApi, page: WikiPage): Promise<string> {
+async function findPlace(api: WikiApi, page: WikiPage): Promise<string> {
   const space = page.spaceId === '' ? undefined : await api.space(page.spaceId).catch(missing);
-  return pathOf(space?.name ?? '', page.title);
+  return joinPlace(space?.name ?? '', page.title);
 }
 
 function missing(error: unknown): undefined {
@@ -63,7 +63,7 @@ function spaceEntry(id: string, name: string): BrowseEntry {
 }
 
 function pageEntry({ id, title }: Pick<WikiPage, 'id' | 'title'>, place: string): BrowseEntry {
-  return { id, name: title, kind: 'page', hasChildren: true, canBeAdded: true, path: pathOf(place, title) };
+  return { id, name: title, kind: 'page', hasChildren: true, canBeAdded: true, path: joinPlace(place, title) };
 }
 
 /** Whiteboards and databases are left out: they are not read. */

@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../lib/json/json.ts';
+import { readString } from '../../../../lib/json/json.ts';
 import type { SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
 
@@ -58,6 +58,6 @@ function readScope(data: SyncedSource['data']): WikiScope {
 }
 
 function filled(value: unknown): string | undefined {
-  const text = stringOf(value)?.trim();
+  const text = readString(value)?.trim();
   return text === '' ? undefined : text;
 }

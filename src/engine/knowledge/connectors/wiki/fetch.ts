@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { stringOf } from '../../../../lib/json/json.ts';
+import { readString } from '../../../../lib/json/json.ts';
 import { openConnection, openSite, type SiteApi, siteApi } from '../atlassian/site.ts';
 import type { FetchedContent, FetchTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
@@ -26,7 +26,7 @@ export async function fetchWiki(services: WikiServices, task: FetchTask): Promis
 
 /** The listing noted the site, so that not every page asks for it. */
 async function siteOf(services: WikiServices, { source, item, signal }: FetchTask): Promise<SiteApi> {
-  const cloudId = stringOf(item.metadata.cloudId);
+  const cloudId = readString(item.metadata.cloudId);
   if (cloudId === undefined) return openSite(services, 'confluence', source, signal);
   return siteApi(services, 'confluence', cloudId, await openConnection(services, source));
 }
@@ -44,7 +44,7 @@ async function fetchAttachment(
     // The link in the listing is for browsers and takes no token; this address does, and redirects to the file.
     await download(`/wiki/rest/api/content/${page}/child/attachment/${id}/download`);
   } catch (error) {
-    const link = stringOf(item.metadata.downloadLink);
+    const link = readString(item.metadata.downloadLink);
     const isElsewhere = error instanceof SourceError && error.code === 'NOT_FOUND' && link?.startsWith('/') === true;
     if (!isElsewhere || link === undefined) throw error;
     await download(link.startsWith('/wiki/') ? link : `/wiki${link}`);

@@ -32,9 +32,9 @@ type Part = Omit<ListedPage, 'place'>;
 export async function* listWiki(services: WikiServices, task: ListTask): AsyncGenerator<ListedPage, ListingEnd, void> {
   const { source, signal } = task;
   const config = readWikiConfig(source);
-  const opened = await openSite(services, 'confluence', source, signal);
-  const { cloudId, url } = opened.site;
-  const listing = { services, task, config, cloudId, api: createWikiApi(services, opened, url, signal) };
+  const wikiSite = await openSite(services, 'confluence', source, signal);
+  const { cloudId, url } = wikiSite.site;
+  const listing = { services, task, config, cloudId, api: createWikiApi(services, wikiSite, url, signal) };
   let place = readPlace(task.place) ?? (await firstPlace(listing.api, config));
   let isMissing = false;
   for (;;) {
@@ -53,9 +53,9 @@ export async function* listWiki(services: WikiServices, task: ListTask): AsyncGe
     }
     // A run that is cut off in between lists this part again from its beginning.
     let last: Part | undefined;
-    for await (const found of partsOf(listing, pages)) {
+    for await (const listPart of streamParts(listing, pages)) {
       if (last !== undefined) yield { ...last, place };
-      last = found;
+      last = listPart;
     }
     place = part.after;
     if (last !== undefined) yield { ...last, place };
@@ -82,7 +82,7 @@ async function requireKnown({ task }: WikiListing, id: string, page: WikiPage | 
   );
 }
 
-async function* partsOf(listing: WikiListing, pages: readonly WikiPage[]): AsyncGenerator<Part, void, void> {
+async function* streamParts(listing: WikiListing, pages: readonly WikiPage[]): AsyncGenerator<Part, void, void> {
   const { config, task } = listing;
   const [first] = pages;
   if (first === undefined) return;
@@ -96,20 +96,20 @@ async function* partsOf(listing: WikiListing, pages: readonly WikiPage[]): Async
 /** The links to a drive are in the contents: those of new and changed pages are read now, and not fetched again. */
 async function* withDriveFiles(listing: WikiListing, pages: readonly WikiPage[]): AsyncGenerator<Part, void, void> {
   const { task, api } = listing;
-  const known = await task.known(pages.map(({ id }) => id));
+  const existingItems = await task.known(pages.map(({ id }) => id));
   const unread: WikiPage[] = [];
-  const kept: ListedItem[] = [];
-  const linked: { readonly page: WikiPage; readonly fileIds: readonly string[] }[] = [];
+  const keptItems: ListedItem[] = [];
+  const linkingPages: { readonly page: WikiPage; readonly fileIds: readonly string[] }[] = [];
   for (const page of pages) {
-    const before = known.get(page.id);
+    const before = existingItems.get(page.id);
     const fileIds = readDriveFileIds(before?.metadata);
-    if (task.isForced || fileIds === undefined || before?.changeKey !== keyOf(page)) unread.push(page);
+    if (task.isForced || fileIds === undefined || before?.changeKey !== toKey(page)) unread.push(page);
     else {
-      kept.push(listedPage(listing, page));
-      linked.push({ page, fileIds });
+      keptItems.push(listedPage(listing, page));
+      linkingPages.push({ page, fileIds });
     }
   }
-  if (kept.length > 0) yield { items: kept };
+  if (keptItems.length > 0) yield { items: keptItems };
   for (const page of unread) {
     const full = await api.pageWithBody(page.id).catch((error: unknown) => {
       if (isHidden(error)) return undefined;
@@ -119,13 +119,13 @@ async function* withDriveFiles(listing: WikiListing, pages: readonly WikiPage[])
     if (full === undefined) continue;
     const fileIds = driveLinksIn(full.storage);
     const item = listedPage(listing, { ...page, version: full.version });
-    yield { items: [{ ...item, ...contentOf(full), metadata: { ...item.metadata, driveFileIds: fileIds } }] };
-    linked.push({ page, fileIds });
+    yield { items: [{ ...item, ...toContent(full), metadata: { ...item.metadata, driveFileIds: fileIds } }] };
+    linkingPages.push({ page, fileIds });
   }
-  for (const { page, fileIds } of linked) yield* listDriveFiles(listing, page, fileIds);
+  for (const { page, fileIds } of linkingPages) yield* listDriveFiles(listing, page, fileIds);
 }
 
-function contentOf(page: Parameters<typeof pageMarkdown>[0]): Pick<ListedItem, 'content' | 'skipped'> {
+function toContent(page: Parameters<typeof pageMarkdown>[0]): Pick<ListedItem, 'content' | 'skipped'> {
   try {
     return { content: Buffer.from(pageMarkdown(page)) };
   } catch (error) {
@@ -134,7 +134,7 @@ function contentOf(page: Parameters<typeof pageMarkdown>[0]): Pick<ListedItem, '
   }
 }
 
-function keyOf({ version }: WikiPage): string | null {
+function toKey({ version }: WikiPage): string | null {
   return version === null ? null : String(version);
 }
 
@@ -145,7 +145,7 @@ function listedPage({ cloudId }: WikiListing, page: WikiPage): ListedItem {
     parentUniqueId: parentId,
     name: title,
     url,
-    changeKey: keyOf(page),
+    changeKey: toKey(page),
     filename: `${title || id}.md`,
     mimeType: 'text/markdown',
     metadata: { cloudId, spaceId, ...(status === 'archived' ? { isArchived: true } : {}) },

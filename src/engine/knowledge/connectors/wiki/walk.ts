@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import { SourceError } from '../error.ts';
 import { descendantsDepth, type WikiApi, type WikiPage } from './api.ts';
 import type { WikiConfig } from './config.ts';
@@ -30,15 +30,15 @@ export interface WikiPart {
 export function readPlace(value: unknown): WikiPlace | undefined {
   const { pending, next, moreSpaces, isIncomplete } = membersOf(value);
   if (!Array.isArray(pending)) return undefined;
-  const areas = itemsOf(pending).flatMap((one): Area[] => {
+  const areas = readElements(pending).flatMap((one): Area[] => {
     const { kind, id } = membersOf(one);
     const isKind = kind === 'page' || kind === 'belowPage' || kind === 'belowFolder' || kind === 'space';
     return isKind && typeof id === 'string' ? [{ kind, id }] : [];
   });
   return {
     pending: areas,
-    ...(stringOf(next) === undefined ? {} : { next: String(next) }),
-    ...(stringOf(moreSpaces) === undefined ? {} : { moreSpaces: String(moreSpaces) }),
+    ...(readString(next) === undefined ? {} : { next: String(next) }),
+    ...(readString(moreSpaces) === undefined ? {} : { moreSpaces: String(moreSpaces) }),
     ...(isIncomplete === true ? { isIncomplete } : {}),
   };
 }
@@ -68,15 +68,15 @@ export async function nextPart(api: WikiApi, config: WikiConfig, place: WikiPlac
   const [area, ...others] = place.pending;
   const { next, ...rest } = place;
   if (area !== undefined) {
-    const found = await pagesOf(api, config, area, next).catch((error: unknown) => {
+    const pagePart = await loadPages(api, config, area, next).catch((error: unknown) => {
       // Of many areas, one that went away since its list was read is left out.
-      if (config.scope.kind !== 'allSpaces' && area.kind !== 'belowPage') throw asMissing(wordOf(area))(error);
+      if (config.scope.kind !== 'allSpaces' && area.kind !== 'belowPage') throw asMissing(describeArea(area))(error);
       if (!isHidden(error)) throw error;
       return undefined;
     });
-    if (found === undefined) return { pages: [], after: { ...rest, pending: others, isIncomplete: true } };
-    const pending = [...(found.next === undefined ? others : [area, ...others]), ...found.deeper];
-    return { pages: found.pages, after: { ...rest, pending, ...(found.next === undefined ? {} : { next: found.next }) } };
+    if (pagePart === undefined) return { pages: [], after: { ...rest, pending: others, isIncomplete: true } };
+    const pending = [...(pagePart.next === undefined ? others : [area, ...others]), ...pagePart.deeper];
+    return { pages: pagePart.pages, after: { ...rest, pending, ...(pagePart.next === undefined ? {} : { next: pagePart.next }) } };
   }
   const { moreSpaces, ...without } = rest;
   if (moreSpaces === undefined) return undefined;
@@ -91,8 +91,8 @@ interface Found {
   readonly deeper: readonly Area[];
 }
 
-async function pagesOf(api: WikiApi, config: WikiConfig, { kind, id }: Area, next: string | undefined): Promise<Found> {
-  const statuses = statusesOf(config);
+async function loadPages(api: WikiApi, config: WikiConfig, { kind, id }: Area, next: string | undefined): Promise<Found> {
+  const statuses = toStatuses(config);
   if (kind === 'page') return { pages: [await api.page(id)], deeper: [] };
   if (kind === 'space') {
     const { results, next: more } = await api.pagesOfSpace(id, statuses, next);
@@ -114,11 +114,11 @@ export function isWanted({ status }: WikiPage, { hasArchived }: WikiConfig): boo
   return status === 'current' || (status === 'archived' && hasArchived);
 }
 
-function statusesOf({ hasArchived }: WikiConfig): string {
+function toStatuses({ hasArchived }: WikiConfig): string {
   return hasArchived ? 'current,archived' : 'current';
 }
 
-function wordOf({ kind }: Area): string {
+function describeArea({ kind }: Area): string {
   return kind === 'space' ? 'space' : kind === 'belowFolder' ? 'folder' : 'page';
 }
 

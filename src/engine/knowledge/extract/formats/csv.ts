@@ -20,9 +20,9 @@ type Row = readonly string[];
  * a passage begins. The first row with most of its cells filled names the columns; what stands above it are paragraphs.
  */
 export function readCsv(text: string, writer: DocumentWriter): void {
-  const named = namedDelimiter.exec(text);
-  const body = named === null ? text : text.slice(named[0].length);
-  const form = formOf(body, named?.[1]);
+  const delimiterMatch = namedDelimiter.exec(text);
+  const body = delimiterMatch === null ? text : text.slice(delimiterMatch[0].length);
+  const form = detectForm(body, delimiterMatch?.[1]);
   const { above, columns, lines } = withQuotes((quote) => readRows(body, form, quote));
   for (const row of above) writer.block('paragraph', filledIn(row).join('; '));
   for (let start = 0; start < lines.length; start += rowsPerBlock) {
@@ -42,11 +42,11 @@ interface Form {
 }
 
 /** The delimiter that gives most rows the same number of cells, and more than one; of several, the one that gives more cells. */
-function formOf(text: string, named: string | undefined): Form {
+function detectForm(text: string, delimiterText: string | undefined): Form {
   const sample = text.slice(0, sampleChars);
   const end = sample.length < text.length ? sample.lastIndexOf('\n') : sample.length;
   const top = end > 0 ? sample.slice(0, end) : sample;
-  const forms = (named === undefined ? delimiters : [named]).map((delimiter) => formWith(top, delimiter));
+  const forms = (delimiterText === undefined ? delimiters : [delimiterText]).map((delimiter) => formWith(top, delimiter));
   return forms.reduce((best, form) => {
     return form.fitting > best.fitting || (form.fitting === best.fitting && form.width > best.width) ? form : best;
   });
@@ -93,10 +93,10 @@ function readRows(text: string, { delimiter, width }: Form, quote: Quote): Rows 
     delimiter,
     quote,
     on_record(row: string[]) {
-      const filled = filledIn(row).length;
+      const filledCount = filledIn(row).length;
       if (columns !== undefined) addLine(row);
-      else if (filled > width / 2) begin(row);
-      else if (filled > 0) above.push(row);
+      else if (filledCount > width / 2) begin(row);
+      else if (filledCount > 0) above.push(row);
       if (above.length >= rowsAboveMax && columns === undefined) beginAtFirst();
       return null;
     },

@@ -26,7 +26,7 @@ export async function readEml(bytes: Uint8Array, writer: DocumentWriter, readPar
     writeHtml(textOfBody(mail.html), writer);
   } else writer.text(mail.text ?? '', plainBlocks);
   // Pictures inside the body are not documents.
-  const attachments = mail.attachments.filter(({ related, mimeType }) => related !== true || !mimeType.startsWith('image/'));
+  const attachments = mail.attachments.filter(({ related: isRelated, mimeType }) => isRelated !== true || !mimeType.startsWith('image/'));
   for (const attachment of attachments.slice(0, attachmentsMax)) await readAttachment(attachment, writer, readPart);
   writer.omit('ATTACHMENTS', attachments.length - attachmentsMax);
   if (attachments.length > attachmentsMax)
@@ -57,12 +57,12 @@ function headLines({ from, to, cc, headers }: Email): string {
 }
 
 function people(addresses: readonly Address[] = []): string {
-  const shown = addresses.slice(0, addressesMax).map((entry) => {
+  const shownPeople = addresses.slice(0, addressesMax).map((entry) => {
     if (entry.group !== undefined) return oneLine(`${entry.name}: ${people(entry.group)}`);
     return entry.name === '' ? entry.address : `${oneLine(entry.name)} <${entry.address}>`;
   });
-  if (addresses.length > addressesMax) shown.push(`and ${addresses.length - addressesMax} more`);
-  return shown.join(', ');
+  if (addresses.length > addressesMax) shownPeople.push(`and ${addresses.length - addressesMax} more`);
+  return shownPeople.join(', ');
 }
 
 async function readAttachment(attachment: Attachment, writer: DocumentWriter, readPart: ReadPart): Promise<void> {

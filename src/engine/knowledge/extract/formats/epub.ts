@@ -102,9 +102,9 @@ interface BookItem {
 
 /** The first part that can be read among an item and those that stand for it. */
 function readablePart(items: ReadonlyMap<string, BookItem>, id: string): string | undefined {
-  const seen = new Set<string>();
-  for (let next: string | undefined = id; next !== undefined && !seen.has(next); next = items.get(next)?.fallback) {
-    seen.add(next);
+  const seenPaths = new Set<string>();
+  for (let next: string | undefined = id; next !== undefined && !seenPaths.has(next); next = items.get(next)?.fallback) {
+    seenPaths.add(next);
     const item = items.get(next);
     if (item !== undefined && (item.type === '' || readableTypes.test(item.type))) return item.part;
   }

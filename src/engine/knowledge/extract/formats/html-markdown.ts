@@ -1,11 +1,11 @@
 import Turndown from 'turndown/lib/turndown.browser.es.js';
-import { checkboxText, codeOf, dividesWords, isCheckbox, isDeleted, wordsOf } from './html-text.ts';
+import { checkboxText, readCode, dividesWords, isCheckbox, isDeleted, readWords } from './html-text.ts';
 import { markdownLink } from './markdown-link.ts';
 import { markdownTable } from './markdown-table.ts';
 import { type SpannedCell, spannedRows } from './spanned-rows.ts';
 
 /** Converts what is in an element to Markdown for search: no images, no scripts, tables with or without a head. Changes its white space. */
-export function markdownOf(element: Node): string {
+export function toMarkdown(element: Node): string {
   const turndown = new Turndown({
     headingStyle: 'atx',
     codeBlockStyle: 'fenced',
@@ -41,7 +41,7 @@ function headingText(content: string, { nodeName }: Pick<Node, 'nodeName'>): str
 
 /** Code is fenced; other preformatted text keeps its lines. */
 function codeBlock(pre: HTMLElement): string {
-  const text = codeOf(pre).replace(/^\n|\n$/g, '');
+  const text = readCode(pre).replace(/^\n|\n$/g, '');
   const code = pre.querySelector('code');
   if (text.trim() === '') return '';
   if (code === null) return `\n\n${text}\n\n`;
@@ -56,16 +56,16 @@ function codeBlock(pre: HTMLElement): string {
 /** A layout table (with blocks of its own in its cells, or with one column) becomes its content; other tables get a head, the first row if none is marked. */
 function tableText(content: string, table: HTMLElement): string {
   if (table.querySelectorAll('table,pre').length > 0) return content;
-  const rows = spannedRows(Array.from(table.querySelectorAll('tr'), (row) => Array.from(row.querySelectorAll('th,td'), cellOf)));
+  const rows = spannedRows(Array.from(table.querySelectorAll('tr'), (row) => Array.from(row.querySelectorAll('th,td'), toSpannedCell)));
   const isTable = rows.some((row) => row.length > 1);
   if (!isTable) return content;
-  const caption = wordsOf(table.querySelector('caption'));
+  const caption = readWords(table.querySelector('caption'));
   return `\n\n${caption}\n\n${markdownTable(rows)}\n\n`;
 }
 
-function cellOf(cell: Element): SpannedCell {
+function toSpannedCell(cell: Element): SpannedCell {
   return {
-    text: wordsOf(cell),
+    text: readWords(cell),
     rows: cell.getAttribute('rowspan') ?? undefined,
     columns: cell.getAttribute('colspan') ?? undefined,
     isHead: cell.nodeName === 'TH' || cell.parentNode?.parentNode?.nodeName === 'THEAD',

@@ -19,11 +19,11 @@ const hidingStyles: Readonly<Record<string, RegExp>> = {
 
 /** The last declaration of a property counts. */
 function hidesByStyle(style: string): boolean {
-  const declared = new Map<string, string>();
+  const declarations = new Map<string, string>();
   for (const declaration of style.toLowerCase().split(';')) {
     const colon = declaration.indexOf(':');
     if (colon === -1) continue;
-    declared.set(
+    declarations.set(
       declaration.slice(0, colon).trim(),
       declaration
         .slice(colon + 1)
@@ -31,5 +31,5 @@ function hidesByStyle(style: string): boolean {
         .trim(),
     );
   }
-  return Object.entries(hidingStyles).some(([property, hiding]) => hiding.test(declared.get(property) ?? ''));
+  return Object.entries(hidingStyles).some(([property, hiding]) => hiding.test(declarations.get(property) ?? ''));
 }

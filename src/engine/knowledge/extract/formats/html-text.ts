@@ -21,7 +21,7 @@ export function dividesWords(name: string): boolean {
 }
 
 /** The words of an element in one line. What stands in different lines, cells or boxes are different words; deleted words are marked. */
-export function wordsOf(element: Node | null): string {
+export function readWords(element: Node | null): string {
   if (element === null) return '';
   const pieces: string[] = [];
   gatherWords(element, pieces);
@@ -40,10 +40,10 @@ function gatherWords(node: Node, pieces: string[]): void {
   if (name === 'img') pieces.push(element.getAttribute('alt') ?? '');
   else if (isCheckbox(element)) pieces.push(checkboxText(element));
   const isApart = dividesWords(name) || isPlaced(element, name);
-  const deleted = isDeleted(element) && (element.textContent ?? '').trim() !== '' ? '~' : '';
-  pieces.push(isApart ? ' ' : '', deleted);
+  const deletionMark = isDeleted(element) && (element.textContent ?? '').trim() !== '' ? '~' : '';
+  pieces.push(isApart ? ' ' : '', deletionMark);
   for (const child of element.childNodes) gatherWords(child, pieces);
-  pieces.push(deleted, isApart ? ' ' : '');
+  pieces.push(deletionMark, isApart ? ' ' : '');
 }
 
 /** A part of a drawing's text that is placed by itself. */
@@ -52,7 +52,7 @@ function isPlaced(element: Element, name: string): boolean {
 }
 
 /** The text of code with its lines, which may be line ends, `br` elements, or blocks. Buttons in it are not code. */
-export function codeOf(element: Node): string {
+export function readCode(element: Node): string {
   const pieces: string[] = [];
   gatherCode(element, pieces);
   return pieces.join('').replace(/\r\n?/g, '\n');

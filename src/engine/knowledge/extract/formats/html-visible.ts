@@ -1,6 +1,6 @@
 import type { parseHTML } from 'linkedom';
 import { isHidden } from './html-parts.ts';
-import { wordsOf } from './html-text.ts';
+import { readWords } from './html-text.ts';
 
 export type HtmlDocument = ReturnType<typeof parseHTML>['document'];
 
@@ -30,12 +30,12 @@ function openShadowRoot(template: Element): void {
   host?.append(...content);
   for (const slot of host?.querySelectorAll('slot') ?? []) {
     const name = slot.getAttribute('name') ?? '';
-    const assigned = own.filter((node) => slotOf(node) === name);
-    if (assigned.some((node) => (node.textContent ?? '').trim() !== '')) slot.replaceWith(...assigned);
+    const assignedNodes = own.filter((node) => findSlot(node) === name);
+    if (assignedNodes.some((node) => (node.textContent ?? '').trim() !== '')) slot.replaceWith(...assignedNodes);
   }
 }
 
-function slotOf(node: Node): string | undefined {
+function findSlot(node: Node): string | undefined {
   if (node.nodeType === 3) return '';
   return node.nodeType === 1 ? ((node as Element).getAttribute('slot') ?? '') : undefined;
 }
@@ -53,7 +53,7 @@ export function removeUnseen(document: HtmlDocument): number {
   for (const select of document.querySelectorAll('select')) keepChosen(select);
   let hiddenParts = 0;
   for (const element of document.querySelectorAll('[hidden],[style],dialog')) {
-    if (!element.isConnected || !isHidden(element.nodeName, attributesOf(element))) continue;
+    if (!element.isConnected || !isHidden(element.nodeName, readAttributes(element))) continue;
     if (/[\p{L}\p{N}]/u.test(element.textContent ?? '')) hiddenParts += 1;
     element.remove();
   }
@@ -67,7 +67,7 @@ function isOrnament(element: Element): boolean {
 
 /** The words of a drawing, one paragraph each. */
 function keepWords(document: HtmlDocument, svg: Element): void {
-  const words = Array.from(svg.querySelectorAll('text,foreignObject'), wordsOf).filter((text) => text !== '');
+  const words = Array.from(svg.querySelectorAll('text,foreignObject'), readWords).filter((text) => text !== '');
   const paragraphs = words.map((text) => {
     const paragraph = document.createElement('p');
     paragraph.textContent = text;
@@ -80,11 +80,11 @@ function keepWords(document: HtmlDocument, svg: Element): void {
 function keepChosen(select: Element): void {
   if (select.hasAttribute('multiple') || Number(select.getAttribute('size') ?? 1) > 1) return;
   const options = Array.from(select.querySelectorAll('option'));
-  const chosen = options.find((option) => option.hasAttribute('selected')) ?? options[0];
-  for (const option of options) if (option !== chosen) option.remove();
+  const chosenOption = options.find((option) => option.hasAttribute('selected')) ?? options[0];
+  for (const option of options) if (option !== chosenOption) option.remove();
 }
 
-function attributesOf(element: Element): Readonly<Record<string, string | undefined>> {
+function readAttributes(element: Element): Readonly<Record<string, string | undefined>> {
   const value = (name: string) => element.getAttribute(name) ?? undefined;
   return { hidden: value('hidden'), style: value('style'), open: value('open') };
 }

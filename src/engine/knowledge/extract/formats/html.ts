@@ -3,9 +3,9 @@ import { oneLine } from '../../../../lib/text/text.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
-import { markdownOf } from './html-markdown.ts';
+import { toMarkdown } from './html-markdown.ts';
 import { removeMenus } from './html-menus.ts';
-import { wordsOf } from './html-text.ts';
+import { readWords } from './html-text.ts';
 import { type HtmlDocument, openShadowRoots, removeUnseen } from './html-visible.ts';
 
 const depthMax = 250;
@@ -26,14 +26,14 @@ export interface HtmlText {
 export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
   const document = parse(decodeText(bytes, declaredCharset(bytes)));
   // A drawing in the page may have a title of its own.
-  const title = wordsOf(document.querySelector('title:not(svg title)'));
-  writeHtml(textOf(document, removeMenus), writer);
-  writer.title = title || wordsOf(document.querySelector('h1,h2'));
+  const title = readWords(document.querySelector('title:not(svg title)'));
+  writeHtml(extractText(document, removeMenus), writer);
+  writer.title = title || readWords(document.querySelector('h1,h2'));
 }
 
 /** A chapter or mail: its whole body as Markdown. */
 export function textOfBody(html: string): HtmlText {
-  return textOf(parse(html));
+  return extractText(parse(html));
 }
 
 export function writeHtml({ text, isMarkdown, hiddenParts }: HtmlText, writer: DocumentWriter): void {
@@ -47,13 +47,13 @@ function parse(given: string): HtmlDocument {
 }
 
 /** Changes the document; call it last. */
-function textOf(document: HtmlDocument, shorten: (document: HtmlDocument, body: Element) => void = () => undefined): HtmlText {
+function extractText(document: HtmlDocument, shorten: (document: HtmlDocument, body: Element) => void = () => undefined): HtmlText {
   openShadowRoots(document);
   if (isTooDeep(document)) return { text: bareText(document), isMarkdown: false, hiddenParts: 0 };
   const hiddenParts = removeUnseen(document);
   const body = document.querySelector('body') ?? document.documentElement;
   shorten(document, body);
-  return { text: markdownOf(body), isMarkdown: true, hiddenParts };
+  return { text: toMarkdown(body), isMarkdown: true, hiddenParts };
 }
 
 /** Whether elements are nested deeper than any written page: the libraries take quadratic time for it. */

@@ -21,7 +21,7 @@ export function readJson(text: string, writer: DocumentWriter): void {
     return;
   }
   for (const [index, value] of values.entries()) writeValue(value, values.length === 1 ? '' : `[${index}]`, 0, writer);
-  if (values.length === 1 && isObject(values[0])) writer.title = labelOf(values[0]);
+  if (values.length === 1 && isObject(values[0])) writer.title = findLabel(values[0]);
 }
 
 function writeValue(value: unknown, path: string, depth: number, writer: DocumentWriter): void {
@@ -34,12 +34,12 @@ function writeValue(value: unknown, path: string, depth: number, writer: Documen
 
 function writeObject(object: JsonObject, path: string, depth: number, writer: DocumentWriter): void {
   const lines: string[] = [];
-  const nested: (readonly [name: string, value: unknown])[] = [];
-  gather(object, '', depth, lines, nested);
+  const nestedMembers: (readonly [name: string, value: unknown])[] = [];
+  gather(object, '', depth, lines, nestedMembers);
   if (lines.length > 0) writer.block('table', [...(path === '' ? [] : [path]), ...lines].join('\n'));
-  const label = path === '' ? null : labelOf(object);
+  const label = path === '' ? null : findLabel(object);
   const prefix = path === '' ? '' : `${label === null ? path : `${path} "${label}"`} > `;
-  for (const [name, value] of nested) writeValue(value, `${prefix}${name}`, depth + 1, writer);
+  for (const [name, value] of nestedMembers) writeValue(value, `${prefix}${name}`, depth + 1, writer);
 }
 
 /** Writes plain members as lines, and objects inside the object too (`address.city: Bonn`); collects lists of objects for blocks of their own. */
@@ -48,13 +48,13 @@ function gather(
   prefix: string,
   depth: number,
   lines: string[],
-  nested: (readonly [string, unknown])[],
+  nestedMembers: (readonly [string, unknown])[],
 ): void {
   if (depth > depthMax) throw new ExtractError('CORRUPT', `The JSON is nested deeper than ${depthMax} levels; flatten it.`);
   for (const [name, value] of Object.entries(object)) {
     const path = `${prefix}${oneLine(name)}`;
-    if (isObject(value)) gather(value, `${path}.`, depth + 1, lines, nested);
-    else if (Array.isArray(value) && !value.every(isPlain)) nested.push([path, value]);
+    if (isObject(value)) gather(value, `${path}.`, depth + 1, lines, nestedMembers);
+    else if (Array.isArray(value) && !value.every(isPlain)) nestedMembers.push([path, value]);
     else if (!isEmpty(value)) lines.push(`${path}: ${plainText(value)}`);
   }
 }
@@ -62,9 +62,9 @@ function gather(
 /** Undefined for invalid JSON. Numbers that JavaScript would round stay as written. */
 function parseJson(text: string): unknown[] | undefined {
   try {
-    const trimmed = text.replace(/^\ufeff/, '');
-    if (!/\d{16}|\d\.\d{15}/.test(trimmed)) return [JSON.parse(trimmed)];
-    return [JSON.parse(trimmed, keepDigits)];
+    const trimmedText = text.replace(/^\ufeff/, '');
+    if (!/\d{16}|\d\.\d{15}/.test(trimmedText)) return [JSON.parse(trimmedText)];
+    return [JSON.parse(trimmedText, keepDigits)];
   } catch (error) {
     if (error instanceof RangeError)
       throw new ExtractError('CORRUPT', `The JSON is nested deeper than ${depthMax} levels; flatten it.`);
@@ -81,14 +81,14 @@ function parseLines(text: string): unknown[] | undefined {
   const values: unknown[] = [];
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
-    const parsed = parseJson(line);
-    if (parsed === undefined) return undefined;
-    values.push(...parsed);
+    const parsedValues = parseJson(line);
+    if (parsedValues === undefined) return undefined;
+    values.push(...parsedValues);
   }
   return values;
 }
 
-function labelOf(object: JsonObject): string | null {
+function findLabel(object: JsonObject): string | null {
   for (const name of labelNames) {
     const value = object[name];
     if (typeof value === 'string' && value.trim() !== '') return oneLine(value).slice(0, labelMaxChars).toWellFormed();

@@ -8,14 +8,14 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   const cell = (text: string) => oneLine(text).replaceAll('|', '\\|');
   const line = (row: readonly string[]) => `| ${row.map(cell).join(' | ')} |`;
   const [head = [], ...body] = rows;
-  const filled = Array.from({ length: width }, (_, index) => head[index] ?? '');
-  return [line(filled), line(filled.map(() => '---')), ...body.map(line)].join('\n');
+  const headCells = Array.from({ length: width }, (_, index) => head[index] ?? '');
+  return [line(headCells), line(headCells.map(() => '---')), ...body.map(line)].join('\n');
 }
 
 /** Writes a table of a document. A table with a single row or column is a frame around text: its cells become paragraphs. */
 export function writeTable(writer: DocumentWriter, rows: readonly (readonly string[])[], page: number | null = null): void {
-  const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
-  const isFrame = filled.length < 2 || filled.every((row) => row.filter((cell) => cell.trim() !== '').length < 2);
-  if (!isFrame) writer.block('table', markdownTable(filled), page);
-  else for (const cell of filled.flat()) writer.block('paragraph', cell, page);
+  const filledRows = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
+  const isFrame = filledRows.length < 2 || filledRows.every((row) => row.filter((cell) => cell.trim() !== '').length < 2);
+  if (!isFrame) writer.block('table', markdownTable(filledRows), page);
+  else for (const cell of filledRows.flat()) writer.block('paragraph', cell, page);
 }

@@ -17,14 +17,14 @@ export function readMarkdown(text: string, writer: DocumentWriter): void {
   const { matter, body } = split(text);
   const lines = matter === '' ? 0 : matter.split(/\r\n?|\n/).length;
   // The second rule becomes an empty line, so that lines count on from the first one below the first rule.
-  writer.firstLine = matter === '' ? 1 + (text.length > body.length ? rulesOf(text, body) : 0) : 2;
-  writer.text(matter === '' ? body : `${matter}\n\n${body}`, (clean) => blocksOf(clean, lines));
-  const named = /^title[ \t]*[:=][ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\n]*))/im.exec(matter);
-  writer.title = named?.[1] ?? named?.[2] ?? named?.[3] ?? firstHeading(body);
+  writer.firstLine = matter === '' ? 1 + (text.length > body.length ? countRules(text, body) : 0) : 2;
+  writer.text(matter === '' ? body : `${matter}\n\n${body}`, (clean) => listBlocks(clean, lines));
+  const titleMatch = /^title[ \t]*[:=][ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\n]*))/im.exec(matter);
+  writer.title = titleMatch?.[1] ?? titleMatch?.[2] ?? titleMatch?.[3] ?? firstHeading(body);
 }
 
 /** Lines of front matter without anything in it. */
-function rulesOf(text: string, body: string): number {
+function countRules(text: string, body: string): number {
   return text.slice(0, text.length - body.length).match(/\r\n?|\n/g)?.length ?? 0;
 }
 
@@ -41,7 +41,7 @@ function split(text: string): { readonly matter: string; readonly body: string }
 }
 
 /** The members of front matter are one block, in which passages are cut between lines. */
-function* blocksOf(text: string, matterLines: number): Generator<Omit<Block, 'page'>> {
+function* listBlocks(text: string, matterLines: number): Generator<Omit<Block, 'page'>> {
   let start = 0;
   for (let line = 0; line < matterLines; line += 1) {
     const newline = text.indexOf('\n', start);

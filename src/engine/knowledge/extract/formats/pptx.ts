@@ -1,7 +1,7 @@
 import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged } from '../error.ts';
-import { chartsIn, packageTitle, partOf, relationsOf } from '../package-parts.ts';
+import { chartsIn, packageTitle, findPart, loadRelations } from '../package-parts.ts';
 import { relationId } from '../xml.ts';
 import { writeTable } from './markdown-table.ts';
 import { type ShapeText, SlideReader } from './pptx-slide.ts';
@@ -12,8 +12,8 @@ import { type ShapeText, SlideReader } from './pptx-slide.ts';
  */
 export async function readPptx(archive: Archive, writer: DocumentWriter): Promise<void> {
   archive.what = 'The presentation';
-  const main = partOf(await relationsOf(archive, ''), 'officeDocument') ?? 'ppt/presentation.xml';
-  const relations = await relationsOf(archive, main);
+  const main = findPart(await loadRelations(archive, ''), 'officeDocument') ?? 'ppt/presentation.xml';
+  const relations = await loadRelations(archive, main);
   const slides: string[] = [];
   const isThere = await archive.xml(main, {
     open(name, attributes) {
@@ -40,19 +40,19 @@ async function readSlide(archive: Archive, part: string, page: number, writer: D
     writer.omit('HIDDEN_SLIDES');
     return true;
   }
-  const relations = [...(await relationsOf(archive, part)).values()].filter(({ isExternal }) => !isExternal);
-  const related = async (wanted: string) => {
+  const relations = [...(await loadRelations(archive, part)).values()].filter(({ isExternal }) => !isExternal);
+  const loadRelated = async (relationType: string) => {
     const shapes: ShapeText[] = [];
-    for (const { target } of relations.filter(({ type }) => type === wanted)) {
+    for (const { target } of relations.filter(({ type }) => type === relationType)) {
       const reader = new SlideReader(writer.textMaxChars);
       await archive.xml(target, reader);
       shapes.push(...reader.shapes);
     }
     return shapes;
   };
-  const shapes = [...slide.shapes, ...(await related('diagramData'))];
-  const notes = (await related('notesSlide')).filter(({ role }) => role === 'body');
-  const comments = await related('comments');
+  const shapes = [...slide.shapes, ...(await loadRelated('diagramData'))];
+  const notes = (await loadRelated('notesSlide')).filter(({ role }) => role === 'body');
+  const comments = await loadRelated('comments');
   // A slide of nothing but pictures leaves no heading.
   if (shapes.length + notes.length + comments.length === 0) return false;
   writer.heading(1, slide.title === '' ? `Slide ${page}` : slide.title, page);

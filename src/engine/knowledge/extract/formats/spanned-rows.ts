@@ -36,8 +36,8 @@ export function spannedRows(table: readonly (readonly SpannedCell[])[]): string[
     for (const cell of row) {
       fillReaching();
       const isSpanning = cells.length < columnsMax;
-      const rowsBelow = isSpanning ? (cell.rows === '0' ? spanMax : spanOf(cell.rows, spanMax)) - 1 : 0;
-      const columns = isSpanning ? Math.min(spanOf(cell.columns, columnsMax), columnsMax - cells.length) : 1;
+      const rowsBelow = isSpanning ? (cell.rows === '0' ? spanMax : readSpan(cell.rows, spanMax)) - 1 : 0;
+      const columns = isSpanning ? Math.min(readSpan(cell.columns, columnsMax), columnsMax - cells.length) : 1;
       // The first row is the head of a table that marks none.
       const isRepeated = isHead || rows.length === 0;
       for (let column = 0; column < columns; column += 1) {
@@ -64,7 +64,7 @@ function oneHead(heads: readonly (readonly string[])[]): string[] {
   });
 }
 
-function spanOf(value: unknown, max: number): number {
+function readSpan(value: unknown, max: number): number {
   const span = Number(value ?? 1);
   return Number.isInteger(span) && span > 1 ? Math.min(span, max) : 1;
 }

@@ -27,7 +27,7 @@ export function askFunctionName(agentName: string): string {
 }
 
 /** Makes the function that asks one agent. The agent gets the question and nothing else of the conversation. */
-export function createAskTool(agent: AskableAgent, subagents: Subagents, cited: CitedFindings): ServerTool {
+export function createAskTool(agent: AskableAgent, subagents: Subagents, citedFindings: CitedFindings): ServerTool {
   const { limits } = subagents;
   const about = agent.description.trim();
   return {
@@ -60,8 +60,8 @@ export function createAskTool(agent: AskableAgent, subagents: Subagents, cited: 
       const { error } = finding;
       if (error !== null) throw new DomainError(error.code, `${cutText(agent.name, 100)} did not answer: ${error.message}`);
       const charsMax = Math.max(200, limits.resultCharsMax - frameLength);
-      const said = cited.textOf(finding, charsMax);
-      return `${foreignNote}\n${markForeign('answer', { agent: cutText(agent.name, 100) }, said, charsMax)}`;
+      const findingText = citedFindings.textOf(finding, charsMax);
+      return `${foreignNote}\n${markForeign('answer', { agent: cutText(agent.name, 100) }, findingText, charsMax)}`;
     },
   };
 }

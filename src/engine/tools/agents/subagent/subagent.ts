@@ -33,8 +33,8 @@ export function createSubagentKind({ askableAgents }: SubagentKindDeps): ToolKin
       const ids = Array.isArray(options.agents) ? options.agents.filter((id) => typeof id === 'string') : [];
       if (!run.subagents.mayStart || ids.length === 0) return { functions: [] };
       const agents = await askableAgents(run.plan, [...new Set(ids)], ofAgent);
-      const cited = new CitedFindings(run);
-      return { functions: agents.map((agent) => createAskTool(agent, run.subagents, cited)) };
+      const citedFindings = new CitedFindings(run);
+      return { functions: agents.map((agent) => createAskTool(agent, run.subagents, citedFindings)) };
     },
   };
 }

@@ -60,8 +60,8 @@ function nodeArgs(): readonly string[] {
 
 /** Folders of the packages, also when `node_modules` is a link, and of this code. */
 function roots(): readonly string[] {
-  const resolved = createRequire(import.meta.url).resolve('csv-parse');
-  const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
+  const resolvedPath = createRequire(import.meta.url).resolve('csv-parse');
+  const packages = resolvedPath.slice(0, resolvedPath.lastIndexOf(`${sep}node_modules${sep}`));
   const own = fileURLToPath(new URL('../../../../..', import.meta.url)).replace(/[\\/]$/, '');
   return [...new Set([packages, own])];
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Bash } from 'just-bash';
-import { decodeFrame, encodeFrame, partsOf } from '../../../../lib/frame.ts';
+import { decodeFrame, encodeFrame, splitParts } from '../../../../lib/frame.ts';
 import type { Program, ProgramLimits } from './program.ts';
 
 /**
@@ -28,8 +28,8 @@ const input: Buffer[] = [];
 for await (const part of process.stdin) input.push(part as Buffer);
 const frame = decodeFrame(Buffer.concat(input));
 const { kind, source, files, variablesBytes, environment, folder, limits } = frame.header as unknown as Request;
-const parts = partsOf(frame.body, [...files.map(({ sizeBytes }) => sizeBytes), variablesBytes]);
-const given = new Map(files.map(({ path }, index) => [path, parts[index] ?? Buffer.alloc(0)]));
+const parts = splitParts(frame.body, [...files.map(({ sizeBytes }) => sizeBytes), variablesBytes]);
+const givenBytes = new Map(files.map(({ path }, index) => [path, parts[index] ?? Buffer.alloc(0)]));
 
 const shell = new Bash({
   python: true,
@@ -43,24 +43,24 @@ const shell = new Bash({
 });
 const { fs } = shell;
 // Writing a file makes its folders.
-for (const [path, bytes] of given) await fs.writeFile(`${workspace}/${path}`, new Uint8Array(bytes));
+for (const [path, bytes] of givenBytes) await fs.writeFile(`${workspace}/${path}`, new Uint8Array(bytes));
 await fs.writeFile(`${own}/lib/plot.py`, readFileSync(new URL('./plot.py', import.meta.url)));
 
 const notes: string[] = [];
 const ran = kind === 'python' ? await runPython() : await runShell();
-const made = await collect();
+const collection = await collect();
 const header = {
   stdout: cutEnd(ran.stdout),
   stderr: ran.stderr.length > printedMax ? `[…]${ran.stderr.slice(-printedMax)}` : ran.stderr,
   exitCode: ran.exitCode,
-  files: made.files.map(({ path, bytes }) => ({ path, sizeBytes: bytes.length })),
-  removed: made.removed,
+  files: collection.files.map(({ path, bytes }) => ({ path, sizeBytes: bytes.length })),
+  removed: collection.removed,
   notes,
   variablesBytes: ran.variables.length,
   environment: ran.environment,
   folder: ran.folder,
 };
-process.stdout.write(encodeFrame(header, [...made.files.map(({ bytes }) => bytes), ran.variables]), () => process.exit(0));
+process.stdout.write(encodeFrame(header, [...collection.files.map(({ bytes }) => bytes), ran.variables]), () => process.exit(0));
 
 async function runPython() {
   await fs.writeFile(`${own}/main.py`, readFileSync(new URL('./main.py', import.meta.url)));
@@ -69,30 +69,30 @@ async function runPython() {
   await fs.writeFile(`${own}/state`, new Uint8Array(parts.at(-1) ?? []));
   const result = await shell.exec(`python3 ${own}/main.py`);
   const variables = await readBytes(`${own}/state.new`, limits.stateMaxBytes);
-  const told = await readBytes(`${own}/notes.json`, 100_000);
-  if (told !== undefined) noteVariables(told);
+  const noteBytes = await readBytes(`${own}/notes.json`, 100_000);
+  if (noteBytes !== undefined) noteVariables(noteBytes);
   return { ...result, variables: variables ?? Buffer.alloc(0), environment, folder };
 }
 
 async function runShell() {
   const isThere = (await fs.exists(folder)) && (await fs.stat(folder)).isDirectory;
   const result = await shell.exec(source, { env: { ...environment }, cwd: isThere ? folder : workspace });
-  const kept = Object.entries(result.env).filter(([name]) => /^\w+$/.test(name) && !ownVariables.test(name));
-  const isSmall = JSON.stringify(kept).length <= environmentMax;
+  const keptVariables = Object.entries(result.env).filter(([name]) => /^\w+$/.test(name) && !ownVariables.test(name));
+  const isSmall = JSON.stringify(keptVariables).length <= environmentMax;
   if (!isSmall) notes.push('The variables of the shell are too large and were not kept.');
   return {
     ...result,
     variables: Buffer.from(parts.at(-1) ?? []),
-    environment: isSmall ? Object.fromEntries(kept) : {},
+    environment: isSmall ? Object.fromEntries(keptVariables) : {},
     folder: String(result.env.PWD ?? workspace).slice(0, pathLengthMax),
   };
 }
 
-function noteVariables(told: Buffer): void {
+function noteVariables(noteBytes: Buffer): void {
   try {
-    const { lost, forgotten } = JSON.parse(told.toString()) as { readonly lost: string[]; readonly forgotten: string[] };
+    const { lost: lostNames, forgotten } = JSON.parse(noteBytes.toString()) as { readonly lost: string[]; readonly forgotten: string[] };
     if (forgotten.length > 0) notes.push(`Variables of earlier calls that could not be read again: ${forgotten.join(', ')}.`);
-    if (lost.length > 0) notes.push(`Variables that cannot be kept for the next call: ${lost.join(', ')}.`);
+    if (lostNames.length > 0) notes.push(`Variables that cannot be kept for the next call: ${lostNames.join(', ')}.`);
   } catch {
     // The program wrote over the notes: they concern nobody but itself.
   }
@@ -106,9 +106,9 @@ async function readBytes(path: string, bytesMax: number): Promise<Buffer | undef
 
 /** The files that were written or changed, within the limits; what lies beyond them is named in the notes. */
 async function collect() {
-  const found: { path: string; bytes: Buffer }[] = [];
+  const collectedFiles: { path: string; bytes: Buffer }[] = [];
   const present = new Set<string>();
-  const left: string[] = [];
+  const leftPaths: string[] = [];
   let sizeBytes = 0;
   let entries = 0;
   const walk = async (at: string): Promise<void> => {
@@ -123,35 +123,35 @@ async function collect() {
       }
       const plain = path.slice(1);
       if (!about.isFile || plain.length > pathLengthMax) {
-        left.push(`${plain} (not a plain file)`);
+        leftPaths.push(`${plain} (not a plain file)`);
         continue;
       }
       present.add(plain);
-      const before = given.get(plain);
+      const before = givenBytes.get(plain);
       if (about.size > limits.fileMaxBytes) {
-        left.push(`${plain} (larger than ${limits.fileMaxBytes} bytes)`);
+        leftPaths.push(`${plain} (larger than ${limits.fileMaxBytes} bytes)`);
         continue;
       }
       const bytes = Buffer.from(await fs.readFileBuffer(`${workspace}${path}`));
       if (before?.equals(bytes) === true) continue;
-      if (found.length >= limits.filesMax || sizeBytes + bytes.length > limits.filesMaxBytes) {
-        left.push(`${plain} (more files than one call may make)`);
+      if (collectedFiles.length >= limits.filesMax || sizeBytes + bytes.length > limits.filesMaxBytes) {
+        leftPaths.push(`${plain} (more files than one call may make)`);
         continue;
       }
       sizeBytes += bytes.length;
-      found.push({ path: plain, bytes });
+      collectedFiles.push({ path: plain, bytes });
     }
   };
   await walk('');
   if (entries > entriesMax) notes.push(`Only ${entriesMax} entries of ${workspace} were looked at.`);
-  if (left.length > 0)
+  if (leftPaths.length > 0)
     notes.push(
-      `Not kept: ${left
+      `Not kept: ${leftPaths
         .slice(0, 20)
         .map((each) => JSON.stringify(each))
         .join(', ')}.`,
     );
-  return { files: found, removed: entries > entriesMax ? [] : [...given.keys()].filter((path) => !present.has(path)) };
+  return { files: collectedFiles, removed: entries > entriesMax ? [] : [...givenBytes.keys()].filter((path) => !present.has(path)) };
 }
 
 function cutEnd(text: string): string {

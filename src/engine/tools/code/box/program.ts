@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../entities/ground/errors.ts';
-import { decodeFrame, encodeFrame, partsOf } from '../../../../lib/frame.ts';
+import { decodeFrame, encodeFrame, splitParts } from '../../../../lib/frame.ts';
 import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
 
 export interface WorkspaceFile {
@@ -70,39 +70,39 @@ export async function runProgram(
   const outputMaxBytes = headerMaxBytes + limits.filesMaxBytes + limits.stateMaxBytes;
   const output = await runInBox(box, input, { ...limits, outputMaxBytes }, signal);
   try {
-    return outcomeOf(output, limits);
+    return readOutcome(output, limits);
   } catch {
     throw new DomainError('INVALID_VALUE', 'The program ended without an answer: it may have taken too much memory');
   }
 }
 
 /** The box has run foreign code, so its answer is checked like foreign data. */
-function outcomeOf(output: Buffer, { filesMax, stateMaxBytes }: ProgramLimits): ProgramOutcome {
+function readOutcome(output: Buffer, { filesMax, stateMaxBytes }: ProgramLimits): ProgramOutcome {
   const { header, body } = decodeFrame(output);
-  const described = listOf(header.files).map((file) => file as { readonly path: unknown; readonly sizeBytes: unknown });
+  const describedFiles = toList(header.files).map((file) => file as { readonly path: unknown; readonly sizeBytes: unknown });
   const variablesBytes = Number(header.variablesBytes ?? 0);
-  if (described.length > filesMax || variablesBytes > stateMaxBytes) throw new Error('more than it may answer');
-  const parts = partsOf(body, [...described.map(({ sizeBytes }) => Number(sizeBytes)), variablesBytes]);
-  const files = described.map(({ path }, index) => ({ path: pathOf(path), bytes: parts[index] ?? Buffer.alloc(0) }));
+  if (describedFiles.length > filesMax || variablesBytes > stateMaxBytes) throw new Error('more than it may answer');
+  const parts = splitParts(body, [...describedFiles.map(({ sizeBytes }) => Number(sizeBytes)), variablesBytes]);
+  const files = describedFiles.map(({ path }, index) => ({ path: readPath(path), bytes: parts[index] ?? Buffer.alloc(0) }));
   const environment = Object.entries(header.environment ?? {}).filter(([, value]) => typeof value === 'string');
   return {
     stdout: String(header.stdout),
     stderr: String(header.stderr),
     exitCode: Number(header.exitCode),
     files,
-    removed: listOf(header.removed).map(String),
-    notes: listOf(header.notes).map((note) => String(note).slice(0, 2_000)),
+    removed: toList(header.removed).map(String),
+    notes: toList(header.notes).map((note) => String(note).slice(0, 2_000)),
     variables: parts.at(-1) ?? Buffer.alloc(0),
     environment: Object.fromEntries(environment) as Record<string, string>,
     folder: typeof header.folder === 'string' ? header.folder : '/workspace',
   };
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function pathOf(value: unknown): string {
+function readPath(value: unknown): string {
   const isPlain = typeof value === 'string' && value.length <= pathLengthMax && !value.startsWith('/');
   if (!isPlain || value.split('/').some((part) => part === '' || part === '.' || part === '..'))
     throw new Error('an unsafe path');

@@ -26,14 +26,14 @@ const temporaryBytes = 64 * 1024 * 1024;
 const ownVariables =
   /^(?:_|\?|PWD|OLDPWD|OPTIND|OPTERR|IFS|SHELLOPTS|PATH|HOME|LANG|SHLVL|SHELL|PPID|E?UID|GROUPS|LINENO|RANDOM|SRANDOM|SECONDS|PS4|TERM|OSTYPE|MACHTYPE|HOSTTYPE|HOSTNAME|HISTCMD|DIRSTACK|FUNCNAME|PIPESTATUS|EPOCH\w*|COMP_\w*|BASH\w*|__parley\w*)$/;
 /** Without these a shell is of little use. */
-const needed = ['bash', 'tar', 'sed', 'awk', 'grep', 'sort', 'find', 'head', 'wc'];
+const neededPrograms = ['bash', 'tar', 'sed', 'awk', 'grep', 'sort', 'find', 'head', 'wc'];
 const optional = ['python3', 'jq', 'bc', 'diff', 'gzip', 'xz', 'zip', 'unzip', 'file', 'perl'];
 
 /**
  * Finds bubblewrap with the usual tools of this machine, by running them. Undefined where one of them is missing: the shell is simulated then.
  */
 export async function findRealShell(): Promise<RealShell | undefined> {
-  const source = `for t in ${needed.join(' ')}; do command -v "$t" >/dev/null || exit 1; done; for t in ${optional.join(' ')}; do command -v "$t" >/dev/null && echo "$t"; done; [ $((6 * 7 << 40)) = 46179488366592 ] && [ "$(ulimit -u)" = ${processesMax} ]`;
+  const source = `for t in ${neededPrograms.join(' ')}; do command -v "$t" >/dev/null || exit 1; done; for t in ${optional.join(' ')}; do command -v "$t" >/dev/null && echo "$t"; done; [ $((6 * 7 << 40)) = 46179488366592 ] && [ "$(ulimit -u)" = ${processesMax} ]`;
   // Where the number of processes cannot be bounded, a program could take all of the machine: there is no real shell then.
   const limits = {
     filesMaxBytes: 0,
@@ -51,8 +51,8 @@ export async function findRealShell(): Promise<RealShell | undefined> {
     folder: '/workspace',
     kind: 'shell',
   } as const;
-  const found = await runInRealShell(program, limits, new AbortController().signal).catch(() => undefined);
-  return found?.exitCode === 0 ? { tools: found.stdout.split('\n').filter(Boolean) } : undefined;
+  const probeOutcome = await runInRealShell(program, limits, new AbortController().signal).catch(() => undefined);
+  return probeOutcome?.exitCode === 0 ? { tools: probeOutcome.stdout.split('\n').filter(Boolean) } : undefined;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function findRealShell(): Promise<RealShell | undefined> {
  */
 export async function runInRealShell(program: Program, limits: ProgramLimits, signal: AbortSignal): Promise<ProgramOutcome> {
   const input = await packTar([
-    entry(`${own}/before`, Buffer.from(beforeOf(program))),
+    entry(`${own}/before`, Buffer.from(writePreamble(program))),
     entry(`${own}/command`, Buffer.from(program.source)),
     ...program.files.map(({ path, bytes }) => entry(`${workspace}/${path}`, bytes)),
   ]);
@@ -77,7 +77,7 @@ export async function runInRealShell(program: Program, limits: ProgramLimits, si
     '--',
     '/bin/bash',
     '-c',
-    driverOf(limits),
+    writeDriver(limits),
   ];
   const box = { command, args };
   const output = await runInBox(box, Buffer.from(input), { ...limits, outputMaxBytes, processesMax }, signal);
@@ -87,7 +87,7 @@ export async function runInRealShell(program: Program, limits: ProgramLimits, si
   } catch {
     throw new DomainError('INVALID_VALUE', 'The program ended without an answer: it may have taken too much memory');
   }
-  return outcomeOf(read, program, limits);
+  return collectOutcome(read, program, limits);
 }
 
 /** The kernel bounds the processes of every user but root: a service that is root runs the box as nobody, or has no real shell. */
@@ -127,7 +127,7 @@ function walls(workspaceBytes: number): readonly string[] {
 }
 
 /** Unpacks the files, runs the program, and packs what it printed and made. */
-function driverOf({ memoryMaxBytes, timeoutMs }: ProgramLimits): string {
+function writeDriver({ memoryMaxBytes, timeoutMs }: ProgramLimits): string {
   const blocks = Math.ceil(printedBytesMax / 1024);
   return [
     `ulimit -c 0 -f ${blocks} -v ${Math.floor(memoryMaxBytes / 1024)} -u ${processesMax} -n ${openFilesMax} -t ${Math.ceil(timeoutMs / 1_000)}`,
@@ -140,7 +140,7 @@ function driverOf({ memoryMaxBytes, timeoutMs }: ProgramLimits): string {
 }
 
 /** What runs before the program in its own shell: variables and folder of the program before, and a trap that keeps those of this one. */
-function beforeOf({ environment, folder }: Program): string {
+function writePreamble({ environment, folder }: Program): string {
   const variables = Object.entries(environment).filter(([name]) => /^[A-Za-z_]\w*$/.test(name) && !ownVariables.test(name));
   return [
     'unset BASH_ENV',
@@ -157,12 +157,12 @@ function quoted(text: string): string {
 }
 
 /** The box has run foreign code, so what it packed is checked like foreign data. */
-function outcomeOf(entries: Awaited<ReturnType<typeof unpackTar>>, program: Program, limits: ProgramLimits): ProgramOutcome {
+function collectOutcome(entries: Awaited<ReturnType<typeof unpackTar>>, program: Program, limits: ProgramLimits): ProgramOutcome {
   const texts = new Map<string, string>();
-  const given = new Map(program.files.map(({ path, bytes }) => [path, bytes]));
+  const givenBytes = new Map(program.files.map(({ path, bytes }) => [path, bytes]));
   const present = new Set<string>();
   const files: WorkspaceFile[] = [];
-  const left: string[] = [];
+  const leftPaths: string[] = [];
   const notes: string[] = [];
   let sizeBytes = 0;
   for (const { header, data } of entries.slice(0, entriesMax)) {
@@ -174,15 +174,15 @@ function outcomeOf(entries: Awaited<ReturnType<typeof unpackTar>>, program: Prog
     }
     const path = name.slice(workspace.length + 1);
     if (!name.startsWith(`${workspace}/`) || !isPlainPath(path) || type !== 'file') {
-      left.push(`${path} (not a plain file)`);
+      leftPaths.push(`${path} (not a plain file)`);
       continue;
     }
     present.add(path);
     const bytes = Buffer.from(data ?? []);
-    if (given.get(path)?.equals(bytes) === true) continue;
-    if (bytes.length > limits.fileMaxBytes) left.push(`${path} (larger than ${limits.fileMaxBytes} bytes)`);
+    if (givenBytes.get(path)?.equals(bytes) === true) continue;
+    if (bytes.length > limits.fileMaxBytes) leftPaths.push(`${path} (larger than ${limits.fileMaxBytes} bytes)`);
     else if (files.length >= limits.filesMax || sizeBytes + bytes.length > limits.filesMaxBytes) {
-      left.push(`${path} (more files than one call may make)`);
+      leftPaths.push(`${path} (more files than one call may make)`);
     } else {
       sizeBytes += bytes.length;
       files.push({ path, bytes });
@@ -190,10 +190,10 @@ function outcomeOf(entries: Awaited<ReturnType<typeof unpackTar>>, program: Prog
   }
   const isWhole = entries.length <= entriesMax;
   if (!isWhole) notes.push(`Only ${entriesMax} entries of /workspace were looked at.`);
-  const shown = left.slice(0, 20).map((each) => JSON.stringify(each));
-  if (left.length > 0) notes.push(`Not kept: ${shown.join(', ')}.`);
-  const kept = environmentIn(texts.get('env'));
-  const isSmall = JSON.stringify(kept ?? {}).length <= environmentMax;
+  const shownPaths = leftPaths.slice(0, 20).map((each) => JSON.stringify(each));
+  if (leftPaths.length > 0) notes.push(`Not kept: ${shownPaths.join(', ')}.`);
+  const keptEnvironment = environmentIn(texts.get('env'));
+  const isSmall = JSON.stringify(keptEnvironment ?? {}).length <= environmentMax;
   if (!isSmall) notes.push('The variables of the shell are too large and were not kept.');
   const folder = texts.get('folder')?.trimEnd();
   return {
@@ -201,11 +201,11 @@ function outcomeOf(entries: Awaited<ReturnType<typeof unpackTar>>, program: Prog
     stderr: cutStart((texts.get('stderr') ?? '').replaceAll(`/${own}/command: `, 'bash: ')),
     exitCode: Number(texts.get('status') ?? 1),
     files: files.sort((one, other) => (one.path < other.path ? -1 : 1)),
-    removed: isWhole ? [...given.keys()].filter((path) => !present.has(path)) : [],
+    removed: isWhole ? [...givenBytes.keys()].filter((path) => !present.has(path)) : [],
     notes,
     variables: program.variables,
     // A program that sets a trap of its own, or is killed, leaves what was there before it.
-    environment: isSmall ? (kept ?? program.environment) : {},
+    environment: isSmall ? (keptEnvironment ?? program.environment) : {},
     folder: folder === undefined || folder === '' ? program.folder : folder.slice(0, pathLengthMax),
   };
 }

@@ -39,7 +39,7 @@ export async function runInBox(
   signal.throwIfAborted();
   const child = spawnTied(box.command, box.args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
   return new Promise((resolve, reject) => {
-    const printed: Buffer[] = [];
+    const printedChunks: Buffer[] = [];
     let sizeBytes = 0;
     const end = (settle: () => void) => {
       stopClock();
@@ -68,9 +68,9 @@ export async function runInBox(
     child.stdout?.on('data', (part: Buffer) => {
       sizeBytes += part.length;
       if (sizeBytes > outputMaxBytes) fail('The program was stopped: it printed too much');
-      else printed.push(part);
+      else printedChunks.push(part);
     });
-    child.on('close', () => end(() => resolve(Buffer.concat(printed))));
+    child.on('close', () => end(() => resolve(Buffer.concat(printedChunks))));
     child.stdin?.end(input);
   });
 }
@@ -82,15 +82,15 @@ function startClock(
   timeoutMs: number,
   onTimeout: (error: DomainError) => void,
 ): () => void {
-  const stopped = (reason: string) => new DomainError('INVALID_VALUE', `The program was stopped: it ${reason}`);
+  const toStopError = (reason: string) => new DomainError('INVALID_VALUE', `The program was stopped: it ${reason}`);
   if (isOneProcess !== true) {
-    const clock = setTimeout(() => onTimeout(stopped(`ran longer than ${timeoutMs} ms`)), timeoutMs);
+    const clock = setTimeout(() => onTimeout(toStopError(`ran longer than ${timeoutMs} ms`)), timeoutMs);
     return () => clearTimeout(clock);
   }
   const wallMs = wallTimesMax * timeoutMs;
   return watchProcessTime(pid, timeoutMs, (cause) => {
-    if (cause === 'USED') onTimeout(stopped(`took more than ${timeoutMs} ms of processor time`));
-    else if (cause === 'SLEPT') onTimeout(stopped(`ran longer than ${wallMs} ms`));
+    if (cause === 'USED') onTimeout(toStopError(`took more than ${timeoutMs} ms of processor time`));
+    else if (cause === 'SLEPT') onTimeout(toStopError(`ran longer than ${wallMs} ms`));
     else onTimeout(new DomainError('OVERLOADED', `The machine was too busy to end the program in ${wallMs} ms; try again later`));
   });
 }
@@ -104,10 +104,10 @@ interface Used {
 async function usedBy(pid: number | undefined): Promise<Used> {
   if (pid === undefined) return { bytes: 0, processes: 0 };
   const [statm, threads] = await Promise.all([readFile(`/proc/${pid}/statm`, 'utf8'), readdir(`/proc/${pid}/task`)]);
-  const started = await Promise.all(
+  const startTexts = await Promise.all(
     threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
   );
-  const children = started.flatMap((line) => line.split(' ').filter(Boolean));
+  const children = startTexts.flatMap((line) => line.split(' ').filter(Boolean));
   const below = await Promise.all(children.map((child) => usedBy(Number(child)).catch(() => ({ bytes: 0, processes: 0 }))));
   return {
     bytes: below.reduce((sum, { bytes }) => sum + bytes, Number(statm.split(' ')[1]) * pageBytes),

@@ -102,10 +102,10 @@ export class BoundedTransport implements Transport {
   }
 
   async #notify(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    const cancelled = cancelledBy(message);
-    const ending = cancelled === undefined ? undefined : this.#sent.get(cancelled)?.ending;
-    if (cancelled === undefined || ending === undefined) return this.#inner.send(message, options);
-    this.#sent.delete(cancelled);
+    const cancelledId = cancelledBy(message);
+    const ending = cancelledId === undefined ? undefined : this.#sent.get(cancelledId)?.ending;
+    if (cancelledId === undefined || ending === undefined) return this.#inner.send(message, options);
+    this.#sent.delete(cancelledId);
     // The connection of the request closes even if the server does not take the notification.
     const close = () => ending.abort(new Error('the request was cancelled'));
     const timer = setTimeout(close, cancelMs);
@@ -125,9 +125,9 @@ export class BoundedTransport implements Transport {
     this.#excess = this.#excessOf(message);
     if (this.#excess !== undefined) return void this.#inner.close();
     const id = 'method' in message ? undefined : message.id;
-    const sent = id === undefined ? undefined : this.#sent.get(id);
+    const sentRequest = id === undefined ? undefined : this.#sent.get(id);
     if (id !== undefined) this.#sent.delete(id);
-    this.onmessage?.(mendedResponse(message, sent?.method));
+    this.onmessage?.(mendedResponse(message, sentRequest?.method));
   }
 
   #excessOf(message: JSONRPCMessage): string | undefined {

@@ -61,7 +61,7 @@ function responseTo(egress: Egress, request: EgressRequest, signal: AbortSignal)
     if (withoutBody.includes(status)) return resolve(new Response(null, { status, headers: head.headers }));
     const over = Promise.withResolvers<void>();
     const isEvents = head.headers['content-type']?.includes('text/event-stream') === true;
-    const body = bodyOf(content, isEvents ? new EventLines() : undefined, over.resolve);
+    const body = streamBody(content, isEvents ? new EventLines() : undefined, over.resolve);
     // A body that nobody reads ends with its time, too.
     const end = AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs)]);
     end.addEventListener('abort', () => over.resolve(), { once: true });
@@ -78,7 +78,7 @@ function isCall(body: EgressRequest['body']): boolean {
   return isObject(message) && 'method' in message && 'id' in message;
 }
 
-function bodyOf(content: AsyncIterable<Uint8Array>, lines: EventLines | undefined, end: () => void): ReadableStream<Uint8Array> {
+function streamBody(content: AsyncIterable<Uint8Array>, lines: EventLines | undefined, end: () => void): ReadableStream<Uint8Array> {
   const blocks = content[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {

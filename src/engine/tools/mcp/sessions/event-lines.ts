@@ -15,7 +15,7 @@ export class EventLines {
 
   /** @throws EgressError TOO_LARGE */
   read(block: Uint8Array): Uint8Array {
-    const written = new Uint8Array(block.length);
+    const outputBytes = new Uint8Array(block.length);
     let length = 0;
     for (const byte of block) {
       const isRest = this.#isAfterReturn && byte === lineFeed;
@@ -23,10 +23,10 @@ export class EventLines {
       if (isRest) continue;
       const isEnd = this.#isAfterReturn || byte === lineFeed;
       if (isEnd) this.#count += 1;
-      written[length] = isEnd ? lineFeed : byte;
+      outputBytes[length] = isEnd ? lineFeed : byte;
       length += 1;
     }
     if (this.#count > linesMax) throw new EgressError('TOO_LARGE', `the answer has more than ${linesMax} lines`);
-    return written.subarray(0, length);
+    return outputBytes.subarray(0, length);
   }
 }

@@ -47,8 +47,8 @@ function readableTool(tool: unknown): readonly object[] {
   ];
 }
 
-function readableAnnotations(given: Readonly<Record<string, unknown>>): object {
-  const entries = Object.entries(given).filter(
+function readableAnnotations(rawAnnotations: Readonly<Record<string, unknown>>): object {
+  const entries = Object.entries(rawAnnotations).filter(
     ([name, value]) => (hints.includes(name) && typeof value === 'boolean') || (name === 'title' && typeof value === 'string'),
   );
   return Object.fromEntries(entries);

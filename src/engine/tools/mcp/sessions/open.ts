@@ -2,7 +2,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Logger } from 'pino';
 import type { Egress } from '../../../egress/egress.ts';
 import { masker } from '../../secrets/masking.ts';
-import { type HttpEndpoint, type McpEndpoint, type ProgramEndpoint, type SessionOwner, secretsOf } from '../endpoint.ts';
+import { type HttpEndpoint, type McpEndpoint, type ProgramEndpoint, type SessionOwner, listEndpointSecrets } from '../endpoint.ts';
 import { createEgressFetch } from './egress-fetch.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { McpSession, type SessionOptions } from './session.ts';
@@ -53,7 +53,7 @@ function httpTransport({ url, headers, isTrusted }: HttpEndpoint, owner: Session
 }
 
 function programTransport(endpoint: ProgramEndpoint, { logger, path, replyBytesMax }: OpenContext): ProgramTransport {
-  const mask = masker(secretsOf(endpoint));
+  const mask = masker(listEndpointSecrets(endpoint));
   const onLog = (line: string) => logger.info({ mcpServer: endpoint.name, line: mask(line) }, 'an MCP server wrote');
   return new ProgramTransport(endpoint, { path, lineBytesMax: replyBytesMax, onLog });
 }

@@ -66,10 +66,10 @@ export class ProgramTransport implements Transport {
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined || this.#isOver) return this.#end();
-    const ended = once(child, 'exit');
+    const exitEvent = once(child, 'exit');
     child.stdin?.end();
     const timer = new AbortController();
-    await Promise.race([ended, wait(endingMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    await Promise.race([exitEvent, wait(endingMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
     timer.abort();
     this.#end();
   }

@@ -176,7 +176,7 @@ export class McpSession {
   /** A session that was ended for a bound fails with that, and not with the end of its connection. */
   #failureOf(error: unknown): McpFailure {
     const { excess } = this.#bounded;
-    return excess === undefined ? failureOf(error) : new McpFailure('UPSTREAM_ERROR', excess);
+    return excess === undefined ? toMcpFailure(error) : new McpFailure('UPSTREAM_ERROR', excess);
   }
 
   #end(): void {
@@ -200,7 +200,7 @@ export class McpFailure extends DomainError {
   }
 }
 
-function failureOf(error: unknown): McpFailure {
+function toMcpFailure(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error;
   if (error instanceof EgressError)
     return new McpFailure(error.code === 'TIMEOUT' ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_ERROR', error.message);
@@ -224,7 +224,7 @@ function sdkFailure({ code, message, cause }: SdkError): McpFailure {
     return new McpFailure('UPSTREAM_ERROR', 'it was asked again and again, and came to no result');
   }
   // The first request of all: what became of it is the cause.
-  return cause instanceof Error ? failureOf(cause) : new McpFailure('UPSTREAM_ERROR', shown(message));
+  return cause instanceof Error ? toMcpFailure(cause) : new McpFailure('UPSTREAM_ERROR', shown(message));
 }
 
 function notTheProtocol(): McpFailure {

@@ -69,19 +69,19 @@ export class McpSessions {
     work: (session: McpSession) => Promise<T>,
   ): Promise<T> {
     for (let isAgain = false; ; isAgain = true) {
-      const held = this.#hold(endpoint, owner);
-      held.calls += 1;
-      clearTimeout(held.idle);
+      const entry = this.#hold(endpoint, owner);
+      entry.calls += 1;
+      clearTimeout(entry.idle);
       try {
-        const session = await unlessAborted(held.opened, signal);
+        const session = await unlessAborted(entry.opened, signal);
         return await work(session);
       } catch (error) {
         const isLost = error instanceof Error && 'isSessionLost' in error && error.isSessionLost === true;
         if (!isLost || isAgain) throw error;
-        this.#end(held);
+        this.#end(entry);
       } finally {
-        held.calls -= 1;
-        this.#rest(held);
+        entry.calls -= 1;
+        this.#rest(entry);
       }
     }
   }
@@ -89,7 +89,7 @@ export class McpSessions {
   /** Ends all sessions and programs. */
   async close(): Promise<void> {
     this.#isStopped = true;
-    for (const held of this.#held.values()) this.#end(held);
+    for (const entry of this.#held.values()) this.#end(entry);
     const late = new Promise((resolve) => setTimeout(resolve, closingMs).unref());
     await Promise.race([Promise.all(this.#closing), late]);
   }
@@ -97,14 +97,14 @@ export class McpSessions {
   #hold(endpoint: McpEndpoint, owner: SessionOwner): Held {
     if (this.#isStopped) throw new DomainError('OVERLOADED', 'The service is stopping');
     const key = this.keyOf(endpoint, owner);
-    const known = this.#held.get(key);
-    if (known !== undefined) return known;
+    const existingEntry = this.#held.get(key);
+    if (existingEntry !== undefined) return existingEntry;
     if (endpoint.kind === 'program') this.#restarts.require(endpoint.name);
     else this.#enter(owner);
-    const held: Held = { key, endpoint, owner, opened: this.#open(key, endpoint, owner), calls: 0, idle: undefined };
-    this.#held.set(key, held);
-    held.opened.catch(() => this.#forget(key, held));
-    return held;
+    const entry: Held = { key, endpoint, owner, opened: this.#open(key, endpoint, owner), calls: 0, idle: undefined };
+    this.#held.set(key, entry);
+    entry.opened.catch(() => this.#forget(key, entry));
+    return entry;
   }
 
   async #open(key: string, endpoint: McpEndpoint, owner: SessionOwner): Promise<McpSession> {
@@ -116,10 +116,10 @@ export class McpSessions {
       startTimeoutMs,
       onToolsChanged: () => this.#onToolsChanged(key),
       onClose: () => {
-        const held = this.#held.get(key);
+        const currentEntry = this.#held.get(key);
         // A session that is ended here has left the map before: this one ended by itself.
-        if (endpoint.kind === 'program' && held !== undefined) this.#restarts.crashed(endpoint.name, startedAt);
-        if (held !== undefined) this.#forget(key, held);
+        if (endpoint.kind === 'program' && currentEntry !== undefined) this.#restarts.crashed(endpoint.name, startedAt);
+        if (currentEntry !== undefined) this.#forget(key, currentEntry);
       },
     });
     if (endpoint.kind === 'program') opening.catch(() => this.#restarts.crashed(endpoint.name, startedAt));
@@ -139,17 +139,17 @@ export class McpSessions {
     places.enter(owner);
   }
 
-  #rest(held: Held): void {
-    if (held.calls > 0 || this.#held.get(held.key) !== held) return;
+  #rest(entry: Held): void {
+    if (entry.calls > 0 || this.#held.get(entry.key) !== entry) return;
     // The session that rested longest is the first of the map, and gives up its place first.
-    this.#held.delete(held.key);
-    this.#held.set(held.key, held);
-    held.idle = setTimeout(() => this.#end(held), this.#options.idleTimeoutMs).unref();
+    this.#held.delete(entry.key);
+    this.#held.set(entry.key, entry);
+    entry.idle = setTimeout(() => this.#end(entry), this.#options.idleTimeoutMs).unref();
   }
 
-  #end(held: Held): void {
-    this.#forget(held.key, held);
-    const closing = held.opened.then(
+  #end(entry: Held): void {
+    this.#forget(entry.key, entry);
+    const closing = entry.opened.then(
       (session) => session.close(),
       () => undefined,
     );
@@ -157,10 +157,10 @@ export class McpSessions {
     void closing.finally(() => this.#closing.delete(closing));
   }
 
-  #forget(key: string, held: Held): void {
-    clearTimeout(held.idle);
-    if (this.#held.get(key) !== held) return;
+  #forget(key: string, entry: Held): void {
+    clearTimeout(entry.idle);
+    if (this.#held.get(key) !== entry) return;
     this.#held.delete(key);
-    if (held.endpoint.kind === 'http') this.#options.places.leave(held.owner);
+    if (entry.endpoint.kind === 'http') this.#options.places.leave(entry.owner);
   }
 }

@@ -11,8 +11,8 @@ process.stdout.write(answer(), () => process.exit(0));
 
 function answer(): Buffer {
   try {
-    const { answer: told, bytes } = work(header as unknown as WorkbookRequest, body);
-    return encodeFrame(told, bytes === undefined ? [] : [bytes]);
+    const { answer: workbookAnswer, bytes } = work(header as unknown as WorkbookRequest, body);
+    return encodeFrame(workbookAnswer, bytes === undefined ? [] : [bytes]);
   } catch (error) {
     // The message of a library may name paths of this machine.
     const message = error instanceof WorkbookFault ? error.message : 'The workbook or its formulas cannot be worked with';

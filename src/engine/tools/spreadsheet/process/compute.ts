@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { initSync, Model } from '@ironcalc/wasm';
 import { WorkbookFault } from './fault.ts';
-import { placeOf } from './range.ts';
+import { parsePlace } from './range.ts';
 import type { CellObject, Workbook } from './sheet.ts';
 import { displayValue, errorCodes, isDateFormat } from './workbook.ts';
 
@@ -18,21 +18,21 @@ const kinds = { number: 1, text: 2, boolean: 4, error: 16 };
 /** Computes every formula and puts the results into the cells. A circular reference is an error text in its cells. */
 export function compute(workbook: Workbook): void {
   const formulas = workbook.sheets.flatMap(({ cells }, sheet) =>
-    Array.from(cells, ([name, cell]) => ({ sheet, cell, ...placeOf(name) })).filter(({ cell }) => cell.f !== undefined),
+    Array.from(cells, ([name, cell]) => ({ sheet, cell, ...parsePlace(name) })).filter(({ cell }) => cell.f !== undefined),
   );
   if (formulas.length === 0) return;
-  const model = modelOf(workbook);
+  const model = buildModel(workbook);
   const numbers: ((typeof formulas)[number] & { readonly format: string })[] = [];
   for (const place of formulas) {
     const { sheet, row, column, cell } = place;
-    const shown = model.getFormattedCellValue(sheet, row, column);
+    const shownValue = model.getFormattedCellValue(sheet, row, column);
     const kind = model.getCellType(sheet, row, column);
     if (kind === kinds.number) {
       const { style } = model.getCellStyle(sheet, row, column) as { readonly style?: { readonly num_fmt?: string } };
       numbers.push({ ...place, format: String(style?.num_fmt ?? 'general') });
-    } else if (kind === kinds.boolean) put(cell, 'b', shown === 'TRUE');
-    else if (kind === kinds.error) put(cell, 'e', errorCodes.get(shown) ?? shown);
-    else put(cell, 's', shown);
+    } else if (kind === kinds.boolean) put(cell, 'b', shownValue === 'TRUE');
+    else if (kind === kinds.error) put(cell, 'e', errorCodes.get(shownValue) ?? shownValue);
+    else put(cell, 's', shownValue);
   }
   model.pauseEvaluation();
   for (const { sheet, row, column, cell, format } of numbers) {
@@ -57,7 +57,7 @@ function setFormat(cell: CellObject, format: string, value: number): void {
   else if (format.includes('%')) cell.z = format;
 }
 
-function modelOf(workbook: Workbook): Model {
+function buildModel(workbook: Workbook): Model {
   if (!isLoaded) initSync({ module: readFileSync(require.resolve('@ironcalc/wasm/wasm_bg.wasm')) });
   isLoaded = true;
   const model = new Model('Workbook', 'en', 'UTC', 'en');
@@ -81,8 +81,8 @@ function modelOf(workbook: Workbook): Model {
   }
   for (const [sheet, { cells }] of workbook.sheets.entries()) {
     for (const [name, cell] of cells) {
-      const { row, column } = placeOf(name);
-      model.setUserInput(sheet, row, column, inputOf(cell));
+      const { row, column } = parsePlace(name);
+      model.setUserInput(sheet, row, column, toInput(cell));
     }
   }
   model.resumeEvaluation();
@@ -90,7 +90,7 @@ function modelOf(workbook: Workbook): Model {
   return model;
 }
 
-function inputOf(cell: CellObject): string {
+function toInput(cell: CellObject): string {
   if (cell.f !== undefined) return `=${cell.f}`;
   if (cell.t === 'b') return cell.v === true ? 'TRUE' : 'FALSE';
   // A date in the engine's own form: what is computed from it is a date too.

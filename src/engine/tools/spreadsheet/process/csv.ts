@@ -37,13 +37,13 @@ export function readCsv(bytes: Buffer): Sheet {
  * @param rows  the values of all cells, row by row; null for an empty one.
  */
 export function writeCsv(rows: readonly (readonly (string | number | boolean | null)[])[]): Buffer {
-  return Buffer.from(rows.map((row) => `${row.map(fieldOf).join(',')}\r\n`).join(''));
+  return Buffer.from(rows.map((row) => `${row.map(toField).join(',')}\r\n`).join(''));
 }
 
 /** Also behind white space, and in the full-width forms that some programs read alike. */
 const beginsLikeFormula = /^[\s\0]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 
-function fieldOf(value: string | number | boolean | null): string {
+function toField(value: string | number | boolean | null): string {
   if (value === null) return '';
   const isMarked =
     typeof value === 'string' &&

@@ -29,19 +29,19 @@ export function work(request: WorkbookRequest, bytes: Buffer): Worked {
       });
     case 'read':
     case 'chart_data': {
-      const sheet = sheetOf(workbook, request.sheet, false);
+      const sheet = findSheet(workbook, request.sheet, false);
       compute(workbook);
       return told(operation === 'read' ? readCells(sheet, request.range) : chartData(sheet, request.range));
     }
     case 'create':
     case 'write':
     case 'formula': {
-      const sheet = sheetOf(workbook, request.sheet, true);
+      const sheet = findSheet(workbook, request.sheet, true);
       if (operation === 'formula' && request.range === null) return told(computeOnly(workbook, sheet, request.values));
-      const written = request.values === null && operation === 'create' ? undefined : writeCells(sheet, request);
+      const writtenRange = request.values === null && operation === 'create' ? undefined : writeCells(sheet, request);
       checked(workbook);
       compute(workbook);
-      const result = written === undefined ? { sheet: sheet.name } : tableOf(sheet, written);
+      const result = writtenRange === undefined ? { sheet: sheet.name } : toTable(sheet, writtenRange);
       return { answer: { result, isWritten: true }, bytes: writeWorkbook(workbook, to, sheet) };
     }
   }
@@ -51,44 +51,44 @@ function told(result: Readonly<Record<string, unknown>>): Worked {
   return { answer: { result }, bytes: undefined };
 }
 
-function sheetOf(workbook: Workbook, name: string | null, mayAdd: boolean): Sheet {
-  const found =
+function findSheet(workbook: Workbook, name: string | null, mayAdd: boolean): Sheet {
+  const foundSheet =
     name === null ? workbook.sheets[0] : workbook.sheets.find((sheet) => sheet.name.toLowerCase() === name.toLowerCase());
-  if (found !== undefined) return found;
+  if (foundSheet !== undefined) return foundSheet;
   if (!mayAdd) {
     const names = workbook.sheets.map((sheet) => JSON.stringify(sheet.name)).join(', ');
     throw new WorkbookFault(
       name === null ? 'The workbook has no sheet' : `There is no sheet ${JSON.stringify(name)}; there are ${names}`,
     );
   }
-  const wanted = name ?? 'Sheet1';
-  if (wanted.length > sheetNameMax || wanted.trim() === '' || /[[\]:*?/\\]|^'|'$/.test(wanted)) {
+  const wantedName = name ?? 'Sheet1';
+  if (wantedName.length > sheetNameMax || wantedName.trim() === '' || /[[\]:*?/\\]|^'|'$/.test(wantedName)) {
     throw new WorkbookFault(`A sheet is named with 1 to ${sheetNameMax} characters, none of them []:*?/\\`);
   }
-  const sheet = { name: wanted, cells: new Map<string, CellObject>() };
+  const sheet = { name: wantedName, cells: new Map<string, CellObject>() };
   workbook.sheets.push(sheet);
   return sheet;
 }
 
 function readCells(sheet: Sheet, range: string | null) {
   if (range !== null) {
-    const wanted = parseRange(range);
-    requireFew(wanted);
-    return tableOf(sheet, wanted);
+    const wantedRange = parseRange(range);
+    requireFew(wantedRange);
+    return toTable(sheet, wantedRange);
   }
-  const used = usedRange(sheet);
-  const columns = Math.min(used.columns, callCellsMax);
-  const rows = Math.min(used.rows, Math.max(1, Math.floor(callCellsMax / columns)));
-  const isCut = rows < used.rows || columns < used.columns;
+  const sheetRange = usedRange(sheet);
+  const columns = Math.min(sheetRange.columns, callCellsMax);
+  const rows = Math.min(sheetRange.rows, Math.max(1, Math.floor(callCellsMax / columns)));
+  const isCut = rows < sheetRange.rows || columns < sheetRange.columns;
   return {
-    ...tableOf(sheet, { ...used, rows, columns }),
-    ...(isCut ? { note: `Only a part; the sheet reaches to ${nameOfRange(used)}: ask for another range` } : {}),
+    ...toTable(sheet, { ...sheetRange, rows, columns }),
+    ...(isCut ? { note: `Only a part; the sheet reaches to ${nameOfRange(sheetRange)}: ask for another range` } : {}),
   };
 }
 
-function tableOf(sheet: Sheet, range: Range) {
+function toTable(sheet: Sheet, range: Range) {
   const formulas: Record<string, string> = {};
-  const values = gridOf(range, (row, column) => {
+  const values = makeGrid(range, (row, column) => {
     const name = nameOfCell(row, column);
     const cell = sheet.cells.get(name);
     if (cell?.f !== undefined) formulas[name] = `=${cell.f}`;
@@ -98,22 +98,22 @@ function tableOf(sheet: Sheet, range: Range) {
   return { sheet: sheet.name, range: nameOfRange(range), values, ...(hasFormulas ? { formulas } : {}) };
 }
 
-function gridOf<Value>({ row, column, rows, columns }: Range, make: (row: number, column: number) => Value): Value[][] {
+function makeGrid<Value>({ row, column, rows, columns }: Range, make: (row: number, column: number) => Value): Value[][] {
   return Array.from({ length: rows }, (_row, y) => Array.from({ length: columns }, (_column, x) => make(row + y, column + x)));
 }
 
 /** Labels and series: the first row names the series, the first column holds the labels. */
 function chartData(sheet: Sheet, range: string | null) {
-  const wanted = range === null ? usedRange(sheet) : parseRange(range);
-  requireFew(wanted);
-  const grid = gridOf(wanted, (row, column) => displayValue(sheet.cells.get(nameOfCell(row, column))));
+  const wantedRange = range === null ? usedRange(sheet) : parseRange(range);
+  requireFew(wantedRange);
+  const grid = makeGrid(wantedRange, (row, column) => displayValue(sheet.cells.get(nameOfCell(row, column))));
   const [head = [], ...rows] = grid;
   if (rows.length === 0 || head.length < 2)
     throw new WorkbookFault('Chart data needs a row of names, a column of labels and a value');
-  const number = (value: unknown) => (typeof value === 'number' ? value : percentOf(value));
+  const number = (value: unknown) => (typeof value === 'number' ? value : toPercent(value));
   return {
     sheet: sheet.name,
-    range: nameOfRange(wanted),
+    range: nameOfRange(wantedRange),
     labels: rows.map(([label = null]) => label),
     series: head
       .slice(1)
@@ -121,14 +121,14 @@ function chartData(sheet: Sheet, range: string | null) {
   };
 }
 
-function percentOf(value: unknown): number | null {
+function toPercent(value: unknown): number | null {
   const [, digits] = typeof value === 'string' ? (/^(-?\d+(?:\.\d+)?)%$/.exec(value) ?? []) : [];
   return digits === undefined ? null : Number(digits) / 100;
 }
 
 /** Answers the values of formulas without storing them: they stand on a sheet of their own for a moment. */
 function computeOnly(workbook: Workbook, sheet: Sheet, values: WorkbookRequest['values']) {
-  const formulas = (values ?? []).flat().map(formulaOf);
+  const formulas = (values ?? []).flat().map(toFormula);
   if (formulas.length === 0) throw new WorkbookFault('formula needs values with a formula such as [["=SUM(A1:A3)"]]');
   const place = usedRange(sheet);
   const row = place.rows + 2;
@@ -144,7 +144,7 @@ function computeOnly(workbook: Workbook, sheet: Sheet, values: WorkbookRequest['
   return { sheet: sheet.name, results };
 }
 
-function formulaOf(value: CellInput): string {
+function toFormula(value: CellInput): string {
   const text = typeof value === 'string' ? value.trim().replace(/^=/, '') : '';
   if (text === '') throw new WorkbookFault('A formula is a text such as "=SUM(A1:A3)"');
   return text;
@@ -166,7 +166,7 @@ function writeCells(sheet: Sheet, { values, range, operation }: WorkbookRequest)
       `The range ${nameOfRange(start)} has ${start.rows} rows and ${start.columns} columns, values have ${rows} and ${columns}`,
     );
   }
-  gridOf(target, (row, column) => {
+  makeGrid(target, (row, column) => {
     const [down, right] = [row - target.row, column - target.column];
     const input = (isFill ? values[0]?.[0] : values[down]?.[right]) ?? null;
     const name = nameOfCell(row, column);
@@ -174,28 +174,28 @@ function writeCells(sheet: Sheet, { values, range, operation }: WorkbookRequest)
       sheet.cells.delete(name);
       return;
     }
-    const cell = cellOf(input, sheet.cells.get(name), operation === 'formula');
+    const cell = makeCell(input, sheet.cells.get(name), operation === 'formula');
     sheet.cells.set(name, isFill && cell.f !== undefined ? { ...cell, f: shifted(cell.f, down, right) } : cell);
   });
   return target;
 }
 
-function cellOf(input: string | number | boolean, before: CellObject | undefined, isFormula: boolean): CellObject {
+function makeCell(input: string | number | boolean, before: CellObject | undefined, isFormula: boolean): CellObject {
   if (isFormula || (typeof input === 'string' && input.startsWith('=') && input.length > 1)) {
     const z = before?.z === undefined ? {} : { z: before.z };
-    return { t: 'n', f: formulaOf(input), ...z };
+    return { t: 'n', f: toFormula(input), ...z };
   }
   if (typeof input === 'number') return { t: 'n', v: input, ...(before?.z === undefined ? {} : { z: before.z }) };
   if (typeof input === 'boolean') return { t: 'b', v: input };
-  const date = dateOf(input);
+  const date = parseDate(input);
   if (date !== undefined) return { t: 'n', v: date, z: 'yyyy-mm-dd' };
-  const percent = percentOf(input);
+  const percent = toPercent(input);
   if (percent !== null) return { t: 'n', v: percent, z: input.includes('.') ? '0.00%' : '0%' };
   return { t: 's', v: input.startsWith("'") ? input.slice(1) : input };
 }
 
 /** A date of the form 2026-11-22, as the number of its day. */
-function dateOf(text: string): number | undefined {
+function parseDate(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const ms = Date.parse(`${text}T00:00:00Z`);
   const isDate = Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text);
@@ -218,8 +218,8 @@ function shifted(formula: string, down: number, right: number): string {
             (whole, fixedColumn: string, letters: string, fixedRow: string, digits: string, at: number) => {
               if (/[\w.]/.test(part[at - 1] ?? '')) return whole;
               const { row, column } = parseRange(`${letters}${digits}`);
-              const moved = nameOfCell(fixedRow === '' ? row + down : row, fixedColumn === '' ? column + right : column);
-              const [, newLetters, newDigits] = /^([A-Z]+)(\d+)$/.exec(moved) ?? [];
+              const movedCell = nameOfCell(fixedRow === '' ? row + down : row, fixedColumn === '' ? column + right : column);
+              const [, newLetters, newDigits] = /^([A-Z]+)(\d+)$/.exec(movedCell) ?? [];
               return `${fixedColumn}${newLetters}${fixedRow}${newDigits}`;
             },
           ),

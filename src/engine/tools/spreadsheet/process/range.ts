@@ -39,7 +39,7 @@ export function nameOfCell(row: number, column: number): string {
   return utils.encode_cell({ r: row - 1, c: column - 1 });
 }
 
-export function placeOf(name: string): { readonly row: number; readonly column: number } {
+export function parsePlace(name: string): { readonly row: number; readonly column: number } {
   const { r, c } = utils.decode_cell(name);
   return { row: Math.min(r + 1, rowsMax), column: Math.min(c + 1, columnsMax) };
 }

@@ -3,7 +3,7 @@ import type { WorkBook, WorkSheet } from '@e965/xlsx';
 import { type FileKind, sheetsMax, workbookCellsMax } from '../request.ts';
 import { readCsv, writeCsv } from './csv.ts';
 import { WorkbookFault } from './fault.ts';
-import { nameOfCell, placeOf, type Range } from './range.ts';
+import { nameOfCell, parsePlace, type Range } from './range.ts';
 import type { CellObject, Sheet, Workbook } from './sheet.ts';
 
 const require = createRequire(import.meta.url);
@@ -37,7 +37,7 @@ export function readWorkbook(bytes: Buffer, kind: FileKind): Workbook {
     const isLocked = /password/i.test(String(error));
     throw new WorkbookFault(isLocked ? 'The workbook has a password' : 'The file cannot be read as a workbook');
   }
-  const sheets = read.SheetNames.map((name) => sheetOf(name, read.Sheets[name] ?? {}));
+  const sheets = read.SheetNames.map((name) => toSheet(name, read.Sheets[name] ?? {}));
   const names = (read.Workbook?.Names ?? []).filter(({ Name, Ref }) => typeof Name === 'string' && typeof Ref === 'string');
   return checked({ sheets, names: names as Workbook['names'] });
 }
@@ -49,7 +49,7 @@ export function checked(workbook: Workbook): Workbook {
   return workbook;
 }
 
-function sheetOf(name: string, sheet: WorkSheet): Sheet {
+function toSheet(name: string, sheet: WorkSheet): Sheet {
   const cells = new Map<string, CellObject>();
   const more: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(sheet)) {
@@ -68,23 +68,23 @@ function sheetOf(name: string, sheet: WorkSheet): Sheet {
 
 /** @param sheet  the sheet that a CSV file holds. */
 export function writeWorkbook(workbook: Workbook, kind: FileKind, sheet: Sheet): Buffer {
-  if (kind === 'csv') return writeCsv(valuesOf(sheet));
+  if (kind === 'csv') return writeCsv(listValues(sheet));
   const book = {
     SheetNames: workbook.sheets.map(({ name }) => name),
     Sheets: {} as Record<string, WorkSheet>,
     Workbook: { Names: [...workbook.names] },
   };
   for (const { name, cells, more } of workbook.sheets) {
-    const { row, column } = endOf(cells);
-    const written: Record<string, unknown> = { ...more, '!ref': `A1:${nameOfCell(Math.max(1, row), Math.max(1, column))}` };
-    for (const [key, cell] of cells) written[key] = cell.f === undefined ? { ...cell } : { ...cell, f: formulaForFile(cell.f) };
-    book.Sheets[name] = written as WorkSheet;
+    const { row, column } = findEnd(cells);
+    const writtenSheet: Record<string, unknown> = { ...more, '!ref': `A1:${nameOfCell(Math.max(1, row), Math.max(1, column))}` };
+    for (const [key, cell] of cells) writtenSheet[key] = cell.f === undefined ? { ...cell } : { ...cell, f: formulaForFile(cell.f) };
+    book.Sheets[name] = writtenSheet as WorkSheet;
   }
   return excel.write(book as unknown as WorkBook, { type: 'buffer', bookType: 'xlsx', compression: true }) as Buffer;
 }
 
-function valuesOf({ cells }: Sheet): readonly (readonly (string | number | boolean | null)[])[] {
-  const { row, column } = endOf(cells);
+function listValues({ cells }: Sheet): readonly (readonly (string | number | boolean | null)[])[] {
+  const { row, column } = findEnd(cells);
   if (row * column > workbookCellsMax * 4) throw new WorkbookFault('The cells lie too far apart for a CSV file');
   return Array.from({ length: row }, (_row, y) =>
     Array.from({ length: column }, (_column, x) => displayValue(cells.get(nameOfCell(y + 1, x + 1)))),
@@ -92,11 +92,11 @@ function valuesOf({ cells }: Sheet): readonly (readonly (string | number | boole
 }
 
 /** The last row and column with content; 0 for an empty sheet. */
-export function endOf(cells: ReadonlyMap<string, CellObject>): { readonly row: number; readonly column: number } {
+export function findEnd(cells: ReadonlyMap<string, CellObject>): { readonly row: number; readonly column: number } {
   let row = 0;
   let column = 0;
   for (const name of cells.keys()) {
-    const place = placeOf(name);
+    const place = parsePlace(name);
     row = Math.max(row, place.row);
     column = Math.max(column, place.column);
   }
@@ -104,7 +104,7 @@ export function endOf(cells: ReadonlyMap<string, CellObject>): { readonly row: n
 }
 
 export function usedRange(sheet: Sheet): Range {
-  const { row, column } = endOf(sheet.cells);
+  const { row, column } = findEnd(sheet.cells);
   return { row: 1, column: 1, rows: Math.max(1, row), columns: Math.max(1, column) };
 }
 

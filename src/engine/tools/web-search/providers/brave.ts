@@ -28,9 +28,9 @@ export const brave: SearchProvider = {
 
 /** A header takes plain characters only; other names are left out. */
 function placeHeaders({ city, region, country, timezone }: UserLocation = {}): Readonly<Record<string, string>> {
-  const named = { 'x-loc-city': city, 'x-loc-state-name': region, 'x-loc-country': country, 'x-loc-timezone': timezone };
+  const placeValues = { 'x-loc-city': city, 'x-loc-state-name': region, 'x-loc-country': country, 'x-loc-timezone': timezone };
   return Object.fromEntries(
-    Object.entries(named).flatMap(([name, value]) =>
+    Object.entries(placeValues).flatMap(([name, value]) =>
       value !== undefined && /^[\x20-\x7e]{1,100}$/.test(value) ? [[name, value]] : [],
     ),
   );

@@ -49,8 +49,8 @@ const operatorsMax = 10;
 /** The query with operators for its domains, for services that have no members for them. */
 export function withSiteOperators({ query, allowedDomains, blockedDomains }: WebQuery): string {
   const sites = allowedDomains.map((domain) => `site:${domain}`);
-  const allowed =
+  const allowedOperators =
     sites.length === 0 || sites.length > operatorsMax ? [] : [sites.length === 1 ? sites.join('') : `(${sites.join(' OR ')})`];
-  const blocked = blockedDomains.length > operatorsMax ? [] : blockedDomains.map((domain) => `-site:${domain}`);
-  return [query, ...allowed, ...blocked].join(' ');
+  const blockedOperators = blockedDomains.length > operatorsMax ? [] : blockedDomains.map((domain) => `-site:${domain}`);
+  return [query, ...allowedOperators, ...blockedOperators].join(' ');
 }

@@ -13,14 +13,14 @@ export const tavily: SearchProvider = {
       max_results: Math.min(more.resultsMax, resultsMax),
       ...(allowedDomains.length === 0 ? {} : { include_domains: allowedDomains.slice(0, domainsMax) }),
       ...(blockedDomains.length === 0 ? {} : { exclude_domains: blockedDomains.slice(0, domainsMax) }),
-      ...(location?.country === undefined ? {} : { country: nameOf(location.country) }),
+      ...(location?.country === undefined ? {} : { country: toCountryName(location.country) }),
     },
   }),
   results: ({ results }) => (Array.isArray(results) ? results : undefined),
   read: ({ url, title, content, published_date: date }) => ({ url, title, snippet: content, date }),
 };
 
-function nameOf(country: string): string {
+function toCountryName(country: string): string {
   const isCode = /^[A-Za-z]{2}$/.test(country);
   const name = isCode ? new Intl.DisplayNames(['en'], { type: 'region' }).of(country.toUpperCase()) : country;
   return (name ?? country).toLowerCase();

@@ -1,4 +1,4 @@
-import { runStateOf } from '../../../../domain/conversations/runs/states.ts';
+import { toRunState } from '../../../../domain/conversations/runs/states.ts';
 import { isPause, type RunEvent } from '../../../../entities/conversations/runs/event.ts';
 import type { RunView } from '../../../../entities/conversations/runs/run.ts';
 import { type BuilderTypes, builder } from '../../../ground/builder/builder.ts';
@@ -29,7 +29,7 @@ export const RunEventType = builder.interfaceRef<ShownEvent>('RunEvent').impleme
     }),
     runId: t.exposeID('runId', { description: 'The run.' }),
   }),
-  resolveType: typeNameOf,
+  resolveType: findTypeName,
 });
 
 /** What the run comes to in its last event. */
@@ -38,14 +38,14 @@ const RunEndedType = builder.interfaceRef<EventOf<EndType>>('RunEnded').implemen
   description: 'The run is over. There is exactly one such event, and it is the last one.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    run: t.field({ type: RunRef, description: 'The run with all its output.', resolve: ({ run }): RunView => runStateOf(run) }),
+    run: t.field({ type: RunRef, description: 'The run with all its output.', resolve: ({ run }): RunView => toRunState(run) }),
   }),
-  resolveType: typeNameOf,
+  resolveType: findTypeName,
 });
 
 type EndType = 'response.completed' | 'response.failed' | 'response.incomplete';
 
-function typeNameOf(event: ShownEvent): string | undefined {
+function findTypeName(event: ShownEvent): string | undefined {
   if (event.type !== 'response.incomplete') return typeNames[event.type];
   if (event.run.status === 'cancelled') return 'RunCancelled';
   return isPause(event) ? 'RunPaused' : 'RunIncomplete';
@@ -97,7 +97,7 @@ builder.objectRef<EventOf<'response.created'>>('RunStarted').implement({
   description: 'The run began.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    run: t.field({ type: RunRef, description: 'The run, still without output.', resolve: ({ run }): RunView => runStateOf(run) }),
+    run: t.field({ type: RunRef, description: 'The run, still without output.', resolve: ({ run }): RunView => toRunState(run) }),
   }),
 });
 
@@ -106,7 +106,7 @@ builder.objectRef<EventOf<'response.in_progress'>>('RunResumed').implement({
   description: 'A run that was paused goes on.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    run: t.field({ type: RunRef, description: 'The run, without its output.', resolve: ({ run }): RunView => runStateOf(run) }),
+    run: t.field({ type: RunRef, description: 'The run, without its output.', resolve: ({ run }): RunView => toRunState(run) }),
   }),
 });
 
@@ -147,7 +147,7 @@ builder.objectRef<EventOf<'response.output_text.delta'>>('TextDelta').implement(
   interfaces: [RunEventType],
   fields: (t) => ({
     ...place(t),
-    delta: t.string({ description: 'The piece.', resolve: deltaOf }),
+    delta: t.string({ description: 'The piece.', resolve: readDelta }),
     textSoFar: t.string({
       nullable: true,
       description: `The text of the run so far, for viewers that show one event at a time; null once it has more than ${textSoFarMaxChars} characters. Programs put \`delta\` together.`,
@@ -182,7 +182,7 @@ builder.objectRef<EventOf<'response.reasoning_text.delta'>>('ReasoningDelta').im
   interfaces: [RunEventType],
   fields: (t) => ({
     ...place(t),
-    delta: t.string({ description: 'The piece.', resolve: deltaOf }),
+    delta: t.string({ description: 'The piece.', resolve: readDelta }),
   }),
 });
 
@@ -192,7 +192,7 @@ builder.objectRef<EventOf<'response.function_call_arguments.delta'>>('ArgumentsD
   interfaces: [RunEventType],
   fields: (t) => ({
     ...place(t),
-    delta: t.string({ description: 'The piece.', resolve: deltaOf }),
+    delta: t.string({ description: 'The piece.', resolve: readDelta }),
   }),
 });
 
@@ -321,11 +321,11 @@ builder.objectRef<EventOf<'response.incomplete'>>('RunPaused').implement({
   description: 'The run was paused, and may be resumed: RunResumed follows then.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    run: t.field({ type: RunRef, description: 'The run until now.', resolve: ({ run }): RunView => runStateOf(run) }),
+    run: t.field({ type: RunRef, description: 'The run until now.', resolve: ({ run }): RunView => toRunState(run) }),
   }),
 });
 
-function deltaOf({ json }: { readonly json: string }): string {
+function readDelta({ json }: { readonly json: string }): string {
   return JSON.parse(json) as string;
 }
 

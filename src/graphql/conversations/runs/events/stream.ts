@@ -32,7 +32,7 @@ async function* shown(source: RunEventStream, knownId: string | undefined): Asyn
         calls.set(event.outputIndex, event.item);
       }
       if (isLeftOut(event)) continue;
-      const call = isOfCall(event) ? callOf(event, batch, calls) : undefined;
+      const call = isOfCall(event) ? findCall(event, batch, calls) : undefined;
       yield call === undefined ? { ...event, runId } : { ...event, runId, call };
     }
   }
@@ -64,16 +64,16 @@ function isOfCall(event: RunEvent): event is CallEvent {
 }
 
 /** The call at the end of an event: whole with its result when it is over, which the item that follows in the same batch tells. */
-function callOf(
+function findCall(
   { type, outputIndex }: CallEvent,
   batch: readonly RunEvent[],
   calls: Map<number, ServerCallItem>,
 ): ServerCallItem | undefined {
-  const begun = calls.get(outputIndex);
-  if (type === 'response.server_tool_call.in_progress') return begun;
+  const begunCall = calls.get(outputIndex);
+  if (type === 'response.server_tool_call.in_progress') return begunCall;
   calls.delete(outputIndex);
   const end = batch.find((event) => event.type === 'response.output_item.done' && event.outputIndex === outputIndex);
   if (end?.type === 'response.output_item.done' && end.item.type === 'server_tool_call') return end.item;
   const status = type === 'response.server_tool_call.completed' ? 'completed' : 'failed';
-  return begun === undefined ? undefined : { ...begun, status };
+  return begunCall === undefined ? undefined : { ...begunCall, status };
 }

@@ -1,6 +1,6 @@
 import { type EndedSubagent, type Subagent, subagentStatuses } from '../../../../entities/conversations/runs/event.ts';
 import { builder } from '../../../ground/builder/builder.ts';
-import { enumOf, ofFormat } from '../../../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../../../ground/types/enums.ts';
 import { UsageType } from '../parts.ts';
 import { type EventOf, RunEventType } from './events.ts';
 
@@ -10,7 +10,7 @@ const statuses = {
   failed: 'It failed; other subagents of the same call continue.',
   cancelled: 'Its run was stopped.',
 };
-const SubagentStatusType = enumOf('SubagentStatus', 'The status of a subagent.', subagentStatuses, statuses, ofFormat);
+const SubagentStatusType = createEnum('SubagentStatus', 'The status of a subagent.', subagentStatuses, statuses, ofFormat);
 
 export const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagent').implement({
   access: { scope: 'CHATS:READ' },

@@ -11,7 +11,7 @@ interface Gathered {
 }
 
 /** By the signal that ends an operation: each subscription has its own, and sees its events in order. */
-const gathered = new WeakMap<AbortSignal, Gathered>();
+const gatheredTexts = new WeakMap<AbortSignal, Gathered>();
 
 /**
  * The text of an answer up to a piece of it. Gathered only for operations that select it.
@@ -19,13 +19,13 @@ const gathered = new WeakMap<AbortSignal, Gathered>();
  * @returns null once the text has more than `textSoFarMaxChars` UTF-16 code units.
  */
 export function textSoFar(event: TextDelta, signal: AbortSignal): string | null {
-  let before = gathered.get(signal) ?? { sequence: -1, text: '' };
+  let before = gatheredTexts.get(signal) ?? { sequence: -1, text: '' };
   // Two aliases ask for the same event twice.
   if (event.sequence > before.sequence) {
     const delta = JSON.parse(event.json) as string;
     const isFull = before.text.length > textSoFarMaxChars;
     before = { sequence: event.sequence, text: isFull ? before.text : before.text + delta };
-    gathered.set(signal, before);
+    gatheredTexts.set(signal, before);
   }
   return before.text.length > textSoFarMaxChars ? null : before.text;
 }

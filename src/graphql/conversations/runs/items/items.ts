@@ -17,7 +17,7 @@ import type { WireObject } from '../../../../entities/conversations/runs/respons
 import type { CallForm, FileSearchResult, WebSource } from '../../../../entities/conversations/runs/tool.ts';
 import { McpListedToolType } from '../../../agents/tools/mcp-listed-tool.ts';
 import { type BuilderTypes, builder } from '../../../ground/builder/builder.ts';
-import { enumOf, ofFormat } from '../../../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../../../ground/types/enums.ts';
 import { CitationType, ToolOutputStatusType } from '../../chats/messages.ts';
 import { OutputFileType } from '../parts.ts';
 import { ItemPartType } from './parts.ts';
@@ -32,7 +32,7 @@ type ItemFields<T> = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, T>;
 
 const access = { scope: 'CHATS:READ' } as const;
 
-const ItemStatusType = enumOf('RunItemStatus', 'The status of an item.', itemStatuses, {
+const ItemStatusType = createEnum('RunItemStatus', 'The status of an item.', itemStatuses, {
   in_progress: 'It is not whole yet.',
   completed: 'It is whole.',
   incomplete: 'It was cut.',
@@ -47,10 +47,10 @@ export const RunItemType = builder.interfaceRef<ShownItem>('RunItem').implement(
     id: t.exposeID('id', { description: 'The same from its first event to its last.' }),
     status: t.expose('status', { type: ItemStatusType, description: 'Its status.' }),
   }),
-  resolveType: typeNameOf,
+  resolveType: findTypeName,
 });
 
-function typeNameOf(item: ShownItem): string {
+function findTypeName(item: ShownItem): string {
   if (item.type === 'server_tool_call') return item.form === undefined ? 'ToolCallItem' : callTypeNames[item.form.type];
   if (item.type === 'function_call') return item.approval === true ? 'ApprovalItem' : 'FunctionCallItem';
   return typeNames[item.type];
@@ -83,7 +83,7 @@ export const CallItemType = builder.interfaceRef<CallItem>('CallItem').implement
       description: 'Its arguments as JSON text, as the model wrote them; empty until they are whole.',
     }),
   }),
-  resolveType: typeNameOf,
+  resolveType: findTypeName,
 });
 
 const RunCallErrorType = builder.objectRef<NonNullable<CallResult['error']>>('RunCallError').implement({
@@ -124,9 +124,9 @@ const roles = {
   system: 'Who instructs the model.',
   developer: 'Who instructs the model; the same as SYSTEM.',
 };
-export const ItemRoleType = enumOf('ItemRole', 'Who says a message.', itemRoles, roles, ofFormat);
+export const ItemRoleType = createEnum('ItemRole', 'Who says a message.', itemRoles, roles, ofFormat);
 const phases = { commentary: 'It was said on the way.', final_answer: 'It is the answer.' };
-export const MessagePhaseType = enumOf(
+export const MessagePhaseType = createEnum(
   'MessagePhase',
   'What a message of the model is in an answer.',
   messagePhases,
@@ -148,7 +148,7 @@ builder.objectRef<ItemOf<'message'> | GivenOf<'given_message'>>('MessageItem').i
       description: 'Its text so far, without its other parts; of a refusal, the refusal.',
       resolve: (item) => (item.type === 'message' ? item.text : saidIn(item.parts)),
     }),
-    parts: t.field({ type: [ItemPartType], description: 'What it consists of, in order.', resolve: partsOf }),
+    parts: t.field({ type: [ItemPartType], description: 'What it consists of, in order.', resolve: listParts }),
     isRefusal: t.boolean({
       description: 'Whether it says that the model refuses.',
       resolve: (item) => (item.type === 'message' ? item.isRefusal === true : item.parts.some(({ type }) => type === 'refusal')),
@@ -172,7 +172,7 @@ builder.objectRef<ItemOf<'message'> | GivenOf<'given_message'>>('MessageItem').i
   }),
 });
 
-function partsOf(item: ItemOf<'message'> | GivenOf<'given_message'>): WireObject[] {
+function listParts(item: ItemOf<'message'> | GivenOf<'given_message'>): WireObject[] {
   if (item.type === 'given_message') return [...item.parts];
   return [item.isRefusal === true ? { type: 'refusal', refusal: item.text } : { type: 'output_text', text: item.text }];
 }
@@ -290,7 +290,7 @@ function isApproved<T extends ItemOf<'server_tool_call'>>(t: ItemFields<T>) {
 }
 
 const webActions = ['search', 'open_page'] as const;
-const WebActionType = enumOf('WebSearchAction', 'What a call of `web_search` does.', webActions, {
+const WebActionType = createEnum('WebSearchAction', 'What a call of `web_search` does.', webActions, {
   search: 'It searches.',
   open_page: 'It opens a page.',
 });

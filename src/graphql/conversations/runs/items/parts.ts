@@ -1,7 +1,7 @@
 import type { WireObject } from '../../../../entities/conversations/runs/response.ts';
-import { stringOf } from '../../../../lib/json/json.ts';
+import { readString } from '../../../../lib/json/json.ts';
 import { type BuilderTypes, builder } from '../../../ground/builder/builder.ts';
-import { enumOf } from '../../../ground/types/enums.ts';
+import { createEnum } from '../../../ground/types/enums.ts';
 
 /** What messages and outputs of functions consist of, from the parts of the responses format. */
 
@@ -16,11 +16,11 @@ function isInvisible(t: PartFields) {
 }
 
 function text(t: PartFields, description: string, read: (part: WireObject) => unknown) {
-  return t.string({ nullable: true, description, resolve: (part) => stringOf(read(part)) ?? null });
+  return t.string({ nullable: true, description, resolve: (part) => readString(read(part)) ?? null });
 }
 
 const details = ['auto', 'low', 'high', 'original'] as const;
-export const ImageDetailType = enumOf('ImageDetail', 'How closely the model looks at an image.', details, {
+export const ImageDetailType = createEnum('ImageDetail', 'How closely the model looks at an image.', details, {
   auto: 'As the model likes.',
   low: 'Little.',
   high: 'Closely.',
@@ -31,7 +31,7 @@ const TextType = builder.objectRef<WireObject>('ItemTextPart').implement({
   access,
   description: 'A text.',
   fields: (t) => ({
-    text: t.string({ description: 'The text.', resolve: (part) => stringOf(part.text) ?? '' }),
+    text: t.string({ description: 'The text.', resolve: (part) => readString(part.text) ?? '' }),
     isInvisible: isInvisible(t),
     metadata: t.field({
       type: 'JSON',
@@ -45,7 +45,7 @@ const TextType = builder.objectRef<WireObject>('ItemTextPart').implement({
 const RefusalType = builder.objectRef<WireObject>('ItemRefusalPart').implement({
   access,
   description: 'What a model says instead of an answer.',
-  fields: (t) => ({ refusal: t.string({ description: 'The text.', resolve: (part) => stringOf(part.refusal) ?? '' }) }),
+  fields: (t) => ({ refusal: t.string({ description: 'The text.', resolve: (part) => readString(part.refusal) ?? '' }) }),
 });
 
 const ImageType = builder.objectRef<WireObject>('ItemImagePart').implement({
@@ -56,13 +56,13 @@ const ImageType = builder.objectRef<WireObject>('ItemImagePart').implement({
     fileId: t.id({
       nullable: true,
       description: 'The file; null for an address.',
-      resolve: (part) => stringOf(part.file_id) ?? null,
+      resolve: (part) => readString(part.file_id) ?? null,
     }),
     detail: t.field({
       type: ImageDetailType,
       nullable: true,
       description: 'How closely the model looks; null where it is not said.',
-      resolve: ({ detail }) => details.find((known) => known === detail) ?? null,
+      resolve: ({ detail }) => details.find((knownDetail) => knownDetail === detail) ?? null,
     }),
     isInvisible: isInvisible(t),
   }),
@@ -80,7 +80,7 @@ const FileType = builder.objectRef<WireObject>('ItemFilePart').implement({
     fileId: t.id({
       nullable: true,
       description: 'The file of a chat; null for another.',
-      resolve: (part) => stringOf(part.file_id) ?? null,
+      resolve: (part) => readString(part.file_id) ?? null,
     }),
     filename: text(t, 'Its name; null where there is none.', (part) => part.filename),
     isInvisible: isInvisible(t),

@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { membersOf, readString } from '../../../../lib/json/json.ts';
 import { withUserAgent } from '../../../../lib/product.ts';
 import { SearchIndexError } from '../search-index.ts';
 import type { SearchIndexAddress } from './address.ts';
@@ -39,7 +39,7 @@ export class OpenSearchClient {
   async send({ method, path, body, timeoutMs, signal }: OpenSearchRequest): Promise<unknown> {
     const deadline = AbortSignal.timeout(timeoutMs);
     const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-    const sent = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+    const bodyText = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
     let status: number;
     let text: string;
     try {
@@ -48,18 +48,18 @@ export class OpenSearchClient {
         path,
         method,
         headers: this.#headersOf(body),
-        body: sent,
+        body: bodyText,
         signal: either,
       });
       status = reply.statusCode;
       text = await reply.body.text();
     } catch (error) {
       signal?.throwIfAborted();
-      throw new SearchIndexError('unreachable', deadline.aborted ? `it did not answer within ${timeoutMs} ms` : reasonOf(error));
+      throw new SearchIndexError('unreachable', deadline.aborted ? `it did not answer within ${timeoutMs} ms` : describeReason(error));
     }
-    const answer = jsonOf(text);
+    const answer = parseJson(text);
     if (status >= 200 && status < 300 && answer !== undefined) return answer;
-    throw refusalOf(status, answer);
+    throw toRefusal(status, answer);
   }
 
   close(): Promise<void> {
@@ -74,7 +74,7 @@ export class OpenSearchClient {
   }
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return text === '' ? {} : JSON.parse(text);
   } catch {
@@ -82,18 +82,18 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'the connection broke';
   return `it cannot be reached (${code})`;
 }
 
 /** The error of an answer: `{"error": {"type": "…"}, "status": 404}`. Its reason may quote what was sent, and is left out. */
-export function refusalOf(status: number, answer: unknown): SearchIndexError {
+export function toRefusal(status: number, answer: unknown): SearchIndexError {
   const { error } = membersOf(answer);
-  const type = stringOf(membersOf(error).type) ?? stringOf(error)?.slice(0, 100);
-  const said = type === undefined ? `it answered ${status}` : `it answered ${status} (${type})`;
-  if (status === 401 || status === 403) return new SearchIndexError('refused', said);
-  if (status === 404) return new SearchIndexError('missing', said);
-  if (status === 400) return new SearchIndexError('invalid', said);
-  return new SearchIndexError(status === 429 || status >= 502 ? 'unreachable' : 'failed', said);
+  const type = readString(membersOf(error).type) ?? readString(error)?.slice(0, 100);
+  const answerText = type === undefined ? `it answered ${status}` : `it answered ${status} (${type})`;
+  if (status === 401 || status === 403) return new SearchIndexError('refused', answerText);
+  if (status === 404) return new SearchIndexError('missing', answerText);
+  if (status === 400) return new SearchIndexError('invalid', answerText);
+  return new SearchIndexError(status === 429 || status >= 502 ? 'unreachable' : 'failed', answerText);
 }

@@ -1,8 +1,8 @@
-import { isObject, itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { isObject, readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { EmbeddingSpace } from '../../embeddings/spaces.ts';
 import { type CopiedPassage, type PassageCopy, SearchIndexError } from '../search-index.ts';
 import { parseSearchIndexAddress } from './address.ts';
-import { OpenSearchClient, type OpenSearchRequest, refusalOf } from './client.ts';
+import { OpenSearchClient, type OpenSearchRequest, toRefusal } from './client.ts';
 import { type CopyHit, type CopySearch, readHits, searchLines } from './query.ts';
 import { indexBody, names, vectorField, vectorMapping } from './schema.ts';
 
@@ -25,7 +25,7 @@ export interface OpenSearch {
   has(index: string, version: number): Promise<boolean>;
   create(index: string, version: number, shards: number): Promise<void>;
   /** Lets searches at the alias of the version go to the index, in one step, and deletes the one that answered before. */
-  serve(index: string, version: number, replaced: string | null): Promise<void>;
+  serve(index: string, version: number, previousIndex: string | null): Promise<void>;
   delete(index: string): Promise<void>;
   /** Makes the fields of vectors, where they are not known to be there. */
   mapVectors(index: string, spaces: readonly EmbeddingSpace[]): Promise<void>;
@@ -82,11 +82,11 @@ class OpenSearchIndexes implements OpenSearch {
     }
     const { distribution, number } = membersOf(membersOf(answer).version);
     if (distribution !== 'opensearch') return 'what answers there is no OpenSearch';
-    const [major = 0, minor = 0] = (stringOf(number) ?? '').split('.').map(Number);
+    const [major = 0, minor = 0] = (readString(number) ?? '').split('.').map(Number);
     if (major < 2 || (major === 2 && minor < 4))
-      return `it is OpenSearch ${stringOf(number)}; 2.4 is the oldest that can be used`;
+      return `it is OpenSearch ${readString(number)}; 2.4 is the oldest that can be used`;
     if (!wantsVectors) return undefined;
-    const plugins = itemsOf(await this.#ask('GET', '/_cat/plugins?format=json&h=component'));
+    const plugins = readElements(await this.#ask('GET', '/_cat/plugins?format=json&h=component'));
     const hasVectors = plugins.some((plugin) => membersOf(plugin).component === 'opensearch-knn');
     return hasVectors ? undefined : 'it has no plugin opensearch-knn, which vectors need: install it, or unset EMBEDDING_MODEL';
   }
@@ -110,12 +110,12 @@ class OpenSearchIndexes implements OpenSearch {
     await this.#administer('PUT', `/${index}`, indexBody(index, version, shards));
   }
 
-  async serve(index: string, version: number, replaced: string | null): Promise<void> {
+  async serve(index: string, version: number, previousIndex: string | null): Promise<void> {
     const alias = names.searched(this.prefix, version);
     const before = Object.keys(await this.#indexesOf(alias)).filter((name) => name !== index);
     const actions = [{ add: { index, alias } }, ...before.map((name) => ({ remove: { index: name, alias } }))];
     await this.#administer('POST', '/_aliases', { actions });
-    for (const name of new Set([...before, ...(replaced === null ? [] : [replaced])]))
+    for (const name of new Set([...before, ...(previousIndex === null ? [] : [previousIndex])]))
       if (name !== index) await this.delete(name);
   }
 
@@ -154,7 +154,7 @@ class OpenSearchIndexes implements OpenSearch {
   }
 
   async itemsAmong(index: string, itemIds: readonly string[]): Promise<readonly CopiedItem[]> {
-    const found: CopiedItem[] = [];
+    const copiedItems: CopiedItem[] = [];
     let after: unknown;
     do {
       const sources = [{ item: { terms: { field: 'item' } } }, { generation: { terms: { field: 'generation' } } }];
@@ -162,10 +162,10 @@ class OpenSearchIndexes implements OpenSearch {
       const aggs = { items: { composite, aggs: { spaces: { terms: { field: 'spaces', size: spacesMax } } } } };
       const answer = await this.#look(index, { size: 0, query: { terms: { item: itemIds } }, aggs });
       const items = membersOf(membersOf(membersOf(answer).aggregations).items);
-      found.push(...itemsOf(items.buckets).flatMap(copiedItemOf));
+      copiedItems.push(...readElements(items.buckets).flatMap(readCopiedItem));
       after = items.after_key;
     } while (after !== undefined);
-    return found;
+    return copiedItems;
   }
 
   async itemIdsAfter(index: string, itemId: string, limit: number): Promise<readonly string[]> {
@@ -176,7 +176,7 @@ class OpenSearchIndexes implements OpenSearch {
     };
     const answer = await this.#look(index, { size: 0, aggs: { items: { composite } } });
     const { buckets } = membersOf(membersOf(membersOf(answer).aggregations).items);
-    return itemsOf(buckets).flatMap((bucket) => stringOf(membersOf(membersOf(bucket).key).item) ?? []);
+    return readElements(buckets).flatMap((bucket) => readString(membersOf(membersOf(bucket).key).item) ?? []);
   }
 
   async search(
@@ -199,7 +199,7 @@ class OpenSearchIndexes implements OpenSearch {
     let bytes = 0;
     for (const passage of passages) {
       const order = { version_type: 'external_gte', version: Number(versionOf(passage.itemId)) };
-      const text = `${JSON.stringify({ index: { _id: passage.id, ...order } })}\n${JSON.stringify(documentOf(passage))}\n`;
+      const text = `${JSON.stringify({ index: { _id: passage.id, ...order } })}\n${JSON.stringify(toDocument(passage))}\n`;
       if (lines.length > 0 && bytes + text.length > bulkMaxBytes) {
         await this.#bulk(index, lines);
         lines = [];
@@ -216,12 +216,12 @@ class OpenSearchIndexes implements OpenSearch {
     const answer = await this.#client.send({ method: 'POST', path, body: lines.join(''), timeoutMs: writeTimeoutMs });
     const { errors, items } = membersOf(answer);
     if (errors === false) return;
-    for (const item of itemsOf(items)) {
+    for (const item of readElements(items)) {
       const result = membersOf(membersOf(item).index);
       const { status } = result;
       // A newer version of the passage is there.
       if (status === 409 || (typeof status === 'number' && status < 300)) continue;
-      throw refusalOf(typeof status === 'number' ? status : 500, result);
+      throw toRefusal(typeof status === 'number' ? status : 500, result);
     }
   }
 
@@ -230,7 +230,7 @@ class OpenSearchIndexes implements OpenSearch {
       const path = `/${index}/_delete_by_query?conflicts=proceed&refresh=true`;
       const body = { query, max_docs: removedAtOnce };
       const answer = membersOf(await this.#client.send({ method: 'POST', path, body, timeoutMs: writeTimeoutMs }));
-      if (itemsOf(answer.failures).length > 0) throw new SearchIndexError('failed', 'it could not delete some passages');
+      if (readElements(answer.failures).length > 0) throw new SearchIndexError('failed', 'it could not delete some passages');
       if (typeof answer.deleted !== 'number' || answer.deleted < removedAtOnce) return;
     }
   }
@@ -262,7 +262,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof SearchIndexError && error.kind === 'missing';
 }
 
-function documentOf({ orgId, dataSourceId, itemId, generation, words, vectors }: CopiedPassage): object {
+function toDocument({ orgId, dataSourceId, itemId, generation, words, vectors }: CopiedPassage): object {
   const fields = vectors.flatMap(({ spaceId, embedding }) =>
     embedding === null ? [] : [[vectorField(spaceId), embedding] as const],
   );
@@ -270,11 +270,11 @@ function documentOf({ orgId, dataSourceId, itemId, generation, words, vectors }:
   return { org: orgId, source: dataSourceId, item: itemId, generation, spaces, words, ...Object.fromEntries(fields) };
 }
 
-function copiedItemOf(bucket: unknown): readonly CopiedItem[] {
+function readCopiedItem(bucket: unknown): readonly CopiedItem[] {
   const { key, doc_count: passages, spaces } = membersOf(bucket);
   const { item, generation } = membersOf(key);
   if (typeof item !== 'string' || typeof generation !== 'number' || typeof passages !== 'number') return [];
-  const counts = itemsOf(membersOf(spaces).buckets).flatMap((space) => {
+  const counts = readElements(membersOf(spaces).buckets).flatMap((space) => {
     const { key: id, doc_count: count } = membersOf(space);
     return typeof id === 'number' && typeof count === 'number' ? [[id, count] as const] : [];
   });

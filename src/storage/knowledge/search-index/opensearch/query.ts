@@ -1,8 +1,8 @@
-import { itemsOf, membersOf, stringOf } from '../../../../lib/json/json.ts';
+import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
 import type { NearestPlan } from '../../embeddings/nearest.ts';
 import type { RankingPlan } from '../../passages/chunk-ranking.ts';
-import { SearchIndexError, wordOf } from '../search-index.ts';
-import { refusalOf } from './client.ts';
+import { SearchIndexError, toWord } from '../search-index.ts';
+import { toRefusal } from './client.ts';
 import { vectorField } from './schema.ts';
 
 /** A passage that the copy found, with the place that the copy believes it to have. */
@@ -24,7 +24,7 @@ export interface CopySearch {
 type Allowed = Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds'>;
 
 /** Organization and sources in every query: what another organization has is not even ranked. */
-function filtersOf({ orgId, dataSourceIds, itemIds }: Allowed): readonly object[] {
+function listFilters({ orgId, dataSourceIds, itemIds }: Allowed): readonly object[] {
   return [
     { term: { org: orgId } },
     { terms: { source: dataSourceIds } },
@@ -33,13 +33,13 @@ function filtersOf({ orgId, dataSourceIds, itemIds }: Allowed): readonly object[
 }
 
 export function wordSearch(plan: RankingPlan, size: number): CopySearch {
-  const should = plan.terms.map((term) => ({ term: { words: { value: wordOf(term), boost: term.weight } } }));
-  const query = { bool: { should, minimum_should_match: 1, filter: filtersOf(plan) } };
+  const should = plan.terms.map((term) => ({ term: { words: { value: toWord(term), boost: term.weight } } }));
+  const query = { bool: { should, minimum_should_match: 1, filter: listFilters(plan) } };
   return { query, size, scoreOf: (score) => score };
 }
 
 export function vectorSearch(plan: NearestPlan, size: number): CopySearch {
-  const filter = { bool: { filter: filtersOf(plan) } };
+  const filter = { bool: { filter: listFilters(plan) } };
   const query = { knn: { [vectorField(plan.space.id)]: { vector: plan.question, k: size, filter } } };
   // Lucene's score of a cosine is (1 + cosine) / 2.
   return { query, size, scoreOf: (score) => 2 * score - 1 };
@@ -59,24 +59,24 @@ export function searchLines(alias: string, searches: readonly CopySearch[], time
 
 /** @throws SearchIndexError for an answer that is not whole. */
 export function readHits(answer: unknown, searches: readonly CopySearch[]): readonly (readonly CopyHit[])[] {
-  const responses = itemsOf(membersOf(answer).responses);
+  const responses = readElements(membersOf(answer).responses);
   return searches.map((search, index) => readResponse(responses[index], search));
 }
 
 function readResponse(response: unknown, { scoreOf, size }: CopySearch): readonly CopyHit[] {
   const { error, status, timed_out: timedOut, hits, _shards: shards } = membersOf(response);
-  if (error !== undefined) throw refusalOf(typeof status === 'number' ? status : 500, response);
+  if (error !== undefined) throw toRefusal(typeof status === 'number' ? status : 500, response);
   if (timedOut !== false) throw new SearchIndexError('unreachable', 'a search was cut off');
   if (membersOf(shards).failed !== 0) throw new SearchIndexError('failed', 'some of its shards failed');
-  const found = new Map<string, CopyHit>();
-  for (const hit of itemsOf(membersOf(hits).hits).slice(0, size)) {
+  const hitsById = new Map<string, CopyHit>();
+  for (const hit of readElements(membersOf(hits).hits).slice(0, size)) {
     const { _id: id, _score: score, _source: source } = membersOf(hit);
     const { item, generation } = membersOf(source);
-    const itemId = stringOf(item);
+    const itemId = readString(item);
     // Ids of passages are numbers of the database. Whatever else stands there is no passage.
     if (typeof id !== 'string' || !/^\d{1,18}$/.test(id) || itemId === undefined) continue;
-    if (typeof score !== 'number' || typeof generation !== 'number' || found.has(id)) continue;
-    found.set(id, { id, score: scoreOf(score), itemId, generation });
+    if (typeof score !== 'number' || typeof generation !== 'number' || hitsById.has(id)) continue;
+    hitsById.set(id, { id, score: scoreOf(score), itemId, generation });
   }
-  return [...found.values()].sort((a, b) => b.score - a.score || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+  return [...hitsById.values()].sort((a, b) => b.score - a.score || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 }

@@ -4,28 +4,28 @@ import type { EmbeddingSpace } from '../../embeddings/spaces.ts';
 const mappingVersion = 1;
 
 /** The version of an index: that of its mapping, and whether it can have vectors. A higher one can do all that a lower one of the same mapping can. */
-export function versionOf(hasVectors: boolean): number {
+export function toVersion(hasVectors: boolean): number {
   return mappingVersion * 2 + (hasVectors ? 1 : 0);
 }
 
 /** Whether a program that wants `wanted` can search and write an index of a version. */
-export function fits(version: number | null, wanted: number): boolean {
-  return version !== null && mappingOf(version) === mappingOf(wanted) && version >= wanted;
+export function fits(version: number | null, wantedVersion: number): boolean {
+  return version !== null && findMapping(version) === findMapping(wantedVersion) && version >= wantedVersion;
 }
 
 /** Whether an index was made by a newer program: this one leaves it alone. */
-export function isNewer(version: number | null, wanted: number): boolean {
-  return version !== null && mappingOf(version) > mappingOf(wanted);
+export function isNewer(version: number | null, wantedVersion: number): boolean {
+  return version !== null && findMapping(version) > findMapping(wantedVersion);
 }
 
-function mappingOf(version: number): number {
+function findMapping(version: number): number {
   return Math.floor(version / 2);
 }
 
 /** Names at the OpenSearch. Searches go to the alias of a mapping: swapping it is one step, and no program meets a mapping that it does not know. */
 export const names = {
-  index: (prefix: string, version: number, id: string) => `${prefix}-v${mappingOf(version)}-${id}`,
-  searched: (prefix: string, version: number) => `${prefix}-v${mappingOf(version)}`,
+  index: (prefix: string, version: number, id: string) => `${prefix}-v${findMapping(version)}-${id}`,
+  searched: (prefix: string, version: number) => `${prefix}-v${findMapping(version)}`,
   /** Goes with its index: a write to an index that was deleted fails, and makes no new one. */
   written: (index: string) => `${index}-write`,
 } as const;
@@ -50,7 +50,7 @@ export function indexBody(index: string, version: number, shards: number): objec
         // `activate` refreshes; nothing else needs to.
         refresh_interval: '-1',
         similarity: { parley: { type: 'scripted', script: { source: similarityScript } } },
-        ...(version === versionOf(true) ? { knn: true } : {}),
+        ...(version === toVersion(true) ? { knn: true } : {}),
       },
     },
     mappings: {

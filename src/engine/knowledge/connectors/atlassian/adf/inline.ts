@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../../lib/json/json.ts';
+import { readString } from '../../../../../lib/json/json.ts';
 import type { AdfMark, AdfNode } from './node.ts';
 
 const inlineTypes: ReadonlySet<string> = new Set([
@@ -23,10 +23,10 @@ const urlMaxChars = 300;
 
 /** Inline nodes as one text. A hard break is a line feed. Marks in the text get no escapes: the Markdown is searched, not rendered. */
 export function inlineText(nodes: readonly AdfNode[]): string {
-  return nodes.map(textOf).join('');
+  return nodes.map(renderText).join('');
 }
 
-function textOf(node: AdfNode): string {
+function renderText(node: AdfNode): string {
   const { type, text, attrs, marks } = node;
   switch (type) {
     case 'text':
@@ -34,21 +34,21 @@ function textOf(node: AdfNode): string {
     case 'hardBreak':
       return '\n';
     case 'mention': {
-      const name = stringOf(attrs.text) ?? 'user';
+      const name = readString(attrs.text) ?? 'user';
       return name.startsWith('@') ? name : `@${name}`;
     }
     case 'emoji':
-      return stringOf(attrs.text) || stringOf(attrs.shortName) || '';
+      return readString(attrs.text) || readString(attrs.shortName) || '';
     case 'date':
-      return dayOf(attrs.timestamp);
+      return toDay(attrs.timestamp);
     case 'status':
-      return stringOf(attrs.text) ?? '';
+      return readString(attrs.text) ?? '';
     case 'inlineCard':
-      return stringOf(attrs.url) ?? '';
+      return readString(attrs.url) ?? '';
     case 'mediaInline':
       return mediaName(node);
     case 'inlineExtension':
-      return stringOf(attrs.text) ?? '';
+      return readString(attrs.text) ?? '';
     default:
       return '';
   }
@@ -56,11 +56,11 @@ function textOf(node: AdfNode): string {
 
 /** The name of an image or file, which Markdown cannot show. */
 export function mediaName({ attrs }: AdfNode): string {
-  const name = stringOf(attrs.alt) || stringOf(attrs.__fileName) || stringOf(attrs.url) || '';
+  const name = readString(attrs.alt) || readString(attrs.__fileName) || readString(attrs.url) || '';
   return name === '' ? '' : `(file: ${name})`;
 }
 
-function dayOf(timestamp: unknown): string {
+function toDay(timestamp: unknown): string {
   const at = new Date(Number(timestamp));
   return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 10);
 }
@@ -78,7 +78,7 @@ function marked(text: string, marks: readonly AdfMark[]): string {
     const wrapper = wrappers[type];
     if (wrapper !== undefined) inner = `${wrapper}${inner}${wrapper}`;
   }
-  const href = stringOf(marks.find(({ type }) => type === 'link')?.attrs.href);
+  const href = readString(marks.find(({ type }) => type === 'link')?.attrs.href);
   return text.slice(0, begin) + linked(inner, words, href) + text.slice(begin + words.length);
 }
 

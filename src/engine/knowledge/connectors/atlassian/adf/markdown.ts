@@ -1,4 +1,4 @@
-import { stringOf } from '../../../../../lib/json/json.ts';
+import { readString } from '../../../../../lib/json/json.ts';
 import { oneLine } from '../../../../../lib/text/text.ts';
 import { inlineText, isInline, mediaName } from './inline.ts';
 import type { AdfNode } from './node.ts';
@@ -10,11 +10,11 @@ import { tableMarkdown } from './table.ts';
  * @param levelsBelow  how many levels the document's headings go down, because it stands below a heading.
  */
 export function adfMarkdown(document: AdfNode, levelsBelow = 0): string {
-  return blocksOf(document.content, levelsBelow).join('\n\n');
+  return renderBlocks(document.content, levelsBelow).join('\n\n');
 }
 
 /** Inline nodes beside each other are a paragraph, also where the format asks for a block. */
-function blocksOf(nodes: readonly AdfNode[], levelsBelow: number): readonly string[] {
+function renderBlocks(nodes: readonly AdfNode[], levelsBelow: number): readonly string[] {
   const blocks: string[] = [];
   let line: AdfNode[] = [];
   const endLine = () => {
@@ -27,18 +27,18 @@ function blocksOf(nodes: readonly AdfNode[], levelsBelow: number): readonly stri
       continue;
     }
     endLine();
-    blocks.push(...blockOf(node, levelsBelow));
+    blocks.push(...renderBlock(node, levelsBelow));
   }
   endLine();
   return blocks.filter((block) => block !== '');
 }
 
-function blockOf(node: AdfNode, levelsBelow: number): readonly string[] {
+function renderBlock(node: AdfNode, levelsBelow: number): readonly string[] {
   const { type, attrs, content } = node;
   switch (type) {
     case 'paragraph':
     case 'caption':
-      return content.every(isInline) ? [paragraph(content)] : blocksOf(content, levelsBelow);
+      return content.every(isInline) ? [paragraph(content)] : renderBlocks(content, levelsBelow);
     case 'heading': {
       const text = oneLine(inlineText(content));
       const level = Math.min(6, Math.max(1, Number(attrs.level) || 1) + levelsBelow);
@@ -46,33 +46,33 @@ function blockOf(node: AdfNode, levelsBelow: number): readonly string[] {
     }
     case 'bulletList':
     case 'decisionList':
-      return [listOf(content, levelsBelow, () => '- ')];
+      return [renderList(content, levelsBelow, () => '- ')];
     case 'taskList':
-      return [listOf(content, levelsBelow, ({ attrs: { state } }) => (state === 'DONE' ? '- [x] ' : '- [ ] '))];
+      return [renderList(content, levelsBelow, ({ attrs: { state } }) => (state === 'DONE' ? '- [x] ' : '- [ ] '))];
     case 'orderedList': {
       const first = Number.isInteger(attrs.order) ? Number(attrs.order) : 1;
-      return [listOf(content, levelsBelow, (_item, index) => `${first + index}. `)];
+      return [renderList(content, levelsBelow, (_item, index) => `${first + index}. `)];
     }
     case 'codeBlock':
-      return [codeBlock(content.map(({ text }) => text).join(''), stringOf(attrs.language) ?? '')];
+      return [codeBlock(content.map(({ text }) => text).join(''), readString(attrs.language) ?? '')];
     case 'blockquote':
-      return [quoted(blocksOf(content, levelsBelow).join('\n\n'))];
+      return [quoted(renderBlocks(content, levelsBelow).join('\n\n'))];
     case 'panel':
-      return labelled(labelOf(attrs), blocksOf(content, levelsBelow));
+      return labelled(readLabel(attrs), renderBlocks(content, levelsBelow));
     case 'expand':
     case 'nestedExpand':
-      return labelled(stringOf(attrs.title) ?? '', blocksOf(content, levelsBelow));
+      return labelled(readString(attrs.title) ?? '', renderBlocks(content, levelsBelow));
     case 'table':
-      return [tableMarkdown(node, (cell) => blocksOf(cell.content, levelsBelow).join(' '))];
+      return [tableMarkdown(node, (cell) => renderBlocks(cell.content, levelsBelow).join(' '))];
     case 'rule':
       return ['---'];
     case 'media':
       return [mediaName(node)];
     case 'blockCard':
     case 'embedCard':
-      return [stringOf(attrs.url) ?? ''];
+      return [readString(attrs.url) ?? ''];
     default:
-      return blocksOf(content, levelsBelow);
+      return renderBlocks(content, levelsBelow);
   }
 }
 
@@ -87,13 +87,13 @@ function paragraph(nodes: readonly AdfNode[]): string {
     .trim();
 }
 
-function listOf(items: readonly AdfNode[], levelsBelow: number, marker: (item: AdfNode, index: number) => string): string {
+function renderList(items: readonly AdfNode[], levelsBelow: number, marker: (item: AdfNode, index: number) => string): string {
   let index = 0;
   return items
     .map((item) => {
       // A list may lie directly in a list: it belongs to the item above.
-      if (/List$/.test(item.type)) return indented(blockOf(item, levelsBelow).join('\n'), 2);
-      const text = blocksOf(item.content, levelsBelow).join('\n');
+      if (/List$/.test(item.type)) return indented(renderBlock(item, levelsBelow).join('\n'), 2);
+      const text = renderBlocks(item.content, levelsBelow).join('\n');
       if (text === '') return '';
       const mark = marker(item, index);
       index += 1;
@@ -136,6 +136,6 @@ const panelNames: Readonly<Record<string, string>> = {
   error: 'Error',
 };
 
-function labelOf({ panelType, title }: AdfNode['attrs']): string {
-  return stringOf(title) || panelNames[stringOf(panelType) ?? ''] || '';
+function readLabel({ panelType, title }: AdfNode['attrs']): string {
+  return readString(title) || panelNames[readString(panelType) ?? ''] || '';
 }

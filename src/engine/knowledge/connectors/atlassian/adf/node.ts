@@ -1,4 +1,4 @@
-import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../../lib/json/json.ts';
+import { readElements, type JsonObject, membersOf, readString } from '../../../../../lib/json/json.ts';
 
 /** A node of the Atlassian Document Format. Both products' content becomes this, and this becomes Markdown. */
 export interface AdfNode {
@@ -23,14 +23,14 @@ const depthMax = 100;
 export function readAdf(value: unknown, depth = 0): AdfNode {
   const { type, text, attrs, marks, content } = membersOf(value);
   return {
-    type: stringOf(type) ?? '',
-    text: stringOf(text) ?? '',
+    type: readString(type) ?? '',
+    text: readString(text) ?? '',
     attrs: membersOf(attrs),
-    marks: itemsOf(marks).map((mark) => ({
-      type: stringOf(membersOf(mark).type) ?? '',
+    marks: readElements(marks).map((mark) => ({
+      type: readString(membersOf(mark).type) ?? '',
       attrs: membersOf(membersOf(mark).attrs),
     })),
-    content: depth >= depthMax ? [] : itemsOf(content).map((child) => readAdf(child, depth + 1)),
+    content: depth >= depthMax ? [] : readElements(content).map((child) => readAdf(child, depth + 1)),
   };
 }
 

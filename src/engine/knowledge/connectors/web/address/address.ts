@@ -20,11 +20,11 @@ export function readAddress(href: string, base?: string): string | undefined {
   if (url.username !== '' || url.password !== '' || url.href.length > lengthMax * 2) return undefined;
   url.hash = '';
   url.pathname = evenEscapes(url.pathname.replace(/;(?:jsessionid|phpsessid)=[^/;]*/gi, ''));
-  const kept = url.search
+  const keptParameters = url.search
     .slice(1)
     .split('&')
     .filter((parameter) => parameter !== '' && !isOfVisitor(parameter));
-  url.search = evenEscapes(kept.join('&'));
+  url.search = evenEscapes(keptParameters.join('&'));
   return url.href.length > lengthMax ? undefined : url.href;
 }
 
@@ -38,7 +38,7 @@ export function addressKey(address: string): string {
 export const addressKeyLength = 11;
 
 /** Where a page is, without what selects its content. */
-export function pathOf(address: string): string {
+export function readPath(address: string): string {
   return address.split('?', 1)[0] ?? '';
 }
 

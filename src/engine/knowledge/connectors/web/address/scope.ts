@@ -49,10 +49,10 @@ export interface ScopeFacts {
  */
 export function createScope(configuration: ScopeConfiguration): Scope {
   const { url, includeUrlGlobs, excludeUrlGlobs, includeFiles, includedFileTypes } = configuration;
-  const wanted: ReadonlySet<DocumentKind> = new Set(['PAGE', ...(includeFiles ? includedFileTypes : [])]);
+  const wantedKinds: ReadonlySet<DocumentKind> = new Set(['PAGE', ...(includeFiles ? includedFileTypes : [])]);
   const start = new URL(url);
-  const given = folderOf(start);
-  let folder = given;
+  const startFolder = toFolder(start);
+  let folder = startFolder;
   const origins = new Set([start.origin]);
   const isIncluded = readGlobs('includeUrlGlobs', includeUrlGlobs);
   const isExcluded = readGlobs('excludeUrlGlobs', excludeUrlGlobs);
@@ -67,27 +67,27 @@ export function createScope(configuration: ScopeConfiguration): Scope {
     if (isExcluded(address)) return 'EXCLUDED';
     return isIncluded(address) || (!isNarrowed && isBelow(address)) ? 'INCLUDED' : 'OUTSIDE';
   };
-  const remembered = new BoundedMap<string, ScopePlace>(rememberedMax);
-  const placeOf = (address: string): ScopePlace => {
-    const known = remembered.get(address);
-    if (known !== undefined) return known;
+  const placesByAddress = new BoundedMap<string, ScopePlace>(rememberedMax);
+  const findPlace = (address: string): ScopePlace => {
+    const knownPlace = placesByAddress.get(address);
+    if (knownPlace !== undefined) return knownPlace;
     const place = decide(address);
-    remembered.set(address, place);
+    placesByAddress.set(address, place);
     return place;
   };
   const restore: Scope['restore'] = (facts) => {
     for (const origin of facts.origins) origins.add(origin);
     ({ folder } = facts);
     isNarrowed = narrows();
-    remembered.deleteWhere(() => true);
+    placesByAddress.deleteWhere(() => true);
   };
   return {
-    placeOf,
-    includes: (address) => placeOf(address) === 'INCLUDED',
+    placeOf: findPlace,
+    includes: (address) => findPlace(address) === 'INCLUDED',
     moveTo(address) {
       const end = new URL(address);
-      const isWithin = start.pathname.endsWith('/') && end.pathname.startsWith(given);
-      restore({ origins: [end.origin], folder: isWithin ? given : folderOf(end) });
+      const isWithin = start.pathname.endsWith('/') && end.pathname.startsWith(startFolder);
+      restore({ origins: [end.origin], folder: isWithin ? startFolder : toFolder(end) });
     },
     restore,
     get facts() {
@@ -97,7 +97,7 @@ export function createScope(configuration: ScopeConfiguration): Scope {
         folder,
       };
     },
-    wanted,
+    wanted: wantedKinds,
     get origins() {
       return [...origins];
     },
@@ -108,16 +108,16 @@ export function createScope(configuration: ScopeConfiguration): Scope {
         url,
         includeUrlGlobs,
         excludeUrlGlobs,
-        [...wanted],
+        [...wantedKinds],
         ...(others.length === 0 ? [] : [others]),
-        ...(folder === given ? [] : [folder]),
+        ...(folder === startFolder ? [] : [folder]),
       ];
       return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 11);
     },
   };
 }
 
-function folderOf({ pathname }: URL): string {
+function toFolder({ pathname }: URL): string {
   return pathname.slice(0, pathname.lastIndexOf('/') + 1);
 }
 

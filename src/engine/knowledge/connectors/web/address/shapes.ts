@@ -1,4 +1,4 @@
-import { extensionOf } from '../page/kind.ts';
+import { readExtension } from '../page/kind.ts';
 
 /** More folders, or a folder more often than this, come from links that are relative to the wrong place. */
 const segmentsMax = 20;
@@ -28,7 +28,7 @@ export interface Shape {
 }
 
 /** @returns undefined for an address that somebody may have written by hand. */
-export function shapeOf(address: string): Shape | undefined {
+export function findShape(address: string): Shape | undefined {
   const { origin, pathname, search } = new URL(address);
   const path = origin + pathname.replace(/\d+/g, '#');
   const isDate = /\/(?:19|20)\d{2}[-/]\d{1,2}(?:[-/]\d{1,2})?\/?$/.test(pathname);
@@ -54,7 +54,7 @@ export class ShapeCounts {
 
   /** @returns whether one more address of this shape may be read. */
   admit(address: string): boolean {
-    const shape = shapeOf(address);
+    const shape = findShape(address);
     if (shape === undefined) return true;
     if ((this.#fruitless.get(shape.name) ?? 0) >= fruitlessMax) return false;
     if (!shape.isLimited) return true;
@@ -66,21 +66,21 @@ export class ShapeCounts {
 
   /** The page showed what another one had shown. */
   addFruitless(address: string): void {
-    const shape = shapeOf(address);
+    const shape = findShape(address);
     if (shape === undefined || (!this.#fruitless.has(shape.name) && this.#fruitless.size >= shapesMax)) return;
     this.#fruitless.set(shape.name, (this.#fruitless.get(shape.name) ?? 0) + 1);
   }
 
   /** The address answered something that is not read, such as an image. */
   addUnwanted(address: string): void {
-    const ending = endingOf(address);
+    const ending = findEnding(address);
     if (ending === undefined || (!this.#unwanted.has(ending) && this.#unwanted.size >= shapesMax)) return;
     this.#unwanted.set(ending, (this.#unwanted.get(ending) ?? 0) + 1);
   }
 
   /** Whether addresses with its ending answered nothing that is read: an ending alone says nothing. */
   isUnwanted(address: string): boolean {
-    return (this.#unwanted.get(endingOf(address) ?? '') ?? 0) >= unwantedMax;
+    return (this.#unwanted.get(findEnding(address) ?? '') ?? 0) >= unwantedMax;
   }
 
   counts(): Readonly<Record<string, number>> {
@@ -88,7 +88,7 @@ export class ShapeCounts {
   }
 }
 
-function endingOf(address: string): string | undefined {
-  const extension = extensionOf(address);
+function findEnding(address: string): string | undefined {
+  const extension = readExtension(address);
   return extension === '' ? undefined : `${new URL(address).origin} ${extension}`;
 }

@@ -53,14 +53,14 @@ const saysNothing = new Set([
 ]);
 
 /** Ending of the path, in lower case, without the dot. */
-export function extensionOf(url: string): string {
+export function readExtension(url: string): string {
   return /\.([a-z0-9]{1,8})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
 }
 
 /** What the head of a reply says; undefined when the content has to be looked at, null for something that is not read. */
 export function kindOfHead(contentType: string, url: string): DocumentKind | undefined | null {
   const mimeType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
-  const extension = extensionOf(url);
+  const extension = readExtension(url);
   if (mimeType === 'application/vnd.ms-excel' && extension === 'csv') return 'CSV';
   if (mimeType === 'text/plain') return kindByExtension.get(extension) ?? 'TEXT';
   const kind = kindByMimeType[mimeType];
@@ -69,7 +69,7 @@ export function kindOfHead(contentType: string, url: string): DocumentKind | und
 }
 
 /** A name for the content, with an ending that fits its kind. */
-export function filenameOf(url: string, kind: DocumentKind): string {
+export function toFilename(url: string, kind: DocumentKind): string {
   const last = new URL(url).pathname.split('/').findLast((segment) => segment !== '') ?? 'index';
   const name = storableText(
     decoded(last)
@@ -78,7 +78,7 @@ export function filenameOf(url: string, kind: DocumentKind): string {
   );
   if (kind === 'PAGE') return /\.x?html?$/i.test(name) ? name : `${name}.html`;
   const endings = extensions[kind];
-  return endings.includes(extensionOf(url)) ? name : `${name}.${endings[0]}`;
+  return endings.includes(readExtension(url)) ? name : `${name}.${endings[0]}`;
 }
 
 function decoded(text: string): string {

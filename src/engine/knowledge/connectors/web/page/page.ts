@@ -149,8 +149,8 @@ class PageReader {
   }
 
   #readMeta({ name = '', content = '', 'http-equiv': equivalent = '' }: Attributes): void {
-    const [given, header] = [name.trim().toLowerCase(), equivalent.trim().toLowerCase()];
-    if (given === 'robots' || given === this.#token) {
+    const [metaName, header] = [name.trim().toLowerCase(), equivalent.trim().toLowerCase()];
+    if (metaName === 'robots' || metaName === this.#token) {
       this.#directives = bothDirectives(this.#directives, readRobotsDirectives(content, this.#token));
     }
     if (header !== 'refresh') return;

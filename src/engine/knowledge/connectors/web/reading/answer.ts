@@ -5,7 +5,7 @@ import { decodeText } from '../../../extract/charset.ts';
 import type { Answer } from '../../../extract/document.ts';
 import { readAddress } from '../address/address.ts';
 import { createScope, type Scope, type ScopeFacts } from '../address/scope.ts';
-import { type DocumentKind, extensionOf, kindByExtension, kindByMimeType, pageExtensions } from '../page/kind.ts';
+import { type DocumentKind, readExtension, kindByExtension, kindByMimeType, pageExtensions } from '../page/kind.ts';
 import { readPage } from '../page/page.ts';
 import { sitemapReader } from '../site/sitemap-reader.ts';
 import type { DocumentFacts, DocumentQuestion, SitemapQuestion, WebQuestion } from './question.ts';
@@ -18,13 +18,13 @@ const textKinds: ReadonlySet<string> = new Set(['TEXT', 'CSV', 'MARKDOWN']);
 
 /** Answers questions about what sites sent. Call it only in the process of its own: the bytes may be hostile. */
 export function answerQuestion(question: unknown, bytes: Uint8Array): Promise<Answer> {
-  const given = question as WebQuestion;
-  return given.kind === 'document' ? answerDocument(given, bytes) : answerSitemap(given, bytes);
+  const webQuestion = question as WebQuestion;
+  return webQuestion.kind === 'document' ? answerDocument(webQuestion, bytes) : answerSitemap(webQuestion, bytes);
 }
 
 async function answerDocument(question: DocumentQuestion, bytes: Uint8Array): Promise<Answer> {
-  const { url, contentType, said } = question;
-  const kind = await kindOfContent(bytes, said ?? undefined, url);
+  const { url, contentType, said: declaredKind } = question;
+  const kind = await kindOfContent(bytes, declaredKind ?? undefined, url);
   if (kind === null || (kind !== 'PAGE' && !textKinds.has(kind)))
     return { text: '', lists: {}, value: { kind, isTextGiven: false, page: null } };
   const text = decodeDocument(bytes, contentType);
@@ -38,7 +38,7 @@ function readLinks(
   html: string,
 ): { readonly page: DocumentFacts['page']; readonly links: readonly string[] } {
   const page = readPage(html, url, token);
-  const scope = facts === undefined ? undefined : scopeOf(facts);
+  const scope = facts === undefined ? undefined : toScope(facts);
   const leftOut = { excluded: 0, outside: 0 };
   const links = page.links.filter((link) => isCovered(scope, link, leftOut));
   const { title, canonical = null, refresh = null, directives, textHash = null } = page;
@@ -46,7 +46,7 @@ function readLinks(
 }
 
 async function answerSitemap({ url, scope: facts, pagesMax }: SitemapQuestion, bytes: Uint8Array): Promise<Answer> {
-  const scope = scopeOf(facts);
+  const scope = toScope(facts);
   const leftOut = { excluded: 0, outside: 0 };
   const [pages, sitemaps] = [new Set<string>(), new Set<string>()];
   const reader = sitemapReader((kind, text) => {
@@ -73,9 +73,9 @@ function isCovered(scope: Scope | undefined, address: string, leftOut: { exclude
   return place === 'INCLUDED';
 }
 
-function scopeOf({ configuration, ...learned }: ScopeFacts): Scope {
+function toScope({ configuration, ...learnedPlaces }: ScopeFacts): Scope {
   const scope = createScope(configuration);
-  scope.restore(learned);
+  scope.restore(learnedPlaces);
   return scope;
 }
 
@@ -108,17 +108,17 @@ const notToConfuse = /^(?:utf-?16(?:le|be)?|iso-2022-(?:jp|kr)|hz-gb-2312)$/i;
  * @param contentType  the header.
  */
 function decodeDocument(bytes: Uint8Array, contentType: string): string {
-  const declared = /charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1];
-  if (declared !== undefined && notToConfuse.test(declared)) {
+  const declaredCharset = /charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1];
+  if (declaredCharset !== undefined && notToConfuse.test(declaredCharset)) {
     try {
-      return new TextDecoder(declared).decode(bytes);
+      return new TextDecoder(declaredCharset).decode(bytes);
     } catch {
       // Not a charset of this system: the content decides.
     }
   }
   const top = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4096)).toString('latin1');
   const inPage = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(top)?.[1];
-  return decodeText(bytes, declared ?? inPage).replace(/^\ufeff/, '');
+  return decodeText(bytes, declaredCharset ?? inPage).replace(/^\ufeff/, '');
 }
 
 /** The bytes as UTF-8, so that later readers need not know the head of the reply. */
@@ -130,7 +130,7 @@ function utf8Bytes(bytes: Uint8Array, text: string): Uint8Array {
  * What the content is, where its beginning contradicts or completes the head of the reply; null for something that is not read. It looks into archives, so only the
  * process that reads pages may import it.
  */
-async function kindOfContent(bytes: Uint8Array, said: DocumentKind | undefined, url: string): Promise<DocumentKind | null> {
+async function kindOfContent(bytes: Uint8Array, declaredKind: DocumentKind | undefined, url: string): Promise<DocumentKind | null> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
   if (head.includes('%PDF-')) return 'PDF';
   const isPage =
@@ -138,12 +138,12 @@ async function kindOfContent(bytes: Uint8Array, said: DocumentKind | undefined, 
       head,
     );
   // A login page in place of a file, and a page whose type nobody set.
-  if (isPage && said !== 'TEXT') return 'PAGE';
-  if (said !== undefined) return said;
-  const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
-  const named = kindByExtension.get(extensionOf(url));
-  if (found === undefined) return named ?? (pageExtensions.has(extensionOf(url)) && /<\w/.test(head) ? 'PAGE' : null);
+  if (isPage && declaredKind !== 'TEXT') return 'PAGE';
+  if (declaredKind !== undefined) return declaredKind;
+  const fileType = await fileTypeFromBuffer(bytes).catch(() => undefined);
+  const extensionKind = kindByExtension.get(readExtension(url));
+  if (fileType === undefined) return extensionKind ?? (pageExtensions.has(readExtension(url)) && /<\w/.test(head) ? 'PAGE' : null);
   // An old office file says no more than that it is one.
-  if (found.mime === 'application/x-cfb') return named === 'DOC' || named === 'XLS' ? named : null;
-  return kindByMimeType[found.mime] ?? null;
+  if (fileType.mime === 'application/x-cfb') return extensionKind === 'DOC' || extensionKind === 'XLS' ? extensionKind : null;
+  return kindByMimeType[fileType.mime] ?? null;
 }

@@ -72,8 +72,8 @@ export class Paces {
   }
 
   #paceOf(host: string): Pace {
-    const known = this.#hosts.get(host);
-    if (known !== undefined) return known;
+    const knownPace = this.#hosts.get(host);
+    if (knownPace !== undefined) return knownPace;
     if (this.#hosts.size >= hostsMax) this.#forgetIdle();
     const pace = { active: 0, waiting: [], nextAt: 0, silentUntil: 0 };
     this.#hosts.set(host, pace);

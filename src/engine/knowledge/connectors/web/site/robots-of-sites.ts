@@ -18,8 +18,8 @@ export class RobotsOfSites {
   /** @returns why nothing of the site may be read, where that is so. @throws the signal's reason. */
   of(url: string): Promise<Robots | SourceError> {
     const { origin } = new URL(url);
-    const known = this.#sites.get(origin);
-    if (known !== undefined) return known;
+    const knownRobots = this.#sites.get(origin);
+    if (knownRobots !== undefined) return knownRobots;
     const robots = readRobots(this.#visitor, origin, this.#signal, this.#backoffMs).catch((error: unknown) => {
       if (error instanceof SourceError) return error;
       throw error;

@@ -26,20 +26,20 @@ interface Group {
 export function readRobotsRules(text: string, name: string): RobotsRules {
   const groups = new Map<string, Group>();
   const sitemaps: string[] = [];
-  let addressed: Group[] = [];
+  let addressedGroups: Group[] = [];
   let isNaming = false;
   for (const line of text.split(/\r\n|\r|\n/)) {
-    const [key, value] = memberOf(line);
+    const [key, value] = parseMember(line);
     if (key === 'user-agent') {
-      if (!isNaming) addressed = [];
+      if (!isNaming) addressedGroups = [];
       const agent = (value.toLowerCase().split('/', 1)[0] ?? '').trim();
-      if ((agent === name || agent === '*') && !addressed.includes(groupOf(groups, agent)))
-        addressed.push(groupOf(groups, agent));
+      if ((agent === name || agent === '*') && !addressedGroups.includes(findGroup(groups, agent)))
+        addressedGroups.push(findGroup(groups, agent));
     } else if (key === 'allow' || key === 'disallow') {
-      if (value !== '') for (const { rules } of addressed) rules.push({ pattern: evenPath(value), isAllowed: key === 'allow' });
+      if (value !== '') for (const { rules } of addressedGroups) rules.push({ pattern: evenPath(value), isAllowed: key === 'allow' });
     } else if (key === 'crawl-delay') {
       const seconds = Number(value);
-      if (value !== '' && !Number.isNaN(seconds)) for (const group of addressed) group.delaySeconds = seconds;
+      if (value !== '' && !Number.isNaN(seconds)) for (const group of addressedGroups) group.delaySeconds = seconds;
     } else if (key === 'sitemap' && value !== '') sitemaps.push(value);
     if (key !== '') isNaming = key === 'user-agent';
   }
@@ -49,13 +49,13 @@ export function readRobotsRules(text: string, name: string): RobotsRules {
 }
 
 /** `Disallow: /a # why` is `disallow` and `/a`. */
-function memberOf(line: string): readonly [key: string, value: string] {
-  const [given = ''] = line.split('#', 1);
-  const colon = given.indexOf(':');
-  return colon === -1 ? ['', ''] : [given.slice(0, colon).trim().toLowerCase(), given.slice(colon + 1).trim()];
+function parseMember(line: string): readonly [key: string, value: string] {
+  const [content = ''] = line.split('#', 1);
+  const colon = content.indexOf(':');
+  return colon === -1 ? ['', ''] : [content.slice(0, colon).trim().toLowerCase(), content.slice(colon + 1).trim()];
 }
 
-function groupOf(groups: Map<string, Group>, agent: string): Group {
+function findGroup(groups: Map<string, Group>, agent: string): Group {
   const group = groups.get(agent) ?? { rules: [], delaySeconds: undefined };
   groups.set(agent, group);
   return group;
@@ -83,9 +83,9 @@ function isMatch(pattern: string, path: string): boolean {
   let at = first.length;
   const last = parts.pop();
   for (const part of parts) {
-    const found = path.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
+    const matchIndex = path.indexOf(part, at);
+    if (matchIndex === -1) return false;
+    at = matchIndex + part.length;
   }
   if (last === undefined) return !isWhole || at === path.length;
   if (isWhole) return path.length - last.length >= at && path.endsWith(last);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EgressHead } from '../../../../egress/egress.ts';
 import { EgressError } from '../../../../egress/error.ts';
 import { SourceError } from '../../error.ts';
-import { ofEgress, waitOf } from '../../vendor/client.ts';
+import { ofEgress, parseWait } from '../../vendor/client.ts';
 import { productToken } from '../user-agent.ts';
 import { readRobotsRules } from './robots-rules.ts';
 import { mayPass, type Visitor, visit } from './visitor.ts';
@@ -50,7 +50,7 @@ async function ask(visitor: Visitor, origin: string, signal: AbortSignal): Promi
   try {
     const request = { url, bytesMax: 16 * bytesMax, redirectsMax, delayMs: 0 };
     return await visit(visitor, request, signal, async (head, content): Promise<Asked> => {
-      if (head.status === 429 || head.status >= 500) return { failure: refusalOf(url, head) };
+      if (head.status === 429 || head.status >= 500) return { failure: toRefusal(url, head) };
       return { text: head.status >= 200 && head.status < 300 ? await readStart(content) : '' };
     });
   } catch (error) {
@@ -63,10 +63,10 @@ async function ask(visitor: Visitor, origin: string, signal: AbortSignal): Promi
   }
 }
 
-function refusalOf(url: string, { status, headers }: EgressHead): SourceError {
+function toRefusal(url: string, { status, headers }: EgressHead): SourceError {
   const code = status === 429 ? 'RATE_LIMITED' : 'UNREACHABLE';
   const message = `${url} answered ${status}, so nothing of the site may be read now.`;
-  return new SourceError(code, message, waitOf(headers['retry-after']));
+  return new SourceError(code, message, parseWait(headers['retry-after']));
 }
 
 async function readStart(content: AsyncIterable<Uint8Array>): Promise<string> {

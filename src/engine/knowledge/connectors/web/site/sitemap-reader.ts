@@ -12,18 +12,18 @@ export interface SitemapReader {
 }
 
 /** Reads a sitemap: XML, or text with an address a line. */
-export function sitemapReader(found: Found): SitemapReader {
+export function sitemapReader(findings: Found): SitemapReader {
   let reader: SitemapReader | undefined;
   return {
     write(text) {
-      reader ??= /^\ufeff?\s*</.test(text) ? xmlReader(found) : lineReader(found);
+      reader ??= /^\ufeff?\s*</.test(text) ? xmlReader(findings) : lineReader(findings);
       reader.write(text);
     },
     end: () => reader?.end(),
   };
 }
 
-function xmlReader(found: Found): SitemapReader {
+function xmlReader(findings: Found): SitemapReader {
   let kind: 'page' | 'sitemap' = 'page';
   let location: string | undefined;
   let openCount = 0;
@@ -42,7 +42,7 @@ function xmlReader(found: Found): SitemapReader {
       onclosetag(name) {
         openCount -= 1;
         if (name !== 'loc' || location === undefined) return;
-        found(kind, location.trim());
+        findings(kind, location.trim());
         location = undefined;
       },
     },
@@ -56,10 +56,10 @@ function xmlReader(found: Found): SitemapReader {
   };
 }
 
-function lineReader(found: Found): SitemapReader {
+function lineReader(findings: Found): SitemapReader {
   let rest = '';
   const take = (line: string) => {
-    if (/^\s*https?:\/\//.test(line)) found('page', line.trim());
+    if (/^\s*https?:\/\//.test(line)) findings('page', line.trim());
   };
   return {
     write(text) {

@@ -34,7 +34,7 @@ export interface SitemapTask {
  */
 export async function readSitemaps(visitor: Visitor, task: SitemapTask, signal: AbortSignal): Promise<boolean> {
   const queue = [...new Set(task.sitemaps)].slice(0, sitemapsMax);
-  const seen = new Set(queue);
+  const seenUrls = new Set(queue);
   let areComplete = true;
   for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
     task.progress(url);
@@ -45,8 +45,8 @@ export async function readSitemaps(visitor: Visitor, task: SitemapTask, signal: 
     }
     task.leaveOut(sitemap.leftOut);
     for (const address of sitemap.sitemaps) {
-      if (seen.size >= sitemapsMax || seen.has(address)) continue;
-      seen.add(address);
+      if (seenUrls.size >= sitemapsMax || seenUrls.has(address)) continue;
+      seenUrls.add(address);
       queue.push(address);
     }
     for (const [index, address] of sitemap.pages.entries()) {

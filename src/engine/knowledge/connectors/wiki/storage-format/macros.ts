@@ -1,5 +1,5 @@
 import { type AdfNode, adfNode, adfText } from '../../atlassian/adf/node.ts';
-import { childNamed, parameterOf, type StorageElement, textBelow } from './tree.ts';
+import { childNamed, readParameter, type StorageElement, textBelow } from './tree.ts';
 
 type Inner = (element: StorageElement) => readonly AdfNode[];
 
@@ -9,12 +9,12 @@ const panels: ReadonlySet<string> = new Set(['info', 'note', 'tip', 'warning', '
 /** What a macro shows: its text if it holds any, else what it points at; nothing for one that is made of other pages, such as a list of contents. */
 export function macroNodes(macro: StorageElement, inner: Inner): readonly AdfNode[] {
   const name = macro.attributes['ac:name'] ?? '';
-  const title = parameterOf(macro, 'title');
+  const title = readParameter(macro, 'title');
   const body = childNamed(macro, 'ac:rich-text-body');
   const plain = childNamed(macro, 'ac:plain-text-body');
   if (name === 'code' || name === 'noformat') {
     const code = adfNode('codeBlock', [adfText(textBelow(plain).replace(/^\n/, ''))], {
-      language: parameterOf(macro, 'language'),
+      language: readParameter(macro, 'language'),
     });
     return title === '' ? [code] : [adfNode('paragraph', [adfText(title)]), code];
   }
@@ -22,7 +22,7 @@ export function macroNodes(macro: StorageElement, inner: Inner): readonly AdfNod
   if (name === 'expand') return [adfNode('expand', body === undefined ? [] : inner(body), { title })];
   if (name === 'status') return [adfNode('status', [], { text: title })];
   if (name === 'jira') {
-    const key = parameterOf(macro, 'key');
+    const key = readParameter(macro, 'key');
     return key === '' ? [] : [adfText(key)];
   }
   if (body !== undefined) return inner(body);
@@ -40,6 +40,6 @@ function pointedAt(macro: StorageElement): readonly AdfNode[] {
     if (child.name === 'ri:url' && value !== undefined) return [adfNode('inlineCard', [], { url: value })];
     if (child.name !== 'ac:structured-macro') pending.push(...child.children);
   }
-  const url = parameterOf(macro, 'url');
+  const url = readParameter(macro, 'url');
   return /^https?:\/\//i.test(url) ? [adfNode('inlineCard', [], { url })] : [];
 }

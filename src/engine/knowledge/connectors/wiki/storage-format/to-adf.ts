@@ -28,7 +28,7 @@ const blocks: Readonly<Record<string, string>> = {
   'ac:layout-cell': 'layoutColumn',
 };
 /** What people do not read. */
-const hidden: ReadonlySet<string> = new Set([
+const hiddenElements: ReadonlySet<string> = new Set([
   'ac:parameter',
   'ac:placeholder',
   'ac:adf-attribute',
@@ -38,22 +38,22 @@ const hidden: ReadonlySet<string> = new Set([
   'colgroup',
 ]);
 
-function nodesIn({ children }: StorageElement, marked: readonly AdfMark[]): readonly AdfNode[] {
+function nodesIn({ children }: StorageElement, nodeMarks: readonly AdfMark[]): readonly AdfNode[] {
   return children.flatMap((child) => {
-    if (typeof child !== 'string') return nodesOf(child, marked);
+    if (typeof child !== 'string') return toNodes(child, nodeMarks);
     const text = child.replace(/\s+/g, ' ');
-    return text === '' ? [] : [adfText(text, marked)];
+    return text === '' ? [] : [adfText(text, nodeMarks)];
   });
 }
 
-function nodesOf(element: StorageElement, marked: readonly AdfMark[]): readonly AdfNode[] {
+function toNodes(element: StorageElement, nodeMarks: readonly AdfMark[]): readonly AdfNode[] {
   const { name, attributes } = element;
-  if (hidden.has(name)) return [];
-  const inner = () => nodesIn(element, marked);
+  if (hiddenElements.has(name)) return [];
+  const inner = () => nodesIn(element, nodeMarks);
   const block = blocks[name];
   if (block !== undefined) return [adfNode(block, inWords(inner()))];
   const mark = marks[name];
-  if (mark !== undefined) return nodesIn(element, [...marked, { type: mark, attrs: {} }]);
+  if (mark !== undefined) return nodesIn(element, [...nodeMarks, { type: mark, attrs: {} }]);
   if (/^h[1-6]$/.test(name)) return [adfNode('heading', inner(), { level: Number(name[1]) })];
   switch (name) {
     case 'ol':
@@ -65,18 +65,18 @@ function nodesOf(element: StorageElement, marked: readonly AdfMark[]): readonly 
     case 'pre':
       return [adfNode('codeBlock', [adfText(textBelow(element))])];
     case 'a':
-      return nodesIn(element, [...marked, { type: 'link', attrs: { href: attributes.href } }]);
+      return nodesIn(element, [...nodeMarks, { type: 'link', attrs: { href: attributes.href } }]);
     case 'time':
-      return [adfText(attributes.datetime ?? textBelow(element), marked)];
+      return [adfText(attributes.datetime ?? textBelow(element), nodeMarks)];
     case 'img':
       return media(attributes.alt ?? '');
     case 'table':
-      return [adfNode('table', rowsOf(element))];
+      return [adfNode('table', listRows(element))];
     case 'ac:structured-macro':
     case 'ac:macro':
       return macroNodes(element, (body) => nodesIn(body, []));
     case 'ac:link':
-      return linkNodes(element, marked);
+      return linkNodes(element, nodeMarks);
     case 'ac:image':
       return imageNodes(element);
     case 'ac:emoticon':
@@ -99,10 +99,10 @@ function inWords(nodes: readonly AdfNode[]): readonly AdfNode[] {
 }
 
 /** The rows of a table itself, and not those of tables within its cells. */
-function rowsOf(table: StorageElement): readonly AdfNode[] {
+function listRows(table: StorageElement): readonly AdfNode[] {
   return table.children.flatMap((child) => {
     if (typeof child === 'string') return [];
-    if (child.name !== 'tr') return /^t(?:head|body|foot)$/.test(child.name) ? rowsOf(child) : [];
+    if (child.name !== 'tr') return /^t(?:head|body|foot)$/.test(child.name) ? listRows(child) : [];
     const cells = child.children.flatMap((cell) => {
       if (typeof cell === 'string' || !/^t[hd]$/.test(cell.name)) return [];
       const { rowspan, colspan } = cell.attributes;
@@ -113,14 +113,14 @@ function rowsOf(table: StorageElement): readonly AdfNode[] {
 }
 
 /** A link to a page, a file, a person or an address. The addresses of pages are not in the storage format, only their titles. */
-function linkNodes(link: StorageElement, marked: readonly AdfMark[]): readonly AdfNode[] {
+function linkNodes(link: StorageElement, nodeMarks: readonly AdfMark[]): readonly AdfNode[] {
   const body = childNamed(link, 'ac:link-body');
-  const words = body === undefined ? [] : nodesIn(body, marked);
+  const words = body === undefined ? [] : nodesIn(body, nodeMarks);
   const plain = textBelow(childNamed(link, 'ac:plain-text-link-body')).trim();
   const url = childNamed(link, 'ri:url')?.attributes['ri:value'];
-  const linked = url === undefined ? marked : [...marked, { type: 'link', attrs: { href: url } }];
+  const linkMarks = url === undefined ? nodeMarks : [...nodeMarks, { type: 'link', attrs: { href: url } }];
   if (words.length > 0) return words;
-  if (plain !== '') return [adfText(plain, linked)];
+  if (plain !== '') return [adfText(plain, linkMarks)];
   if (childNamed(link, 'ri:user') !== undefined) return [adfNode('mention')];
   const page = childNamed(link, 'ri:page') ?? childNamed(link, 'ri:blog-post');
   const name =
@@ -129,7 +129,7 @@ function linkNodes(link: StorageElement, marked: readonly AdfMark[]): readonly A
     childNamed(link, 'ri:space')?.attributes['ri:space-key'] ??
     url ??
     link.attributes['ac:anchor'];
-  return name === undefined ? nodesIn(link, marked) : [adfText(name, linked)];
+  return name === undefined ? nodesIn(link, nodeMarks) : [adfText(name, linkMarks)];
 }
 
 function imageNodes(image: StorageElement): readonly AdfNode[] {

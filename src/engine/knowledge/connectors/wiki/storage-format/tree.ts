@@ -69,7 +69,7 @@ export function textBelow(element: StorageElement | undefined): string {
 }
 
 /** The value of a macro's parameter. */
-export function parameterOf(macro: StorageElement, name: string): string {
+export function readParameter(macro: StorageElement, name: string): string {
   const parameter = childrenNamed(macro, 'ac:parameter').find(({ attributes }) => attributes['ac:name'] === name);
   return textBelow(parameter).trim();
 }

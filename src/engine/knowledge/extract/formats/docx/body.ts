@@ -9,7 +9,7 @@ import type { Note } from './notes.ts';
 import type { Numbering } from './numbering.ts';
 import { ShownText } from './shown-text.ts';
 import type { ParagraphStyle, Styles } from './styles.ts';
-import { symbolOf } from './symbols.ts';
+import { toSymbol } from './symbols.ts';
 
 export interface BodyContext {
   readonly styles: Styles;
@@ -128,7 +128,7 @@ export class BodyReader implements XmlHandler {
 
   #openInParagraph(paragraph: Paragraph, name: string, attributes: XmlAttributes): void {
     const value = () => attribute(attributes, 'val');
-    if (drawn.has(name) && !this.#isShown()) return;
+    if (drawnElements.has(name) && !this.#isShown()) return;
     switch (name) {
       case 'pStyle':
         paragraph.style = this.#context.styles.paragraphs.get(value() ?? '');
@@ -146,7 +146,7 @@ export class BodyReader implements XmlHandler {
         paragraph.isDropCap = /^(?:drop|margin)$/.test(attribute(attributes, 'dropCap') ?? '');
         break;
       case 'sym':
-        this.#add(symbolOf(attribute(attributes, 'font'), attribute(attributes, 'char')));
+        this.#add(toSymbol(attribute(attributes, 'font'), attribute(attributes, 'char')));
         break;
       case 'tab':
       case 'ptab':
@@ -198,10 +198,10 @@ export class BodyReader implements XmlHandler {
     const paragraph = this.#paragraphs.at(-1);
     if (link === undefined || paragraph === undefined) return;
     const words = paragraph.text.slice(link.start);
-    const shown = words.trim();
-    const at = words.indexOf(shown);
-    const linked = words.slice(0, at) + markdownLink(shown, link.address) + words.slice(at + shown.length);
-    paragraph.text = paragraph.text.slice(0, link.start) + linked;
+    const linkText = words.trim();
+    const at = words.indexOf(linkText);
+    const linkedWords = words.slice(0, at) + markdownLink(linkText, link.address) + words.slice(at + linkText.length);
+    paragraph.text = paragraph.text.slice(0, link.start) + linkedWords;
   }
 
   #endParagraph(): void {
@@ -325,7 +325,7 @@ export class BodyReader implements XmlHandler {
 }
 
 /** Elements of a run that are seen, besides its text. */
-const drawn = new Set(['tab', 'ptab', 'br', 'cr', 'noBreakHyphen', 'sym', 'docPr', 'footnoteReference', 'endnoteReference']);
+const drawnElements = new Set(['tab', 'ptab', 'br', 'cr', 'noBreakHyphen', 'sym', 'docPr', 'footnoteReference', 'endnoteReference']);
 
 function newParagraph(page: number, { paragraphs, defaultParagraph }: Styles): Paragraph {
   const style = paragraphs.get(defaultParagraph ?? '');

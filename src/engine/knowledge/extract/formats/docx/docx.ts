@@ -3,7 +3,7 @@ import type { Archive } from '../../archive.ts';
 import type { DocumentBytes, ExtractedDocument } from '../../document.ts';
 import type { DocumentWriter } from '../../document-writer.ts';
 import { damaged } from '../../error.ts';
-import { chartsIn, type PartRelation, packageTitle, partOf, relationsOf } from '../../package-parts.ts';
+import { chartsIn, type PartRelation, packageTitle, findPart, loadRelations } from '../../package-parts.ts';
 import { BodyReader } from './body.ts';
 import { readNotes } from './notes.ts';
 import { readNumbering } from './numbering.ts';
@@ -20,9 +20,9 @@ export type ReadPart = (document: DocumentBytes, textMaxChars: number) => Promis
  */
 export async function readDocx(archive: Archive, writer: DocumentWriter, readPart: ReadPart): Promise<void> {
   archive.what = 'The Word document';
-  const main = partOf(await relationsOf(archive, ''), 'officeDocument') ?? 'word/document.xml';
-  const relations = await relationsOf(archive, main);
-  const part = (type: string) => partOf(relations, type) ?? '';
+  const main = findPart(await loadRelations(archive, ''), 'officeDocument') ?? 'word/document.xml';
+  const relations = await loadRelations(archive, main);
+  const part = (type: string) => findPart(relations, type) ?? '';
   const styles = await readStyles(archive, part('styles'));
   const notes = (name: string, element: 'footnote' | 'endnote' | 'comment') =>
     readNotes(archive, part(name), element, styles, writer.textMaxChars);

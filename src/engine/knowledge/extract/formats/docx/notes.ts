@@ -21,23 +21,23 @@ export async function readNotes(
   textMaxChars: number,
 ): Promise<ReadonlyMap<string, Note>> {
   const notes = new Map<string, Note>();
-  const shown = new ShownText(styles);
+  const noteText = new ShownText(styles);
   let open: { readonly id: string; readonly author: string } | undefined;
   let text = '';
   let isText = false;
   let chars = 0;
   await archive.xml(part, {
     open(name, attributes) {
-      if (!shown.open(name, attributes)) return;
+      if (!noteText.open(name, attributes)) return;
       // The lines above notes are notes of a type of their own.
       if (name === element && attribute(attributes, 'type') === undefined) {
         open = { id: attribute(attributes, 'id') ?? '', author: attribute(attributes, 'author') ?? '' };
         text = '';
       } else if (name === 'p' || name === 'br' || name === 'tab' || name === 'ptab') text += ' ';
-      isText = name === 't' && shown.isShown;
+      isText = name === 't' && noteText.isShown;
     },
     close(name) {
-      if (!shown.close(name)) return;
+      if (!noteText.close(name)) return;
       isText = false;
       if (name !== element || open === undefined) return;
       notes.set(open.id, { author: oneLine(open.author), text: oneLine(text) });

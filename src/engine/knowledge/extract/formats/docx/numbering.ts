@@ -68,12 +68,12 @@ export class Numbering {
     }
     counts[level] = (counts[level] ?? (levelAt(level)?.start ?? 1) - 1) + 1;
     counts.length = level + 1;
-    const shown = levelAt(level);
-    if (shown === undefined || shown.format === 'bullet' || shown.format === 'none') return { text: '' };
-    const text = shown.text.replace(/%([1-9])/g, (_match, digit: string) => {
+    const currentLevel = levelAt(level);
+    if (currentLevel === undefined || currentLevel.format === 'bullet' || currentLevel.format === 'none') return { text: '' };
+    const text = currentLevel.text.replace(/%([1-9])/g, (_match, digit: string) => {
       const at = Number(digit) - 1;
       const of = levelAt(at);
-      return formatNumber(counts[at] ?? of?.start ?? 1, shown.isLegal ? 'decimal' : (of?.format ?? 'decimal'));
+      return formatNumber(counts[at] ?? of?.start ?? 1, currentLevel.isLegal ? 'decimal' : (of?.format ?? 'decimal'));
     });
     return { text: text.trim().slice(0, labelMaxChars) };
   }
@@ -116,13 +116,13 @@ export async function readNumbering(archive: Archive, part: string): Promise<Num
           if (definition !== undefined) definition.numStyleLink = value;
           break;
         case 'lvlOverride':
-          at = levelOf(attribute(attributes, 'ilvl'));
+          at = parseLevel(attribute(attributes, 'ilvl'));
           break;
         case 'startOverride':
           instance?.starts.set(at, Number(value) || 0);
           break;
         case 'lvl':
-          at = levelOf(attribute(attributes, 'ilvl'));
+          at = parseLevel(attribute(attributes, 'ilvl'));
           level = { start: 0, format: 'decimal', text: '', isLegal: false, style: undefined };
           (instance ?? definition)?.levels.set(at, level);
           break;
@@ -147,7 +147,7 @@ function readLevel(level: Level, name: string, value: string): void {
   else if (name === 'isLgl') level.isLegal = value !== '0' && value !== 'false';
 }
 
-function levelOf(value: string | undefined): number {
+function parseLevel(value: string | undefined): number {
   return Math.min(levelsMax - 1, Math.max(0, Number(value) || 0));
 }
 

@@ -63,10 +63,10 @@ export async function readStyles(archive: Archive, part: string): Promise<Styles
       if (name === 'style') style = undefined;
     },
   });
-  const hidden = [...entries.values()].filter((entry) => inherited(entry, entries, ({ isHidden }) => isHidden) === true);
+  const hiddenStyles = [...entries.values()].filter((entry) => inherited(entry, entries, ({ isHidden }) => isHidden) === true);
   return {
-    paragraphs: new Map([...entries].map(([id, entry]) => [id, styleOf(entry, entries)])),
-    hidden: new Set(hidden.map(({ id }) => id)),
+    paragraphs: new Map([...entries].map(([id, entry]) => [id, resolveStyle(entry, entries)])),
+    hidden: new Set(hiddenStyles.map(({ id }) => id)),
     defaultParagraph,
   };
 }
@@ -94,8 +94,8 @@ function inherited<T>(
   return undefined;
 }
 
-function styleOf(entry: StyleEntry, entries: ReadonlyMap<string, StyleEntry>): ParagraphStyle {
-  const level = inherited(entry, entries, levelOf) ?? null;
+function resolveStyle(entry: StyleEntry, entries: ReadonlyMap<string, StyleEntry>): ParagraphStyle {
+  const level = inherited(entry, entries, findLevel) ?? null;
   const listId = inherited(entry, entries, (style) => style.listId);
   const isNumbered = entry.listId !== undefined && entry.listId !== '0';
   return {
@@ -110,7 +110,7 @@ function styleOf(entry: StyleEntry, entries: ReadonlyMap<string, StyleEntry>): P
 }
 
 /** Built-in styles have English names in every language; an outline level of 9 is body text. */
-function levelOf({ name, outlineLevel }: StyleEntry): number | null | undefined {
+function findLevel({ name, outlineLevel }: StyleEntry): number | null | undefined {
   if (outlineLevel !== undefined) return outlineLevel >= 0 && outlineLevel < 9 ? outlineLevel + 1 : null;
   const level = /^heading ([1-9])$/i.exec(name)?.[1];
   return level === undefined ? undefined : Number(level);

@@ -16,7 +16,7 @@ const fonts: Readonly<Record<string, Readonly<Record<number, string>>>> = {
 };
 
 /** The character of `w:sym`. @param char  four hexadecimal digits; from F000 on a place in the font. */
-export function symbolOf(font: string | undefined, char: string | undefined): string {
+export function toSymbol(font: string | undefined, char: string | undefined): string {
   const code = Number.parseInt(char ?? '', 16);
   if (!Number.isInteger(code) || code < 0x20 || code > 0xffff) return '';
   const isPlace = code >= 0xf000 && code <= 0xf0ff;

@@ -22,7 +22,7 @@ export interface Layers {
 }
 
 /** Finds the glyphs of a page in the order in which the page draws them. @param codes  `OPS` of pdf.js. @param layers  decides which groups are shown. */
-export function glyphsOf(operators: Operators, codes: OperatorCodes, layers: Layers): Glyph[] {
+export function collectGlyphs(operators: Operators, codes: OperatorCodes, layers: Layers): Glyph[] {
   const names = new Map(Object.entries(codes).map(([name, code]) => [code, name]));
   const walk = new GlyphWalk(layers);
   operators.fnArray.forEach((code, place) => {
@@ -81,7 +81,7 @@ class GlyphWalk {
         return;
       case 'setTextMatrix':
         // Some versions of pdf.js give the matrix as one argument.
-        this.#moveTo(matrixOf(args.length === 1 ? numbers(args[0]) : numbers(args)));
+        this.#moveTo(toMatrix(args.length === 1 ? numbers(args[0]) : numbers(args)));
         return;
       case 'moveText':
         this.#move(args);
@@ -127,7 +127,7 @@ class GlyphWalk {
   }
 
   #transform(by: readonly number[]): void {
-    this.#state = { ...this.#state, matrix: multiply(this.#state.matrix, matrixOf(by)) };
+    this.#state = { ...this.#state, matrix: multiply(this.#state.matrix, toMatrix(by)) };
   }
 
   #moveTo(matrix: Matrix): void {
@@ -184,7 +184,7 @@ function numbers(values: unknown): number[] {
   return Array.from(values as ArrayLike<unknown>, Number);
 }
 
-function matrixOf([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Matrix {
+function toMatrix([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Matrix {
   return [a, b, c, d, e, f];
 }
 

@@ -27,8 +27,8 @@ export async function* layoutPages(bytes: Uint8Array, onTotal: (pages: number) =
   onTotal(session.totalPages);
   for (let batch = await session.nextBatch(); batch !== undefined; batch = await session.nextBatch()) {
     const { pages } = batch.result;
-    const turned = await turnedText(bytes, pages);
-    for (const page of pages) yield layoutPage(page, turned.get(page.pageNum) ?? new Map());
+    const turnedTexts = await turnedText(bytes, pages);
+    for (const page of pages) yield layoutPage(page, turnedTexts.get(page.pageNum) ?? new Map());
   }
   session.free();
   parser.free();
@@ -43,12 +43,12 @@ const options: LiteParseConfig = {
   keepHeadersFooters: true,
 };
 
-function layoutPage(page: ParsedPage, turned: ReadonlyMap<number, string>): LayoutPage {
+function layoutPage(page: ParsedPage, turnedTexts: ReadonlyMap<number, string>): LayoutPage {
   // The direction of most letters first: it holds the heading.
-  const directions = directionsOf(page).filter((angle) => angle === 0 || turned.has(angle));
+  const directions = listDirections(page).filter((angle) => angle === 0 || turnedTexts.has(angle));
   let markdown = '';
   for (const angle of directions.includes(0) ? directions : [...directions, 0]) {
-    markdown = joined(markdown, missingBlocks(withoutEscapes(turned.get(angle) ?? page.markdown), markdown));
+    markdown = joined(markdown, missingBlocks(withoutEscapes(turnedTexts.get(angle) ?? page.markdown), markdown));
   }
   markdown = joined(markdown, missingLines(page.text, markdown));
   const annotations = page.annotations?.some(({ subtype }) => subtype !== 'link') ?? false;
@@ -85,13 +85,13 @@ async function turnedText(bytes: Uint8Array, pages: readonly ParsedPage[]): Prom
 }
 
 function needsTurning(page: ParsedPage, angle: number): boolean {
-  if (angle === 180) return directionsOf(page)[0] === 180;
+  if (angle === 180) return listDirections(page)[0] === 180;
   const present = bare(page.markdown);
   return page.textItems.some(({ rotation, text }) => rightAngle(rotation) === angle && !present.includes(bare(text)));
 }
 
 /** The directions of a page's text in degrees, that of the most text first. */
-function directionsOf({ textItems }: ParsedPage): number[] {
+function listDirections({ textItems }: ParsedPage): number[] {
   const chars = new Map<number, number>();
   for (const { rotation, text } of textItems) {
     const angle = rightAngle(rotation);
@@ -130,12 +130,12 @@ function missingIn(present: string): (part: string) => boolean {
   let presentWords: ReadonlySet<string> | undefined;
   return (part) => {
     if (presentBare.includes(bare(part))) return false;
-    presentWords ??= new Set(wordsOf(present));
-    const known = presentWords;
-    const words = wordsOf(part);
+    presentWords ??= new Set(listWords(present));
+    const knownWords = presentWords;
+    const words = listWords(part);
     return words.some((word, place) => {
       const [before = '', after = ''] = [words[place - 1], words[place + 1]];
-      return !known.has(word) && !known.has(before + word) && !known.has(word + after);
+      return !knownWords.has(word) && !knownWords.has(before + word) && !knownWords.has(word + after);
     });
   };
 }
@@ -149,7 +149,7 @@ function bare(text: string): string {
   return text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-function wordsOf(text: string): string[] {
+function listWords(text: string): string[] {
   return text.normalize('NFKC').match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 

@@ -9,7 +9,7 @@ const baselineMaxEms = 0.35;
  * Joins glyphs to lines of text in the order in which people read them: lines in the order of the page's content, and in a line from left to right,
  * or from right to left where most of its letters are Hebrew, Arabic or of a similar script. A PDF holds glyphs in any order, so the order comes from their places.
  */
-export function linesOf(glyphs: readonly Glyph[]): string[] {
+export function collectLines(glyphs: readonly Glyph[]): string[] {
   return gather(glyphs)
     .map(readLine)
     .filter((line) => line !== '');
@@ -28,10 +28,10 @@ function gather(glyphs: readonly Glyph[]): Placed[][] {
     const [cos, sin] = [Math.cos(glyph.angle), Math.sin(glyph.angle)];
     const glyphAcross = glyph.y * cos - glyph.x * sin;
     const isSameLine = Math.abs(glyph.angle - angle) < 0.01 && Math.abs(glyphAcross - across) < baselineMaxEms * glyph.size;
-    const placed = { ...glyph, along: glyph.x * cos + glyph.y * sin };
+    const placedGlyph = { ...glyph, along: glyph.x * cos + glyph.y * sin };
     const open = lines.at(-1);
-    if (isSameLine && open !== undefined) open.push(placed);
-    else lines.push([placed]);
+    if (isSameLine && open !== undefined) open.push(placedGlyph);
+    else lines.push([placedGlyph]);
     across = glyphAcross;
     angle = glyph.angle;
   }
@@ -68,7 +68,7 @@ function isRightToLeft(text: string): boolean {
   return rightToLeftShare(text) > 0.5;
 }
 
-const mirrored: Readonly<Record<string, string>> = {
+const mirroredCharacters: Readonly<Record<string, string>> = {
   '(': ')',
   ')': '(',
   '[': ']',
@@ -83,7 +83,7 @@ const mirrored: Readonly<Record<string, string>> = {
 function fromRightToLeft(pieces: readonly string[]): string[] {
   const isLetter = (piece: string) => /\p{L}/u.test(piece) && !isRightToLeft(piece);
   const isOther = (piece: string) => isLetter(piece) || /\p{N}/u.test(piece);
-  const ordered: string[] = [];
+  const orderedTexts: string[] = [];
   for (let place = pieces.length - 1; place >= 0; place -= 1) {
     let start = place;
     if (isOther(pieces[place] ?? '')) {
@@ -98,16 +98,16 @@ function fromRightToLeft(pieces: readonly string[]): string[] {
         if (isOther(piece)) start = next;
       }
     }
-    if (start === place) ordered.push(mirrored[pieces[place] ?? ''] ?? pieces[place] ?? '');
-    else ordered.push(...pieces.slice(start, place + 1));
+    if (start === place) orderedTexts.push(mirroredCharacters[pieces[place] ?? ''] ?? pieces[place] ?? '');
+    else orderedTexts.push(...pieces.slice(start, place + 1));
     place = start;
   }
-  return ordered;
+  return orderedTexts;
 }
 
 /** The same for a line from left to right: words of scripts from right to left are turned, with what stands between them. */
 function fromLeftToRight(pieces: readonly string[]): string[] {
-  const ordered: string[] = [];
+  const orderedTexts: string[] = [];
   for (let place = 0; place < pieces.length; place += 1) {
     let end = place;
     if (isRightToLeft(pieces[place] ?? '')) {
@@ -115,10 +115,10 @@ function fromLeftToRight(pieces: readonly string[]): string[] {
         if (isRightToLeft(pieces[next] ?? '')) end = next;
       }
     }
-    ordered.push(...(end === place ? pieces.slice(place, place + 1) : fromRightToLeft(pieces.slice(place, end + 1))));
+    orderedTexts.push(...(end === place ? pieces.slice(place, place + 1) : fromRightToLeft(pieces.slice(place, end + 1))));
     place = end;
   }
-  return ordered;
+  return orderedTexts;
 }
 
 function ofOthers(piece: string): string {

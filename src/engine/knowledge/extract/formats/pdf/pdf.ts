@@ -50,10 +50,10 @@ export async function readPdf(bytes: Uint8Array, writer: DocumentWriter): Promis
 }
 
 async function pageText(page: LayoutPage, details: LazyDetails, writer: DocumentWriter): Promise<string> {
-  const shown = await shownText(page, details, writer);
+  const pageContent = await shownText(page, details, writer);
   const annotations = page.hasAnnotations ? await details.annotations(page.number) : [];
-  const words = hasWords(shown) ? [shown] : [];
-  return [...words, ...annotations.filter((annotation) => annotation !== '' && !shown.includes(annotation))].join('\n\n');
+  const words = hasWords(pageContent) ? [pageContent] : [];
+  return [...words, ...annotations.filter((annotation) => annotation !== '' && !pageContent.includes(annotation))].join('\n\n');
 }
 
 /** The layout parser gives a fence without code for some pages without text. */
@@ -65,10 +65,10 @@ async function shownText(page: LayoutPage, details: LazyDetails, writer: Documen
   const isReversed = rightToLeftShare(page.markdown) >= rightToLeftMinShare;
   const mayLackCharacters = page.number <= rarePagesMax && details.mayHaveRareCharacters();
   if (!isReversed && !mayLackCharacters && !(await details.mayHideText())) return page.markdown;
-  const shown = await details.lines(page.number);
-  if (shown === undefined) return page.markdown;
-  if (shown.hasHiddenText) writer.omit('HIDDEN_PARTS');
-  return shown.hasHiddenText || isReversed ? shown.lines.join('\n') : withRareCharacters(page.markdown, shown.lines);
+  const shownLines = await details.lines(page.number);
+  if (shownLines === undefined) return page.markdown;
+  if (shownLines.hasHiddenText) writer.omit('HIDDEN_PARTS');
+  return shownLines.hasHiddenText || isReversed ? shownLines.lines.join('\n') : withRareCharacters(page.markdown, shownLines.lines);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { getDocumentProxy, getResolvedPDFJS } from 'unpdf';
 import type { PDFDocumentProxy, PDFPageProxy } from 'unpdf/pdfjs';
-import { glyphsOf, type Layers } from './glyphs.ts';
-import { linesOf } from './lines.ts';
+import { collectGlyphs, type Layers } from './glyphs.ts';
+import { collectLines } from './lines.ts';
 
 /** What pdf.js knows of a PDF besides its layout: layers, the order of lines from right to left, values of forms, notes. */
 export interface PdfDetails {
@@ -24,7 +24,7 @@ export async function openDetails(bytes: Uint8Array): Promise<PdfDetails> {
   // pdf.js keeps the array and takes no Buffer, so it gets a copy.
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, stopAtErrors: false });
   const { AnnotationMode, OPS } = await getResolvedPDFJS();
-  const layers = await layersOf(document);
+  const layers = await loadLayers(document);
   const withPage = async <T>(number: number, read: (page: PDFPageProxy) => Promise<T>): Promise<T> => {
     const page = await document.getPage(number);
     try {
@@ -37,16 +37,16 @@ export async function openDetails(bytes: Uint8Array): Promise<PdfDetails> {
     hasHiddenLayers: layers.hasHidden,
     lines: (number) =>
       withPage(number, async (page) => {
-        const glyphs = glyphsOf(await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE }), OPS, layers);
+        const glyphs = collectGlyphs(await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE }), OPS, layers);
         const visible = glyphs.filter(({ isHidden }) => !isHidden);
-        return { lines: linesOf(visible), hasHiddenText: glyphs.some(({ isHidden, text }) => isHidden && text.trim() !== '') };
+        return { lines: collectLines(visible), hasHiddenText: glyphs.some(({ isHidden, text }) => isHidden && text.trim() !== '') };
       }),
     annotations: (number) => withPage(number, async (page) => (await page.getAnnotations()).flatMap(annotationText)),
     close: () => document.loadingTask.destroy(),
   };
 }
 
-async function layersOf(document: PDFDocumentProxy): Promise<Layers & { readonly hasHidden: boolean }> {
+async function loadLayers(document: PDFDocumentProxy): Promise<Layers & { readonly hasHidden: boolean }> {
   const config = await document.getOptionalContentConfig();
   const hasHidden = [...config].some(([, group]) => !(group as { readonly visible: boolean }).visible);
   return { hasHidden, isVisible: (group) => config.isVisible(group) };
@@ -91,20 +91,20 @@ function annotationText(annotation: Annotation): string[] {
   if ((Number(annotation.annotationFlags ?? 0) & notShownFlags) !== 0) return [];
   if (annotation.subtype === 'Widget') return fieldText(annotation);
   if (typeof annotation.subtype !== 'string' || !remarks.has(annotation.subtype)) return [];
-  const drawn = Array.isArray(annotation.textContent) ? annotation.textContent.join('\n') : '';
-  return [text(annotation.contentsObj?.str) || drawn.trim()].filter((remark) => remark !== '');
+  const drawnText = Array.isArray(annotation.textContent) ? annotation.textContent.join('\n') : '';
+  return [text(annotation.contentsObj?.str) || drawnText.trim()].filter((remark) => remark !== '');
 }
 
 function fieldText(annotation: Annotation): string[] {
   const { fieldType, fieldName, alternativeText, fieldValue } = annotation;
   if (annotation.password === true) return [];
   const label = text(alternativeText) || text(fieldName);
-  const named = (value: string) => (value === '' ? [] : [label === '' ? value : `${label}: ${value}`]);
-  if (fieldType === 'Tx' || fieldType === 'Ch') return named([fieldValue].flat().map(text).filter(Boolean).join(', '));
+  const toNamedLines = (value: string) => (value === '' ? [] : [label === '' ? value : `${label}: ${value}`]);
+  if (fieldType === 'Tx' || fieldType === 'Ch') return toNamedLines([fieldValue].flat().map(text).filter(Boolean).join(', '));
   if (fieldType !== 'Btn') return [];
   if (annotation.checkBox === true)
-    return fieldValue === annotation.exportValue && text(fieldValue) !== 'Off' ? named(text(fieldValue)) : [];
-  if (annotation.radioButton === true) return fieldValue === annotation.buttonValue ? named(text(fieldValue)) : [];
+    return fieldValue === annotation.exportValue && text(fieldValue) !== 'Off' ? toNamedLines(text(fieldValue)) : [];
+  if (annotation.radioButton === true) return fieldValue === annotation.buttonValue ? toNamedLines(text(fieldValue)) : [];
   return [];
 }
 

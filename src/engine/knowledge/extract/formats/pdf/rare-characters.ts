@@ -54,7 +54,7 @@ export function withRareCharacters(markdown: string, lines: readonly string[]): 
   const below: string[] = [];
   let from = 0;
   for (const line of lines.filter((each) => rare.test(each))) {
-    const place = places.length < placedLinesMax ? placeOf(line, markdown, bare, from) : undefined;
+    const place = places.length < placedLinesMax ? findPlace(line, markdown, bare, from) : undefined;
     if (place === undefined) below.push(plainLetters(line));
     else {
       places.push(place);
@@ -62,15 +62,15 @@ export function withRareCharacters(markdown: string, lines: readonly string[]): 
     }
   }
   const pieces: string[] = [];
-  let done = 0;
+  let doneLength = 0;
   for (const { line, start, end } of places.toSorted((a, b) => a.start - b.start)) {
-    if (start < done) below.push(plainLetters(line));
+    if (start < doneLength) below.push(plainLetters(line));
     else {
-      pieces.push(markdown.slice(done, start), plainLetters(line));
-      done = end;
+      pieces.push(markdown.slice(doneLength, start), plainLetters(line));
+      doneLength = end;
     }
   }
-  return [pieces.join('') + markdown.slice(done), ...below].filter((part) => part !== '').join('\n\n');
+  return [pieces.join('') + markdown.slice(doneLength), ...below].filter((part) => part !== '').join('\n\n');
 }
 
 /** Where the layout parser has a line, without its rare characters. */
@@ -82,19 +82,19 @@ interface Place {
 }
 
 /** @param from  where the line before ended: lines mostly come in the order of the text, columns beside each other may not. */
-function placeOf(line: string, markdown: string, { text, offsets }: BareText, from: number): Place | undefined {
+function findPlace(line: string, markdown: string, { text, offsets }: BareText, from: number): Place | undefined {
   const key = bareText(line).text;
   if (key.length < placedMinChars) return undefined;
   const next = text.indexOf(key, from);
-  const found = next === -1 ? text.indexOf(key) : next;
-  const [first, last] = [offsets[found], offsets[found + key.length - 1]];
+  const foundIndex = next === -1 ? text.indexOf(key) : next;
+  const [first, last] = [offsets[foundIndex], offsets[foundIndex + key.length - 1]];
   if (first === undefined || last === undefined) return undefined;
   const signs = [...line].filter((sign) => !rare.test(sign) && sign.trim() !== '');
   const start = first - marksAlong(marksBefore(signs).reverse(), (step) => markdown[first - 1 - step]);
   const end = last + 1 + marksAlong(marksBefore(signs.toReversed()).reverse(), (step) => markdown[last + 1 + step]);
   // A line over several cells or blocks would break them.
   if (/[|\n]/.test(markdown.slice(start, end))) return undefined;
-  return { line, start, end, bareEnd: found + key.length };
+  return { line, start, end, bareEnd: foundIndex + key.length };
 }
 
 /** The marks at the beginning, such as a bracket. */
@@ -105,14 +105,14 @@ function marksBefore(signs: readonly string[]): string[] {
 
 /** How far the same marks go on in the text, with spaces between them. @param signAt  the sign of the text at a distance. */
 function marksAlong(marks: readonly string[], signAt: (step: number) => string | undefined): number {
-  let reached = 0;
+  let reachedIndex = 0;
   for (const mark of marks) {
-    let step = reached;
+    let step = reachedIndex;
     while (signAt(step) === ' ') step += 1;
     if (signAt(step) !== mark) break;
-    reached = step + 1;
+    reachedIndex = step + 1;
   }
-  return reached;
+  return reachedIndex;
 }
 
 interface BareText {

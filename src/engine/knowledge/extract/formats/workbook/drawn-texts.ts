@@ -1,5 +1,5 @@
 import type { Archive } from '../../archive.ts';
-import { relationsOf } from '../../package-parts.ts';
+import { loadRelations } from '../../package-parts.ts';
 import { attribute, relationId } from '../../xml.ts';
 
 const workbookPart = 'xl/workbook.xml';
@@ -14,21 +14,21 @@ export async function drawnTexts(archive: Archive): Promise<ReadonlyMap<string, 
       if (name === 'sheet') sheets.push({ name: attribute(attributes, 'name') ?? '', relation: relationId(attributes) ?? '' });
     },
   });
-  const parts = await relationsOf(archive, workbookPart);
+  const parts = await loadRelations(archive, workbookPart);
   for (const { name, relation } of sheets) {
     const part = parts.get(relation)?.target;
     if (part === undefined) continue;
-    const found: string[] = [];
-    for (const { type, target, isExternal } of (await relationsOf(archive, part)).values()) {
-      if (type === 'drawing' && !isExternal) found.push(...(await textsOf(archive, target)));
+    const foundTexts: string[] = [];
+    for (const { type, target, isExternal } of (await loadRelations(archive, part)).values()) {
+      if (type === 'drawing' && !isExternal) foundTexts.push(...(await loadTexts(archive, target)));
     }
-    texts.set(name, found);
+    texts.set(name, foundTexts);
   }
   return texts;
 }
 
 /** One text for each shape of a drawing. */
-async function textsOf(archive: Archive, part: string): Promise<readonly string[]> {
+async function loadTexts(archive: Archive, part: string): Promise<readonly string[]> {
   const texts: string[] = [];
   let text: string | undefined;
   let isText = false;

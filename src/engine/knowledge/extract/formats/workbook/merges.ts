@@ -14,7 +14,7 @@ export function coveredCells(
   rows: readonly (readonly (CellObject | undefined)[])[],
   textOf: (cell: CellObject) => string,
 ): ReadonlyMap<number, readonly SheetCell[]> {
-  const covered = new Map<number, SheetCell[]>();
+  const coveredByRow = new Map<number, SheetCell[]>();
   let count = 0;
   for (const { s: start, e: end } of merges) {
     const first = rows[start.r]?.[start.c];
@@ -25,12 +25,12 @@ export function coveredCells(
       for (let column = start.c; column <= end.c; column += 1) {
         if (row === start.r && column === start.c) continue;
         count += 1;
-        if (count > coveredMax) return covered;
-        const cells = covered.get(row) ?? [];
-        covered.set(row, cells);
+        if (count > coveredMax) return coveredByRow;
+        const cells = coveredByRow.get(row) ?? [];
+        coveredByRow.set(row, cells);
         cells.push({ column, text, isText: first.t === 's', cover: column === start.c ? 'below' : 'right' });
       }
     }
   }
-  return covered;
+  return coveredByRow;
 }

@@ -107,22 +107,22 @@ export class SheetWriter {
   }
 
   #addLine(cells: readonly SheetCell[], columns: ReadonlyMap<number, string>): void {
-    const named = cells.map(({ column, text, isText }) => {
+    const namedCells = cells.map(({ column, text, isText }) => {
       if (!isText) this.#numbers.add(column);
       const name = columns.get(column) ?? `column ${utils.encode_col(column)}`;
       this.#usedNames.add(name);
       return `${name}: ${oneLine(text)}`;
     });
     this.#isHeadOnly = false;
-    this.#lines.push(`- ${named.join('; ')}`);
+    this.#lines.push(`- ${namedCells.join('; ')}`);
     if (this.#lines.length >= rowsPerBlock) this.#flush();
   }
 
   /** Names of columns without a value are words of the sheet as well, such as the blanks of a form: they stand below the rows. */
   #endTable(): void {
     if (!this.#isHeadOnly) {
-      const unused = [...new Set(this.#columns?.values())].filter((name) => !this.#usedNames.has(name));
-      if (unused.length > 0) this.#lines.push(`- ${unused.map((name) => `${name}:`).join(' ')}`);
+      const unusedNames = [...new Set(this.#columns?.values())].filter((name) => !this.#usedNames.has(name));
+      if (unusedNames.length > 0) this.#lines.push(`- ${unusedNames.map((name) => `${name}:`).join(' ')}`);
     }
     this.#usedNames.clear();
     this.#flush();

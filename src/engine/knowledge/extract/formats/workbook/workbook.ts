@@ -38,9 +38,9 @@ export async function readXlsx(archive: Archive, writer: DocumentWriter): Promis
 /** An OpenDocument spreadsheet, see `writeWorkbook`. */
 export async function readOds(archive: Archive, writer: DocumentWriter): Promise<void> {
   archive.what = 'The spreadsheet';
-  const hidden = await hiddenTables(archive);
+  const hiddenNames = await hiddenTables(archive);
   // Cells have their text in the file, written in the language of the document.
-  writeWorkbook(open(await repacked(archive, withoutLongRepeats), archive.what), writer, hidden, false);
+  writeWorkbook(open(await repacked(archive, withoutLongRepeats), archive.what), writer, hiddenNames, false);
 }
 
 /**
@@ -52,20 +52,20 @@ export async function readOds(archive: Archive, writer: DocumentWriter): Promise
 function writeWorkbook(
   workbook: WorkBook,
   writer: DocumentWriter,
-  hidden: ReadonlySet<string>,
+  hiddenNames: ReadonlySet<string>,
   formatsNumbers: boolean,
-  drawn: ReadonlyMap<string, readonly string[]> = new Map(),
+  drawnTextsBySheet: ReadonlyMap<string, readonly string[]> = new Map(),
 ): void {
   const sheets = new SheetWriter(writer);
   const isDate1904 = workbook.Workbook?.WBProps?.date1904 === true;
   for (const [index, name] of workbook.SheetNames.entries()) {
-    if (hidden.has(name) || (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) {
+    if (hiddenNames.has(name) || (workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) {
       writer.omit('HIDDEN_SHEETS');
       continue;
     }
     const sheet = workbook.Sheets[name];
     const rows: readonly (readonly (CellObject | undefined)[])[] = sheet?.['!data'] ?? [];
-    const covered = coveredCells(sheet?.['!merges'] ?? [], rows, (cell) => shownText(cell, formatsNumbers, isDate1904));
+    const coveredByRow = coveredCells(sheet?.['!merges'] ?? [], rows, (cell) => shownText(cell, formatsNumbers, isDate1904));
     let last = -1;
     // A table of OpenDocument may be without a name.
     sheets.begin(name ?? '');
@@ -80,11 +80,11 @@ function writeWorkbook(
       if (number > last + 1) sheets.row([]);
       last = number;
       const own = new Set(cells.map(({ column }) => column));
-      const others = (covered.get(number) ?? []).filter(({ column }) => !own.has(column));
+      const others = (coveredByRow.get(number) ?? []).filter(({ column }) => !own.has(column));
       sheets.row(others.length === 0 ? cells : [...cells, ...others].sort((a, b) => a.column - b.column));
     });
     sheets.end();
-    for (const text of drawn.get(name) ?? []) sheets.textBox(text);
+    for (const text of drawnTextsBySheet.get(name) ?? []) sheets.textBox(text);
   }
   const title: unknown = workbook.Props?.Title;
   writer.title = typeof title === 'string' ? givenTitle(title) : null;
@@ -122,11 +122,11 @@ async function repacked(archive: Archive, change = (bytes: Uint8Array): Uint8Arr
 /** The library makes a cell for each repetition that a document states. Empty rows and columns keep their number. */
 function withoutLongRepeats(xml: Uint8Array): Uint8Array {
   const text = Buffer.from(xml.buffer, xml.byteOffset, xml.byteLength).toString('latin1');
-  const shortened = text.replace(/number-(rows|columns)-repeated=["']\s*(\d+)\s*["']/g, (whole, kind: string, count: string) => {
+  const shortenedText = text.replace(/number-(rows|columns)-repeated=["']\s*(\d+)\s*["']/g, (whole, kind: string, count: string) => {
     const most = kind === 'rows' ? equalRowsMax : columnsMax;
     return Number(count) <= most ? whole : `number-${kind}-repeated="1"`;
   });
-  return Buffer.from(shortened, 'latin1');
+  return Buffer.from(shortenedText, 'latin1');
 }
 
 /** How many formulas have no result in the file, as programs write it that do not compute. The library gives no cell for them. */
@@ -176,8 +176,8 @@ const dottedDate = /(?<=[dmyhs])\.(?=\s?[dmyhs])/gi;
 /** Format 22, whose order of day and month depends on the reader's country; the library has an option for format 14 only. */
 const countryDateTime = 'm/d/yy h:mm';
 
-function formattedValue({ v: value, w: shown, z: format }: CellObject, isDate1904: boolean): string {
-  const plain = shown ?? String(value ?? '');
+function formattedValue({ v: value, w: formattedText, z: format }: CellObject, isDate1904: boolean): string {
+  const plain = formattedText ?? String(value ?? '');
   if (typeof value !== 'number' || typeof format !== 'string') return plain;
   // People look for an article's number as it is printed, and not for 4.0E+12.
   if (Number.isSafeInteger(value) && /\dE[+-]?\d+$/.test(plain)) return String(value);
