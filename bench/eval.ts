@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Embeddings } from '../src/engine/knowledge/embeddings/embeddings.ts';
 import { DocumentWriter } from '../src/engine/knowledge/extract/document-writer.ts';
 import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts';
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
-import type { Meaning } from '../src/engine/knowledge/meaning/meaning.ts';
 import { collectContext } from '../src/engine/knowledge/search/follow-up.ts';
 import { choosePassages } from '../src/engine/knowledge/search/passages.ts';
 import type { ContextText } from '../src/engine/knowledge/search/question-terms.ts';
@@ -68,13 +68,13 @@ export async function evaluate(
     for (const document of corpus) await addDocument(base, document);
     await base.chunks.refreshStatistics();
     const judged = queries.filter(({ _id }) => judgements.has(_id));
-    const measure = async (meaning: Meaning | undefined): Promise<Quality> => {
+    const measure = async (embeddings: Embeddings | undefined): Promise<Quality> => {
       let ndcg = 0;
       let recall = 0;
       let hits = 0;
       for (const { _id, text, earlier = [] } of judged) {
         const relevant = judgements.get(_id) ?? new Map<string, number>();
-        const found = await rankDocuments(base, text, usesEarlierTurns ? collectContext(text, earlier) : [], meaning);
+        const found = await rankDocuments(base, text, usesEarlierTurns ? collectContext(text, earlier) : [], embeddings);
         if (found.slice(0, 5).some((id) => (relevant.get(id) ?? 0) > 0)) hits += 1;
         ndcg += normalisedGain(found.slice(0, 10), relevant);
         recall +=
@@ -102,17 +102,17 @@ async function rankDocuments(
   base: KnowledgeBase,
   text: string,
   context: readonly ContextText[],
-  meaning: Meaning | undefined,
+  embeddings: Embeddings | undefined,
 ): Promise<readonly string[]> {
   const signal = AbortSignal.timeout(600_000);
-  const searching = { ranking: base.chunks, meaning, reranker: undefined };
+  const searching = { ranking: base.chunks, embeddings, reranker: undefined };
   const question = { text, context, charge: nobody };
   const chunks =
-    meaning === undefined
+    embeddings === undefined
       ? await rankChunks(base.chunks, base.allowed, text, passagesRead, context)
       : (await rankAll(searching, base.allowed, question, passagesRead, signal)).chunks;
   // The first places are those of an answer, of which each way of searching keeps some.
-  const answer = meaning === undefined ? [] : choosePassages(chunks, answerLimits, () => '');
+  const answer = embeddings === undefined ? [] : choosePassages(chunks, answerLimits, () => '');
   return [...new Set([...answer, ...chunks].map(({ title }) => title))].slice(0, depth);
 }
 

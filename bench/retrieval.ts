@@ -77,11 +77,11 @@ async function benchHybrid(base: KnowledgeBase, questions: readonly string[]): P
   const made = await base.embed();
   const embedSeconds = (performance.now() - startMs) / 1000;
   const vectors = new Map(questions.map((question) => [question, standInVector(question)]));
-  const meaning: typeof made = {
+  const embeddings: typeof made = {
     ...made,
     embed: async (_charge, { request }) => ({ tokens: 0, vectors: [vectors.get(String([request.input].flat()[0])) ?? []] }),
   };
-  const context = { ranking: base.chunks, meaning, reranker: undefined };
+  const context = { ranking: base.chunks, embeddings, reranker: undefined };
   const times: number[] = [];
   const cpuBefore = process.cpuUsage();
   for (const question of questions) {

@@ -7,11 +7,11 @@ import { withSecretFiles } from './lib/files/secret-files.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/settings/cors-origins.ts';
 import { type OidcProviderSettings, oidcSecretNames, readOidcProviders } from './lib/settings/oidc-settings.ts';
 import {
-  describeAllowed,
+  chooseOne,
   count,
   days,
+  describeAllowed,
   match,
-  chooseOne,
   optionalDatabaseUrl,
   optionalMatch,
   optionalPort,
@@ -186,7 +186,9 @@ export const settingsSchema = z.object({
   METRICS_PORT: optionalPort().describe(
     'A port of HOST that serves /metrics, and nothing else; PORT does not serve it then. Default: PORT serves it.',
   ),
-  LOG_LEVEL: chooseOne(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe('Least severe log shown.'),
+  LOG_LEVEL: chooseOne(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe(
+    'Least severe log shown.',
+  ),
   LOG_FORMAT: chooseOne(['auto', 'pretty', 'json'], 'auto').describe('auto: pretty on a terminal, else json.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(web, 'http://localhost:4318').describe(
     'An OpenTelemetry collector (OTLP over HTTP), which gets traces at /v1/traces below this address. Default: no traces.',
@@ -343,7 +345,13 @@ export function settingsProblems(env: NodeJS.ProcessEnv): readonly string[] {
     const name = String(issue.path[0]);
     if (!namedProblems.has(name)) namedProblems.set(name, describeProblem(name, issue, all[name] ?? ''));
   }
-  return [...problems, ...namedProblems.values(), ...problemsOfSignIn(all), ...problemsOfAuditSink(all), ...problemsTogether(all)];
+  return [
+    ...problems,
+    ...namedProblems.values(),
+    ...problemsOfSignIn(all),
+    ...problemsOfAuditSink(all),
+    ...problemsTogether(all),
+  ];
 }
 
 /** The settings that can be used, and defaults in place of the others: for what is checked beside them. */

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import type { Meaning } from '../../src/engine/knowledge/meaning/meaning.ts';
-import { embeddedText, hashOfText } from '../../src/engine/knowledge/meaning/passage-text.ts';
+import type { Embeddings } from '../../src/engine/knowledge/embeddings/embeddings.ts';
+import { embeddedText, hashOfText } from '../../src/engine/knowledge/embeddings/passage-text.ts';
 import { requestEmbeddings } from '../../src/engine/models/openai/embeddings.ts';
 import type { EmbeddingRequest } from '../../src/engine/models/port.ts';
 import type { Charge } from '../../src/engine/plan/plan.ts';
@@ -27,7 +27,7 @@ export interface KnowledgeBase {
   /** Adds an item whose first generation is live at once. */
   addItem(name: string, config: string, chunks: readonly NewChunk[]): Promise<void>;
   /** Makes the vectors of all passages with the stand-in, over HTTP. @returns what searches need. */
-  embed(): Promise<Meaning>;
+  embed(): Promise<Embeddings>;
   close(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
         embed: (request: EmbeddingRequest, signal: AbortSignal) =>
           requestEmbeddings(upstream, '/embeddings', {}, request, signal),
       };
-      const meaning: Meaning = {
+      const embeddings: Embeddings = {
         store,
         model,
         modelOf: () => model,
@@ -107,7 +107,7 @@ export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBa
         const pending = await store.nextChunks(dataSourceId, space.id, 256);
         if (pending.length === 0) {
           const { isComplete, marked } = await store.settle(dataSourceId, space.id);
-          if (isComplete) return meaning;
+          if (isComplete) return embeddings;
           if (marked === 0) throw new Error('no passage waits for its vector, but the source is not complete');
           continue;
         }

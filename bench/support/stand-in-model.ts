@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { normalised } from '../../src/engine/knowledge/meaning/meaning.ts';
+import { normalised } from '../../src/engine/knowledge/embeddings/embeddings.ts';
 
 /**
  * A stand-in for an embedding model, because none is shipped: words and their beginnings, hashed into a vector with signs, rare ones no heavier than

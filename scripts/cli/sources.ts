@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { readElements, type JsonObject, membersOf } from '../../src/lib/json/json.ts';
+import { type JsonObject, membersOf, readElements } from '../../src/lib/json/json.ts';
 import type { Service } from './service.ts';
 
 export interface Source extends JsonObject {

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { rootFields, findScope } from '../../src/graphql/ground/builder/scopes.ts';
+import { findScope, rootFields } from '../../src/graphql/ground/builder/scopes.ts';
 
 /** The text of src/domain/ground/access/operation-scopes.ts, from the `authScopes` of the root fields. */
 export function printedScopes(schema: GraphQLSchema): string {

@@ -12,7 +12,7 @@ import { builder } from './ground/builder/builder.ts';
 import { withFlatForms } from './ground/builder/flat-inputs.ts';
 import { accessFaults, guardNested } from './ground/builder/nested-access.ts';
 import { placeScalarErrors } from './ground/builder/scalar-places.ts';
-import { rootFields, findScope } from './ground/builder/scopes.ts';
+import { findScope, rootFields } from './ground/builder/scopes.ts';
 import { readLargeNumbers } from './ground/builder/whole-numbers.ts';
 import { notePlaces } from './ground/errors/places.ts';
 import './ground/types/scalars.ts';

@@ -13,7 +13,8 @@ const saneAddress = /^[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?$/;
 export function findAddress(req: IncomingMessage, hops: number): string | undefined {
   const forwardedFor = req.headers['x-forwarded-for'];
   // With fewer addresses than proxies the request did not come through them.
-  const forwardedAddress = hops === 0 || forwardedFor === undefined ? '' : (String(forwardedFor).split(',').at(-hops)?.trim() ?? '');
+  const forwardedAddress =
+    hops === 0 || forwardedFor === undefined ? '' : (String(forwardedFor).split(',').at(-hops)?.trim() ?? '');
   const address = saneAddress.test(forwardedAddress) ? forwardedAddress : req.socket.remoteAddress;
   return address?.replace(/^::ffff:(?=\d+\.)/i, '');
 }

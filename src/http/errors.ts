@@ -96,7 +96,11 @@ export function makeError(error: DomainError, form?: (shownError: PublicError) =
 
 function replyFor(error: PublicError, form = (shownError: PublicError) => shownError): MadeError {
   const formedError = form(error);
-  return { status: formedError.status, text: JSON.stringify(errorText(formedError)), headers: Object.entries(errorHeaders(formedError)).flat() };
+  return {
+    status: formedError.status,
+    text: JSON.stringify(errorText(formedError)),
+    headers: Object.entries(errorHeaders(formedError)).flat(),
+  };
 }
 
 /** The common error object; several faults of one body stand under `errors` as well. */

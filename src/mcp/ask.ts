@@ -54,7 +54,9 @@ export async function ask(
     sendMessage(deps, caller, chat.id, { prompt: question }),
   );
   const cancel = () =>
-    void cancelRun(deps, caller, begunRun.id).catch((error: unknown) => deps.logger.warn({ err: error }, 'a run was not cancelled'));
+    void cancelRun(deps, caller, begunRun.id).catch((error: unknown) =>
+      deps.logger.warn({ err: error }, 'a run was not cancelled'),
+    );
   if (cancelSignal.aborted) cancel();
   else cancelSignal.addEventListener('abort', cancel, { once: true });
   try {

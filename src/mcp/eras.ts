@@ -151,6 +151,10 @@ function unspokenVersion(requestedVersion: string | null, id: string | number | 
   if (requestedVersion === null || SUPPORTED_PROTOCOL_VERSIONS.includes(requestedVersion)) return undefined;
   const supportedVersions = [sessionlessVersion, ...SUPPORTED_PROTOCOL_VERSIONS];
   const message = `Unsupported protocol version; supported are ${supportedVersions.join(', ')}`;
-  const error = { code: ProtocolErrorCode.InvalidParams, message, data: { supported: supportedVersions, requested: requestedVersion.slice(0, 100) } };
+  const error = {
+    code: ProtocolErrorCode.InvalidParams,
+    message,
+    data: { supported: supportedVersions, requested: requestedVersion.slice(0, 100) },
+  };
   return { jsonrpc: '2.0', id, error };
 }

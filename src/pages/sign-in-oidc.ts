@@ -6,8 +6,8 @@ import {
   type Addressing,
   attemptCookie,
   readAttemptSecret,
-  sessionCookiesAt,
   readSessionSecret,
+  sessionCookiesAt,
 } from '../http/authenticate/session-cookie.ts';
 import { readBytes } from '../http/body/json.ts';
 import { findRequestId } from '../http/context.ts';

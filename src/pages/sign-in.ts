@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { DomainError } from '../entities/ground/errors.ts';
 import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
-import { type Addressing, requireOwnPage, sessionCookies, readSessionSecret } from '../http/authenticate/session-cookie.ts';
+import { type Addressing, readSessionSecret, requireOwnPage, sessionCookies } from '../http/authenticate/session-cookie.ts';
 import { readJsonBody } from '../http/body/json.ts';
 import { findRequestId } from '../http/context.ts';
 import { sendJson } from '../http/reply/reply.ts';
@@ -95,7 +95,9 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failedK
       }),
     )
     .post('/sign-in/invitation/show', async (req, res) => {
-      const invitationView = await guarded(req, async () => steps.invitation(readText(await readBody(req), 'invitation'), secretIn(req)));
+      const invitationView = await guarded(req, async () =>
+        steps.invitation(readText(await readBody(req), 'invitation'), secretIn(req)),
+      );
       reply(req, res, invitationView);
     })
     .post('/sign-in/passkey/options', async (req, res) => {

@@ -134,7 +134,9 @@ function compileRoute({ schema, executed: executedSchema }: RowSchemas, row: Dec
   checkVariables(row, main, pathNames);
   checkReply(row, main);
   const stream =
-    row.stream === undefined ? undefined : compileSubscription({ schema, executed: executedSchema }, row, main, row.stream.document, scopes);
+    row.stream === undefined
+      ? undefined
+      : compileSubscription({ schema, executed: executedSchema }, row, main, row.stream.document, scopes);
   const isFolded = main.operation.operation === 'subscription';
   const route: Route = {
     row,

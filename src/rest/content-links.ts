@@ -6,7 +6,7 @@ import { linkedChatFile, linkedRunFile } from '../domain/operations/linked-files
 import { fileLinkParameter } from '../engine/files/file-links.ts';
 import { contentLinkParameter } from '../engine/knowledge/content-links.ts';
 import { DomainError, publicError } from '../entities/ground/errors.ts';
-import { toOrigin, findRequestId } from '../http/context.ts';
+import { findRequestId, toOrigin } from '../http/context.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { sendDownload } from '../http/reply/download.ts';
 import { readQuery } from './call/call.ts';
@@ -63,7 +63,12 @@ function contentLinksRouter(deps: Deps, metrics: Metrics): Router {
       res.locals.meter = fileMeter;
       const signed = new URLSearchParams(readQuery(req)).get(fileLinkParameter) ?? '';
       await answer(req, res, undefined, async () => {
-        await sendDownload(res, await linkedRunFile(deps, signed, toOrigin(deps, req)), findRequestId(req), req.method === 'HEAD');
+        await sendDownload(
+          res,
+          await linkedRunFile(deps, signed, toOrigin(deps, req)),
+          findRequestId(req),
+          req.method === 'HEAD',
+        );
       });
     })
     .use(passBadEscape);

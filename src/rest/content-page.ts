@@ -63,7 +63,10 @@ export function refusedLinkPage(message: string, status: number): string {
   return writePage(title, `<h1>${title}</h1>\n<p>${escapeHtml(message)}.</p>`);
 }
 
-function writeLinks({ original, page }: PassageView, addresses: { readonly original: string; readonly download: string }): string {
+function writeLinks(
+  { original, page }: PassageView,
+  addresses: { readonly original: string; readonly download: string },
+): string {
   if (original === 'none') return 'The document itself is not kept here.';
   const download = `<a href="${escapeHtml(addresses.download)}">Download the document</a>`;
   if (original === 'download') return download;

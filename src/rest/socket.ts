@@ -15,7 +15,7 @@ import { DomainError, type ErrorCode, isWithoutKey } from '../entities/ground/er
 import type { Caller } from '../entities/people/caller.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
 import { createKeyCheck } from '../http/authenticate/key-check.ts';
-import { toOrigin, findRequestId, type SourceContext } from '../http/context.ts';
+import { findRequestId, type SourceContext, toOrigin } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';

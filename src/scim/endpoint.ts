@@ -5,7 +5,7 @@ import type { Caller } from '../entities/people/caller.ts';
 import { authenticate } from '../http/authenticate/authenticate.ts';
 import { createKeyCheck } from '../http/authenticate/key-check.ts';
 import { readJsonBody } from '../http/body/json.ts';
-import { toOrigin, findRequestId } from '../http/context.ts';
+import { findRequestId, toOrigin } from '../http/context.ts';
 import { errorHeaders, showError } from '../http/errors.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/log/metrics.ts';

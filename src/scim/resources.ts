@@ -58,7 +58,9 @@ export function declareResources(): void {
     .ingress((resource, data, ctx: ScimContext) => answered(ctx, () => writeGroup(resource.id, data as unknown as Values, ctx)))
     .degress((resource, ctx: ScimContext) =>
       answered(ctx, async () => {
-        await audited(ctx, 'deleteGroup', requireId(resource), (caller) => deleteScimGroup(ctx.deps, caller, requireId(resource)));
+        await audited(ctx, 'deleteGroup', requireId(resource), (caller) =>
+          deleteScimGroup(ctx.deps, caller, requireId(resource)),
+        );
       }),
     );
 }
@@ -196,7 +198,13 @@ function userInput(data: Values, before: ScimUser | undefined): ScimUserInput {
   const givenNames = [data.displayName, name.formatted].filter((text) => !isMade || text !== before.name).map(toText);
   const shownName = givenNames.find((text) => text !== undefined) ?? (joinedText === '' ? undefined : joinedText);
   return {
-    ...{ email: toText(data.userName) ?? '', name: shownName, givenName, familyName, externalId: toText(data.externalId) ?? null },
+    ...{
+      email: toText(data.userName) ?? '',
+      name: shownName,
+      givenName,
+      familyName,
+      externalId: toText(data.externalId) ?? null,
+    },
     isActive: typeof data.active === 'boolean' ? data.active : undefined,
     role: findRole(data.roles),
   };

@@ -16,7 +16,7 @@ import {
   listProviders,
   providerLogoutUrl,
 } from '../domain/people/sign-in/oidc.ts';
-import { beginPasskeySignIn, toRelyingParty, signInByPasskey } from '../domain/people/sign-in/passkeys.ts';
+import { beginPasskeySignIn, signInByPasskey, toRelyingParty } from '../domain/people/sign-in/passkeys.ts';
 import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/people/sign-in/sign-in.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { graphqlSearchEntries } from '../graphql/graphiql/search-entries.ts';

@@ -87,7 +87,14 @@ export interface ComposeOptions {
 const rotationWaitMs = 2_000;
 
 /** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
-export async function createDeps({ settings, logger, publicUrl, environment, onFatal, embedded: embeddedServer }: ComposeOptions): Promise<Deps> {
+export async function createDeps({
+  settings,
+  logger,
+  publicUrl,
+  environment,
+  onFatal,
+  embedded: embeddedServer,
+}: ComposeOptions): Promise<Deps> {
   const startedAt = new Date();
   const pools = new Pools({ tenantPercent, organizationPercent });
   const storage = await openStorage(settings, {

@@ -80,7 +80,10 @@ async function start(settings: Settings, logger: Logger): Promise<Service> {
   // The database starts in its own thread while this one loads everything else.
   const embeddedServer = startConfiguredEmbedded(settings, onFatal);
   const { startService } = await import('./service.ts');
-  return startService(settings, logger, onFatal, { environment: (name) => readSecret(process.env, name), embedded: embeddedServer });
+  return startService(settings, logger, onFatal, {
+    environment: (name) => readSecret(process.env, name),
+    embedded: embeddedServer,
+  });
 }
 
 async function readSettings(limits: Partial<Limits>): Promise<Settings> {
@@ -94,7 +97,7 @@ async function readSettings(limits: Partial<Limits>): Promise<Settings> {
 
 /** What the operator can mend is said in plain words, without a stack. The words are loaded here only: most starts need none. */
 async function refuse(error: unknown): Promise<never> {
-  const { refusalOf } = await import('./refusal.ts');
-  console.error((await refusalOf(error, process.env)) ?? error);
+  const { findRefusal } = await import('./refusal.ts');
+  console.error((await findRefusal(error, process.env)) ?? error);
   process.exit(1);
 }

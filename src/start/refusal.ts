@@ -4,7 +4,7 @@ import { type Settings, SettingsError, usableSettings } from '../settings.ts';
 import { StartRefusal } from '../storage/ground/opening/start-refusal.ts';
 import { checkQuickly } from './checks/checks.ts';
 import { databaseProblem } from './checks/database.ts';
-import { findCode, type Finding, sentences } from './checks/finding.ts';
+import { type Finding, findCode, sentences } from './checks/finding.ts';
 import { mistypedSentence, mistypedSettings } from './checks/mistyped.ts';
 import { listenProblem } from './checks/port.ts';
 

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { awaitedCalls, toTranscriptMessages, listOutputFiles, toolMessageId, visibleParts } from '../engine/runs/events/transcript.ts';
+import {
+  awaitedCalls,
+  listOutputFiles,
+  toolMessageId,
+  toTranscriptMessages,
+  visibleParts,
+} from '../engine/runs/events/transcript.ts';
 import { flowStepStatuses } from '../entities/agents/flow.ts';
 import { flowStepTypes } from '../entities/agents/part.ts';
 import type { ThreadMode, ToolCall } from '../entities/conversations/chats/chat.ts';

@@ -3,7 +3,7 @@ import type { Conversation } from '../entities/conversations/chats/chat.ts';
 import type { WireObject } from '../entities/conversations/runs/response.ts';
 import { body, maybe } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
-import { deletionReply, inSeconds, createListSchema, listOfItems, type StoredItems } from './ground/envelopes.ts';
+import { createListSchema, deletionReply, inSeconds, listOfItems, type StoredItems } from './ground/envelopes.ts';
 import { always, component, described, integer, type Sent, text } from './ground/schema.ts';
 import { inputItem, storedItem } from './responses/items.ts';
 

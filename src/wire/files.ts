@@ -3,7 +3,7 @@ import type { StoredFile } from '../entities/conversations/files/file.ts';
 import { type FileUploadPart, type UploadState, uploadStatuses } from '../entities/conversations/files/upload.ts';
 import { body, readAs } from './ground/body.ts';
 import type { WireReply } from './ground/encoder.ts';
-import { deletionReply, inSeconds, createListSchema, listOfItems, type PageOf } from './ground/envelopes.ts';
+import { createListSchema, deletionReply, inSeconds, listOfItems, type PageOf } from './ground/envelopes.ts';
 import {
   always,
   component,

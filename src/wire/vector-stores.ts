@@ -13,7 +13,7 @@ import {
 } from '../entities/knowledge/vector-store.ts';
 import { storedMetadata } from './conversations.ts';
 import type { EncoderContext, WireReply } from './ground/encoder.ts';
-import { deletionReply, inSeconds, createListSchema, listOfItems, type PageOf } from './ground/envelopes.ts';
+import { createListSchema, deletionReply, inSeconds, listOfItems, type PageOf } from './ground/envelopes.ts';
 import {
   always,
   component,
@@ -44,8 +44,19 @@ const counts = component('VectorStoreFileCounts', 'Files of a vector store or of
   total: integer('All together.'),
 });
 
-function toWireCounts({ inProgress: waiting, completed: completedCount, failed: failedCount, cancelled: cancelledCount }: StoreFileCounts): Sent<typeof counts> {
-  return { in_progress: waiting, completed: completedCount, failed: failedCount, cancelled: cancelledCount, total: waiting + completedCount + failedCount + cancelledCount };
+function toWireCounts({
+  inProgress: waiting,
+  completed: completedCount,
+  failed: failedCount,
+  cancelled: cancelledCount,
+}: StoreFileCounts): Sent<typeof counts> {
+  return {
+    in_progress: waiting,
+    completed: completedCount,
+    failed: failedCount,
+    cancelled: cancelledCount,
+    total: waiting + completedCount + failedCount + cancelledCount,
+  };
 }
 
 const store = component(

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { isObject, readElements, type JsonObject, membersOf } from '../../../src/lib/json/json.ts';
+import { isObject, type JsonObject, membersOf, readElements } from '../../../src/lib/json/json.ts';
 import { findAgent, listAgents } from '../agents.ts';
 import { failed, misused } from '../failure.ts';
 import { harmless } from '../output/screen.ts';

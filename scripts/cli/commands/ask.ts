@@ -1,5 +1,5 @@
 import { text as readAll } from 'node:stream/consumers';
-import { isObject, readElements, membersOf } from '../../../src/lib/json/json.ts';
+import { isObject, membersOf, readElements } from '../../../src/lib/json/json.ts';
 import { findAgent } from '../agents.ts';
 import { failed, misused } from '../failure.ts';
 import { bar, dim, harmless, type Screen } from '../output/screen.ts';

@@ -1,4 +1,4 @@
-import { isObject, readElements, type JsonObject } from '../../../src/lib/json/json.ts';
+import { isObject, type JsonObject, readElements } from '../../../src/lib/json/json.ts';
 import { shortened } from './table.ts';
 
 /** What a table shows of a row of a list, by the operation; other lists show their members as they come. `--json` shows everything. */

@@ -2,7 +2,7 @@ import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } fro
 import { DomainError, tooLong } from '../../entities/ground/errors.ts';
 import { isId } from '../../entities/ground/ids.ts';
 import type { Members } from '../../entities/ground/members.ts';
-import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../entities/ground/page.ts';
 import type { AgentFilter } from '../../entities/people/access.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
@@ -14,8 +14,8 @@ import {
   isAdministrator,
   listedAgents,
   organizationCatalog,
-  usableAgents,
   toViewer,
+  usableAgents,
   visibleGroups,
 } from '../ground/access/access.ts';
 import { type AgentInput, readAgentInput } from './input.ts';
@@ -91,7 +91,9 @@ export function agentForRun(
 ): RunnableAgent | Promise<RunnableAgent> {
   if (!isId('agent', id)) throw missingAgent();
   const runnableAgent = deps.storage.agents.findRunnable(id, deps.now().getTime());
-  return runnableAgent instanceof Promise ? runnableAgent.then((agent) => admitted(caller, agent)) : admitted(caller, runnableAgent);
+  return runnableAgent instanceof Promise
+    ? runnableAgent.then((agent) => admitted(caller, agent))
+    : admitted(caller, runnableAgent);
 }
 
 function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAgent {

@@ -9,7 +9,10 @@ export async function rotateSecrets({ storage, logger }: Pick<Deps, 'storage' | 
   const rotation = storage.vault.rotate().then(
     ({ changed: changedCount, total }) => {
       if (changedCount > 0)
-        logger.info({ changed: changedCount, total }, 'all data keys are wrapped with the newest master key; older master keys are not needed');
+        logger.info(
+          { changed: changedCount, total },
+          'all data keys are wrapped with the newest master key; older master keys are not needed',
+        );
     },
     (error: unknown) => logger.error({ err: error }, 'data keys could not be wrapped with the newest master key'),
   );

@@ -1,7 +1,13 @@
 import type { ModelTool } from '../../engine/models/port.ts';
 import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import { type AgentTool, type AgentToolType, readDescription, type PartView, readParameters } from '../../entities/agents/part.ts';
+import {
+  type AgentTool,
+  type AgentToolType,
+  type PartView,
+  readDescription,
+  readParameters,
+} from '../../entities/agents/part.ts';
 import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';

@@ -94,7 +94,9 @@ export async function updateUserInput(
     faults,
   );
   faults.throwIfAny();
-  const storedInput = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.update(agent.id, before.id, values));
+  const storedInput = await deps.audit.change(caller, () =>
+    deps.storage.agentParts.userInputs.update(agent.id, before.id, values),
+  );
   return changedPart(deps, agent, storedInput);
 }
 

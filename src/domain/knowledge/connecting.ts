@@ -111,7 +111,10 @@ export async function receiveCallback(
     });
   const word = randomWord();
   const sealedAttempt = await sealAttempt(deps.storage, attempt, { account, keyId });
-  await connectionAttempts.keep({ ...attempt, sealed: sealedAttempt, expiresAt: new Date(deps.now().getTime() + lifeMs) }, hashWord(word));
+  await connectionAttempts.keep(
+    { ...attempt, sealed: sealedAttempt, expiresAt: new Date(deps.now().getTime() + lifeMs) },
+    hashWord(word),
+  );
   const [[person], [organization]] = await Promise.all([
     findUsersById(deps, [attempt.ownerUserId]),
     organizationsById(deps, [attempt.orgId]),

@@ -136,7 +136,9 @@ export async function storeAccount(
     return store(deps, { ...caller, orgId, userId: ownerUserId }, kind, provider, { ...account, baseUrl: null, secrets });
   }
   const sealedSecrets = await sealSecrets(storage, existingConnection, secrets);
-  const updatedConnection = await deps.audit.change(caller, () => storage.connections.update(existingConnection.id, { sealed: sealedSecrets, scopes, expiresAt }));
+  const updatedConnection = await deps.audit.change(caller, () =>
+    storage.connections.update(existingConnection.id, { sealed: sealedSecrets, scopes, expiresAt }),
+  );
   await readAgain(deps, updatedConnection);
   return updatedConnection;
 }
@@ -218,7 +220,9 @@ export async function findConnectionsOfSources(
   const sourceConnections = await deps.storage.connections.findMany({ ids, installations }, visibleConnections(caller));
   return sources.map((source) => {
     const [id, installation] = [findTokenId(source.data), readInstallation(source)];
-    return sourceConnections.find((connection) => connection.id === id || (installation !== undefined && isThat(connection, installation)));
+    return sourceConnections.find(
+      (connection) => connection.id === id || (installation !== undefined && isThat(connection, installation)),
+    );
   });
 }
 
@@ -317,7 +321,9 @@ export async function updateConnection(
   faults.throwIfAny();
   const isRenewed = accessToken !== undefined || refreshToken !== undefined;
   const secretsChange = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
-  const updatedConnection = await deps.audit.change(caller, () => deps.storage.connections.update(id, { ...changes, ...secretsChange }));
+  const updatedConnection = await deps.audit.change(caller, () =>
+    deps.storage.connections.update(id, { ...changes, ...secretsChange }),
+  );
   if (isRenewed) await readAgain(deps, updatedConnection);
   return updatedConnection;
 }
@@ -395,7 +401,9 @@ export async function findOwnInstallation(
   param: string,
   faults: Faults,
 ): Promise<number | undefined> {
-  const connection = isId('repoHostInstallation', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
+  const connection = isId('repoHostInstallation', id)
+    ? await deps.storage.connections.find(id, ownConnections(caller))
+    : undefined;
   if (connection !== undefined && connection.installationId !== null) return connection.installationId;
   faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);
   return undefined;

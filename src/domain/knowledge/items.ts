@@ -21,7 +21,8 @@ export async function getKnowledgeItem(
   dataSourceId?: string | null,
 ): Promise<KnowledgeItem> {
   const [knowledgeItem] = isId('knowledgeItem', id) ? await getKnowledgeItems(deps, caller, [id]) : [];
-  if (knowledgeItem === undefined || knowledgeItem.dataSourceId !== (dataSourceId ?? knowledgeItem.dataSourceId)) throw missingItem();
+  if (knowledgeItem === undefined || knowledgeItem.dataSourceId !== (dataSourceId ?? knowledgeItem.dataSourceId))
+    throw missingItem();
   return knowledgeItem;
 }
 
@@ -124,7 +125,8 @@ export async function getCitedItem(deps: Deps, caller: Caller, { dataSourceId, i
   const visibleItem = await find(visibleDataSources(caller));
   const citedItem = visibleItem === undefined ? await find(citedDataSources(caller)) : undefined;
   const readableItem = visibleItem ?? (citedItem?.cite === true ? citedItem : undefined);
-  if (readableItem === undefined || readableItem.dataSourceId !== (dataSourceId ?? readableItem.dataSourceId)) throw missingItem();
+  if (readableItem === undefined || readableItem.dataSourceId !== (dataSourceId ?? readableItem.dataSourceId))
+    throw missingItem();
   deps.audit.read(caller, 'dataSource', [{ id: readableItem.dataSourceId }]);
   return readableItem;
 }

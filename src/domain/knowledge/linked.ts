@@ -4,7 +4,7 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { inlineImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';
-import { toContent, type ItemPlace, missingItem } from './items.ts';
+import { type ItemPlace, missingItem, toContent } from './items.ts';
 import { type PassageText, passageIn } from './passages.ts';
 
 /** A cited passage within the text around it, on a page. */

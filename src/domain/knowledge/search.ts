@@ -77,7 +77,13 @@ export async function searchKnowledge(
   const earlier = input.rewrite ?? [];
   const limits = { passagesMax: limit, tokensMax, ...(filter === undefined ? {} : { filter }) };
   const run = searchRun(caller, agentId);
-  const { question, written: writtenQuestion, found: passageMatches, retrieval, searched: searchedQuestion } = await deps.runs.recorded(run, async (charge, recorder) => {
+  const {
+    question,
+    written: writtenQuestion,
+    found: passageMatches,
+    retrieval,
+    searched: searchedQuestion,
+  } = await deps.runs.recorded(run, async (charge, recorder) => {
     const startedMs = performance.now();
     const rewritten = await deps.runs.rewriteQuestion(input.query, earlier, charge, signal);
     const searchQuestion = {

@@ -16,7 +16,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../ground/faults.ts';
 import { addConnectedSources } from './connected-sources.ts';
 import { readServiceUrl } from './connection-input.ts';
-import { listConnections, findOwnInstallation, requireOwnInstallation, requireOwnToken } from './connections.ts';
+import { findOwnInstallation, listConnections, requireOwnInstallation, requireOwnToken } from './connections.ts';
 import { type ReadWith, requireSite } from './sites.ts';
 import { editableAgent } from './sources.ts';
 
@@ -188,7 +188,9 @@ export async function addRepoHostSource(
   const { mode } = input;
   const installationInput = input.repoHostAppInstallationId;
   const repoHostAppInstallationId =
-    typeof installationInput === 'number' ? installationInput : await findOwnInstallation(deps, caller, installationInput, 'repoHostAppInstallationId', faults);
+    typeof installationInput === 'number'
+      ? installationInput
+      : await findOwnInstallation(deps, caller, installationInput, 'repoHostAppInstallationId', faults);
   const repos = [...new Set(input.repos ?? [])];
   if (mode === 'repos' && repos.length === 0) {
     faults.add('repos', 'repos must name at least one repository where mode is repos', 'EMPTY_ARRAY');
@@ -196,7 +198,8 @@ export async function addRepoHostSource(
   if (mode === 'all' && repos.length > 0) faults.add('repos', 'repos must be empty where mode is all');
   const data = { mode, repoHostAppInstallationId, repos };
   checkSourceData('REPO_HOST', data, faults);
-  if (typeof installationInput === 'number') await requireOwnInstallation(deps, caller, installationInput, 'repoHostAppInstallationId', faults);
+  if (typeof installationInput === 'number')
+    await requireOwnInstallation(deps, caller, installationInput, 'repoHostAppInstallationId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
   const [first = ''] = repos;

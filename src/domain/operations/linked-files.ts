@@ -47,7 +47,8 @@ export async function linkedRunFile(deps: Deps, ticketText: string, origin: Call
 function readTicket(deps: Deps, ticketText: string): FileTicket {
   const signedTicket = readFileTicket(deps, ticketText);
   if (signedTicket === undefined) throw foreignLink();
-  if (signedTicket.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to files work for an hour');
+  if (signedTicket.expiresAtMs <= deps.now().getTime())
+    throw refusedLink('This link has expired; links to files work for an hour');
   return signedTicket.ticket;
 }
 

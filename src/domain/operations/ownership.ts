@@ -12,8 +12,8 @@ import {
   canEditGroup,
   canManageAgent,
   isAdministrator,
-  usableAgents,
   toViewer,
+  usableAgents,
   visibleDataSources,
   visibleGroups,
 } from '../ground/access/access.ts';

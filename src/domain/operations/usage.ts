@@ -14,7 +14,7 @@ import {
 } from '../../entities/operations/usage.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
-import { isAdministrator, usableAgents, toViewer } from '../ground/access/access.ts';
+import { isAdministrator, toViewer, usableAgents } from '../ground/access/access.ts';
 import { callerOrganization } from '../people/accounts.ts';
 import { administeredOrganization } from '../people/administration.ts';
 
@@ -125,7 +125,10 @@ export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenL
     callerOrganization(deps, caller),
     deps.storage.usage.counted(caller.orgId),
   ]);
-  return { api: { limit: apiUsageTokenLimit, used: usedTokens.api }, data: { limit: dataUsageTokenLimit, used: usedTokens.data } };
+  return {
+    api: { limit: apiUsageTokenLimit, used: usedTokens.api },
+    data: { limit: dataUsageTokenLimit, used: usedTokens.data },
+  };
 }
 
 /**

@@ -35,6 +35,8 @@ export async function findLivingUsers(deps: Deps, ids: readonly string[]): Promi
 
 /** Organizations in the order of their ids, in one statement; an Error for a deleted organization. */
 export async function organizationsById(deps: Deps, ids: readonly string[]): Promise<(Organization | Error)[]> {
-  const byId = new Map((await deps.storage.accounts.findOrganizations(ids)).map((organization) => [organization.id, organization]));
+  const byId = new Map(
+    (await deps.storage.accounts.findOrganizations(ids)).map((organization) => [organization.id, organization]),
+  );
   return ids.map((id) => byId.get(id) ?? new DomainError('NOT_FOUND', 'It was deleted at the same time'));
 }

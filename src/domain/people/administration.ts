@@ -34,7 +34,10 @@ export async function administeredAmong(deps: Deps, caller: Caller, orgIds: read
   const far = ids.filter((id) => !near.includes(id));
   if (far.length === 0 || caller.level !== 'TENANT') return new Set(near);
   const farOrganizations = await deps.storage.accounts.findOrganizations(far);
-  return new Set([...near, ...farOrganizations.filter((organization) => canAdminister(caller, organization)).map(({ id }) => id)]);
+  return new Set([
+    ...near,
+    ...farOrganizations.filter((organization) => canAdminister(caller, organization)).map(({ id }) => id),
+  ]);
 }
 
 /** @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys. */

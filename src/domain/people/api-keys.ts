@@ -20,7 +20,9 @@ export function authenticateKey(deps: Deps, secret: string): Caller | undefined 
   if (!isWellFormedKey(secret) && secret !== deps.settings.PARLEY_ADMIN_KEY) return undefined;
   const nowMs = deps.now().getTime();
   const foundCaller = deps.storage.apiKeys.findCaller(hashSecret(secret), nowMs);
-  return foundCaller instanceof Promise ? foundCaller.then((caller) => noted(deps, caller, nowMs)) : noted(deps, foundCaller, nowMs);
+  return foundCaller instanceof Promise
+    ? foundCaller.then((caller) => noted(deps, caller, nowMs))
+    : noted(deps, foundCaller, nowMs);
 }
 
 /** Whether the key is cached, without a statement. */

@@ -1,6 +1,6 @@
 import { type BlockList, isIP } from 'node:net';
 import { blockList } from './addresses.ts';
-import { bareHost, readHost, parseRange } from './allowance.ts';
+import { bareHost, parseRange, readHost } from './allowance.ts';
 
 /** The settings of these names. */
 export interface ProxySettings {

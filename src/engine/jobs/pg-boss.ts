@@ -4,8 +4,8 @@ import type { Pool } from 'pg';
 import { fromPrisma, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { BoundedMap } from '../../lib/bounded-map.ts';
+import { Counter } from '../../lib/flow/counter.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
-import { Tally } from '../../lib/flow/tally.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Database } from '../../storage/ground/database.ts';
 import { Leases } from '../../storage/ground/leases.ts';
@@ -91,8 +91,8 @@ export async function prepareJobTables(pool: Pool): Promise<void> {
 
 class PgBossJobs implements Jobs {
   readonly counts = {
-    completed: new Tally<JobName>(),
-    failed: new Tally<JobName>(),
+    completed: new Counter<JobName>(),
+    failed: new Counter<JobName>(),
     running: 0,
     waiting: () => this.#waitingCounts.read(),
   };

@@ -5,8 +5,8 @@ import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
 import { textWithOmissions } from '../../entities/knowledge/omission.ts';
 import { lexicalReasons, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
 import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
+import { Counter } from '../../lib/flow/counter.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
-import { Tally } from '../../lib/flow/tally.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Settings } from '../../settings.ts';
 import type { PendingCount } from '../../storage/knowledge/embeddings/pending.ts';
@@ -26,13 +26,13 @@ import { findSite, type SiteMatch, type SiteSourceType } from './connections/fin
 import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
-import { createVendorClient } from './connectors/vendor/client.ts';
+import { createServiceClient } from './connectors/service-client/client.ts';
 import { createPageReader, type PageReader } from './connectors/web/reading/page-reader.ts';
 import { signedContentAddress } from './content-links.ts';
+import { type Embeddings, findSpace } from './embeddings/embeddings.ts';
 import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
-import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readAttachmentText } from './read-attachment.ts';
 import { type Explanations, explainPassages } from './search/explain.ts';
 import { collectContext } from './search/follow-up.ts';
@@ -134,7 +134,7 @@ export interface KnowledgeOptions {
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const { egress, settings, storage, pools } = options;
   const proxies = createProxies(settings);
-  const vendors = createVendorClient({
+  const vendors = createServiceClient({
     egress,
     proxies,
     timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
@@ -148,15 +148,15 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const pages = createPageReader({ extractor: webExtractor, places: webPlaces, settings });
   const services = { ...options, vendors, tokens, installations, pages };
   const connectors = createConnectors(services);
-  const meaning = createMeaning(options);
+  const embeddings = createEmbeddings(options);
   const { vectors } = storage.db;
   const shortcoming =
     vectors.kind === 'missing' ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.` : undefined;
   if (shortcoming !== undefined) options.logger.warn(shortcoming);
   const reranker = createReranker(settings, proxies);
-  const copy = createCopy(options, meaning);
+  const copy = createCopy(options, embeddings);
   const counts = new SearchCounts();
-  const spaceId = async () => (meaning === undefined ? undefined : (await findSpace(meaning))?.id);
+  const spaceId = async () => (embeddings === undefined ? undefined : (await findSpace(embeddings))?.id);
   const waiting = new RecentValue(countAgeMs, async () => storage.embeddings?.countAll(await spaceId()));
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
@@ -183,7 +183,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
         return signedContentAddress(options, { dataSourceId, itemId, orgId, passage: { chunkId, charStart, charEnd } });
       };
       const searchResult = await searchPassages(
-        { ranking: storage.chunks, index: copy?.index, meaning, reranker },
+        { ranking: storage.chunks, index: copy?.index, embeddings, reranker },
         { orgId, dataSourceIds, ...items },
         { text: question, context, charge },
         { passagesMax, tokensMax },
@@ -199,7 +199,13 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       { passagesMax: _passages, tokensMax: _tokens, ...items },
       matches,
     ) {
-      return explainPassages(storage.chunks, { orgId, dataSourceIds, ...items }, question, collectContext(question, earlier), matches);
+      return explainPassages(
+        storage.chunks,
+        { orgId, dataSourceIds, ...items },
+        question,
+        collectContext(question, earlier),
+        matches,
+      );
     },
     async neighbours(passageMatches) {
       const places = passageMatches.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
@@ -218,7 +224,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
     connecting: createConnecting({ ...options, vendors }),
     registerJobs() {
-      registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor });
+      registerIndexJobs({ ...options, embeddings, connectors, extractor: indexExtractor });
       copy?.register(options.jobs);
     },
     async close() {
@@ -229,7 +235,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
 }
 
 /** @returns undefined while EMBEDDING_MODEL is not set. */
-function createMeaning({ settings, storage, models, embed }: KnowledgeOptions): Meaning | undefined {
+function createEmbeddings({ settings, storage, models, embed }: KnowledgeOptions): Embeddings | undefined {
   if (models.embedding === undefined) return undefined;
   const { EMBEDDING_DIMENSIONS: dimensions } = settings;
   return {
@@ -246,22 +252,22 @@ function createMeaning({ settings, storage, models, embed }: KnowledgeOptions): 
 /** @returns undefined while SEARCH_INDEX_URL is not set. */
 function createCopy(
   { settings, storage, logger, newId }: KnowledgeOptions,
-  meaning: Meaning | undefined,
+  embeddings: Embeddings | undefined,
 ): SearchedCopy | undefined {
   const { SEARCH_INDEX_URL: url } = settings;
   if (url === undefined) return undefined;
   const database = createPostgresIndex(storage.chunks, storage.embeddings);
-  const hasVectors = meaning?.store !== undefined;
+  const hasVectors = embeddings?.store !== undefined;
   return new SearchedCopy(url, { settings, storage, logger, hasVectors, database, newId: () => newId('searchIndex') });
 }
 
 /** Counts searches by how they were made. */
 class SearchCounts {
-  readonly modes = new Tally<Retrieval['mode']>(['hybrid', 'lexical']);
+  readonly modes = new Counter<Retrieval['mode']>(['hybrid', 'lexical']);
   /** Searches without vectors although EMBEDDING_MODEL is set, by reason. */
-  readonly lexical = new Tally(lexicalReasons);
+  readonly lexical = new Counter(lexicalReasons);
   /** Searches that were not reranked although RERANK_URL is set, by reason. */
-  readonly unreranked = new Tally(rerankReasons);
+  readonly unreranked = new Counter(rerankReasons);
 
   add({ mode, reason, rerankReason }: Retrieval): void {
     this.modes.add(mode);

@@ -105,7 +105,8 @@ export function createModelRouter(
       requireInlineImages(request.messages);
       const route = routes.get(request.model);
       const usual = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
-      const routedProviders = request.routing === undefined ? usual : routedChain(usual, request.routing, (id) => catalog.has(id));
+      const routedProviders =
+        request.routing === undefined ? usual : routedChain(usual, request.routing, (id) => catalog.has(id));
       // A step of a flow may name a model that the providers of the request do not have.
       const chain = routedProviders.length === 0 ? usual : routedProviders;
       const bounds = { retriesMax: settings.MODEL_RETRIES_MAX, charsMax: settings.ANSWER_MAX_CHARS };
@@ -139,8 +140,11 @@ function embeddingModel(id: string | undefined, providers: readonly Provider[]):
   const modelMatch = findEmbedding(id, providers);
   if (modelMatch !== undefined) return modelMatch;
   const embeddingProviderIds = providers.filter((candidate) => candidate.embed !== undefined).map((candidate) => candidate.id);
-  const configuredText = embeddingProviderIds.length === 0 ? 'none is configured' : `configured: ${embeddingProviderIds.join(', ')}`;
-  throw new Error(`bad configuration: EMBEDDING_MODEL ${id} must be provider/name of an OpenAI-compatible provider (${configuredText})`);
+  const configuredText =
+    embeddingProviderIds.length === 0 ? 'none is configured' : `configured: ${embeddingProviderIds.join(', ')}`;
+  throw new Error(
+    `bad configuration: EMBEDDING_MODEL ${id} must be provider/name of an OpenAI-compatible provider (${configuredText})`,
+  );
 }
 
 function findEmbedding(id: string, providers: readonly Provider[]): EmbeddingModel | undefined {

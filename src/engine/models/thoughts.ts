@@ -23,13 +23,17 @@ export function messagesFor(provider: string, messages: readonly ModelMessage[])
       const message = ofProvider(provider, modelMessage);
       const last = joinedMessages.at(-1);
       const callMessage = joinedMessages[asking];
-      if (last?.role === 'assistant' && isBeginning(last, message)) joinedMessages[joinedMessages.length - 1] = together(last, message);
-      else if (callMessage?.role === 'assistant' && isSameAnswer(callMessage, message)) joinedMessages[asking] = together(callMessage, message);
+      if (last?.role === 'assistant' && isBeginning(last, message))
+        joinedMessages[joinedMessages.length - 1] = together(last, message);
+      else if (callMessage?.role === 'assistant' && isSameAnswer(callMessage, message))
+        joinedMessages[asking] = together(callMessage, message);
       else joinedMessages.push(message);
       if (joinedMessages.at(-1)?.role === 'assistant') asking = message.toolCalls === undefined ? -1 : joinedMessages.length - 1;
     }
   }
-  return joinedMessages.filter((message) => message.role !== 'assistant' || message.content !== null || message.toolCalls !== undefined);
+  return joinedMessages.filter(
+    (message) => message.role !== 'assistant' || message.content !== null || message.toolCalls !== undefined,
+  );
 }
 
 /** Whether the last tool calls wait for the model to go on, and the provider thought nothing that it could be given back with them. */

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { isTerminal, type RunEvent, type RunStatus } from '../../entities/conversations/runs/event.ts';
 import type { IdKind } from '../../entities/ground/ids.ts';
-import { Tally } from '../../lib/flow/tally.ts';
+import { Counter } from '../../lib/flow/counter.ts';
 import type { Settings } from '../../settings.ts';
 import type { UsageJournal } from '../../storage/operations/usage/journal.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -83,7 +83,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const { settings } = deps;
   const { tracing } = deps;
   const timings = new RunTimings(deps.models);
-  const counts = { ended: new Tally<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']), timings };
+  const counts = { ended: new Counter<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']), timings };
   const ledger = createUsageLedger({ ...deps, store: deps.storage.usage, timings });
   const active = new ActiveRuns(deps.pools.admission('active-runs', { max: settings.RUNS_ACTIVE_MAX, what: 'concurrent runs' }));
   const loopDeps: LoopDeps = {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../entities/ground/errors.ts';
+import { Counter } from '../../lib/flow/counter.ts';
 import { FairQueue } from '../../lib/flow/fair-queue.ts';
 import { FairShare, type ShareOptions, type ShareOwner, type ShareRefusal } from '../../lib/flow/fair-share.ts';
-import { Tally } from '../../lib/flow/tally.ts';
 
 /** The shares of every pool: see `FairShare`. */
 export interface SharePercents {
@@ -29,7 +29,7 @@ const retryAfterSeconds = 1;
  */
 export class Pools {
   /** Refused requests by pool. */
-  readonly refused = new Tally<string>();
+  readonly refused = new Counter<string>();
   readonly #percents: SharePercents;
   readonly #shares = new Map<string, FairShare>();
   readonly #queues = new Map<string, FairQueue>();
@@ -87,9 +87,9 @@ export class AdmissionPool {
   readonly share: FairShare;
   readonly #name: string;
   readonly #what: string;
-  readonly #refused: Tally<string>;
+  readonly #refused: Counter<string>;
 
-  constructor(name: string, what: string, share: FairShare, refusals: Tally<string>) {
+  constructor(name: string, what: string, share: FairShare, refusals: Counter<string>) {
     this.share = share;
     this.#name = name;
     this.#what = what;

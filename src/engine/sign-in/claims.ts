@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client';
 import type { OidcProviderSettings } from '../../lib/settings/oidc-settings.ts';
 import { EgressError } from '../egress/error.ts';
-import { listCauses, findStatus } from './provider-error.ts';
+import { findStatus, listCauses } from './provider-error.ts';
 
 /** What a provider says of a person. */
 export interface ProvidedPerson {

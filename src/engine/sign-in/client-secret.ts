@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import { listCauses, findStatus } from './provider-error.ts';
+import { findStatus, listCauses } from './provider-error.ts';
 
 /** How the secret of the client is sent: in the body, or in the header. */
 export type SecretMethod = 'client_secret_post' | 'client_secret_basic';

@@ -4,9 +4,9 @@ import { nobody } from '../../lib/flow/fair-share.ts';
 import type { OidcProviderSettings } from '../../lib/settings/oidc-settings.ts';
 import { readHost } from '../egress/allowance.ts';
 import { createEgress, type Egress, type EgressOptions } from '../egress/egress.ts';
-import { type ProvidedPerson, loadPerson } from './claims.ts';
-import { toClientAuth, isClientRefused, type SecretMethod, secretMethods } from './client-secret.ts';
-import { ProviderError, toProviderError, refusedClient } from './provider-error.ts';
+import { loadPerson, type ProvidedPerson } from './claims.ts';
+import { isClientRefused, type SecretMethod, secretMethods, toClientAuth } from './client-secret.ts';
+import { ProviderError, refusedClient, toProviderError } from './provider-error.ts';
 
 /** One way through the sign-in. `state`, `nonce` and `verifier` are its own. */
 export interface Attempt {

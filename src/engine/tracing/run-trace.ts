@@ -3,7 +3,7 @@ import type { RunEvent } from '../../entities/conversations/runs/event.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
-import { asSpan, toErrorType, failSpan, type Tracing, toTraceparent } from './tracing.ts';
+import { asSpan, failSpan, type Tracing, toErrorType, toTraceparent } from './tracing.ts';
 
 /** What a span tells of a run. */
 export interface TracedRun {

@@ -14,7 +14,11 @@ const decimals = 12;
 /** What tokens cost. @param price  null: the model has none. @returns null then. */
 export function computeCost(price: ModelPrice | null, usage: TokenUsage): Cost | null {
   if (price === null) return null;
-  const { inputPerMillionTokens: input, outputPerMillionTokens: output, cachedInputPerMillionTokens: cachedPrice = input } = price;
+  const {
+    inputPerMillionTokens: input,
+    outputPerMillionTokens: output,
+    cachedInputPerMillionTokens: cachedPrice = input,
+  } = price;
   const cachedTokens = Math.min(usage.cachedTokens, usage.inputTokens);
   return part(usage.inputTokens - cachedTokens, input) + part(cachedTokens, cachedPrice) + part(usage.outputTokens, output);
 }

@@ -143,7 +143,11 @@ function hasLimit(limits: Readonly<Record<UsageKind, number | null>> | undefined
   return limits !== undefined && limits[kind] !== null;
 }
 
-function refusal(kind: UsageKind, { used: usedTokens, limit }: Extract<TokenGrant, { kind: 'refused' }>, least: number): DomainError {
+function refusal(
+  kind: UsageKind,
+  { used: usedTokens, limit }: Extract<TokenGrant, { kind: 'refused' }>,
+  least: number,
+): DomainError {
   const what = kind === 'api' ? 'runs' : 'embedding and indexing';
   const isUsedUp = limit - usedTokens < least;
   const state = isUsedUp ? `${usedTokens} are used` : 'what is left is held by calls that run now';

@@ -1,4 +1,4 @@
-import { Tally } from '../../lib/flow/tally.ts';
+import { Counter } from '../../lib/flow/counter.ts';
 import { Timing, Timings } from '../../lib/flow/timing.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { ModelRouter } from '../models/router.ts';
@@ -16,8 +16,8 @@ export type CallOutcome = 'ok' | 'error' | 'cut';
 /** What model calls and searches of this process took since it started. Models are `provider/name`, or `other`. */
 export class RunTimings {
   readonly #models: Pick<ModelRouter, 'isConfigured'>;
-  readonly calls: Readonly<Record<CallOutcome, Tally>> = { ok: new Tally(), error: new Tally(), cut: new Tally() };
-  readonly tokens = { input: new Tally(), output: new Tally() };
+  readonly calls: Readonly<Record<CallOutcome, Counter>> = { ok: new Counter(), error: new Counter(), cut: new Counter() };
+  readonly tokens = { input: new Counter(), output: new Counter() };
   /** From the request to the end of the answer, retries and fallbacks included. */
   readonly callSeconds = new Timings(callBoundsSeconds);
   /** From the request to the first part of the answer. */

@@ -120,7 +120,9 @@ export class BlockTable {
     const askedMs = performance.now();
     try {
       const validBlocks = [...this.#blocks.values()].filter((block) => this.#isValid(block));
-      const extendedKeys = new Set((await store.extend(owner, validBlocks, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`));
+      const extendedKeys = new Set(
+        (await store.extend(owner, validBlocks, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`),
+      );
       for (const [key, block] of this.#blocks) {
         if (extendedKeys.has(key)) block.validUntilMs = askedMs + leaseMs;
         if (block.isIdle) await this.#giveBack(block);

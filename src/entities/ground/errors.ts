@@ -236,7 +236,9 @@ interface DriverError {
 /** Its code, and the database's own, which Prisma keeps behind one of its own; at the begin and the end of a transaction Prisma passes the driver's error on. */
 function listCodes(error: Error): readonly unknown[] {
   const { code, meta, cause } = error as DriverError & { code?: unknown; meta?: { driverAdapterError?: DriverError } };
-  return [code, meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode].filter((errorCode) => errorCode !== undefined);
+  return [code, meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode].filter(
+    (errorCode) => errorCode !== undefined,
+  );
 }
 
 function listCauses(error: unknown): readonly Error[] {

@@ -2,11 +2,11 @@ import {
   approveAgent,
   createAgent,
   deleteAgent,
+  findModelId,
   getAgent,
   getAgents,
   isShared,
   listAgents,
-  findModelId,
   readInstructions,
   updateAgent,
   visibleEditors,
@@ -203,7 +203,9 @@ export const AgentType = AgentRef.implement({
       resolve: (agent, _args, { deps }) => {
         // A value instead of a promise for each agent of a list, once the models are known.
         const modelInfo = deps.models.find(findModelId(deps, agent));
-        return modelInfo instanceof Promise ? modelInfo.then((model) => model?.isPremium ?? false) : (modelInfo?.isPremium ?? false);
+        return modelInfo instanceof Promise
+          ? modelInfo.then((model) => model?.isPremium ?? false)
+          : (modelInfo?.isPremium ?? false);
       },
     }),
     isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),

@@ -46,7 +46,9 @@ export function sampleDocument(schema: GraphQLSchema, operation: OperationTypeNo
   const lines = listSelection(schema, getNamedType(field.type), 2);
   const call = `${field.name}${inBrackets(givenArguments)}${lines.length === 0 ? '' : ` {\n${indentLines(indentLines(lines)).join('\n')}\n  }`}`;
   const name = `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`;
-  const values = Object.fromEntries(requiredArguments.map((argument) => [argument.name, emptyValue(argument.type, inputDepthMax)]));
+  const values = Object.fromEntries(
+    requiredArguments.map((argument) => [argument.name, emptyValue(argument.type, inputDepthMax)]),
+  );
   return {
     query: `${operation} ${name}${inBrackets(declaredVariables)} {\n  ${call}\n}`,
     variables: requiredArguments.length === 0 ? '' : JSON.stringify(values, null, 2),

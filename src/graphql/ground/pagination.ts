@@ -153,7 +153,11 @@ function makePages<T, P extends { readonly items: readonly T[] }>(options: Pages
     ...access,
     description: `${items}, one page at a time.`,
     fields: (t) => ({
-      nodes: t.field({ type: [node], description: 'The items of this page.', resolve: (page) => page.items.map(toShown) as never }),
+      nodes: t.field({
+        type: [node],
+        description: 'The items of this page.',
+        resolve: (page) => page.items.map(toShown) as never,
+      }),
       edges: t.field({
         type: [EdgeType],
         description: 'The items of this page with their cursors.',

@@ -23,7 +23,7 @@ import type { GraphContext } from '../ground/builder/context.ts';
 import { byName, flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { describedOnRest, restNamed, restOnly } from '../ground/builder/one-api.ts';
-import { makeConnection, forwardArgs, pageArgs, pageRequest, makeUncountedConnection } from '../ground/pagination.ts';
+import { forwardArgs, makeConnection, makeUncountedConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { IntegrationRef, OrganizationRef, UserRef } from '../ground/refs.ts';
 import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';

@@ -1,13 +1,13 @@
 import { listPassagesOfItems } from '../../domain/knowledge/item-passages.ts';
 import {
-  makeCitedUrl,
-  makeContentUrl,
-  makeDownloadUrl,
   getCitedItem,
   getKnowledgeItem,
   getKnowledgeItems,
   listItemsOfSources,
   listKnowledgeItems,
+  makeCitedUrl,
+  makeContentUrl,
+  makeDownloadUrl,
   updateKnowledgeItem,
 } from '../../domain/knowledge/items.ts';
 import { readPassages } from '../../domain/knowledge/passages.ts';

@@ -3,14 +3,19 @@ import { repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-so
 import { builder } from '../ground/builder/builder.ts';
 import { createEnum, ofFormat } from '../ground/types/enums.ts';
 
-export const WebUrlFileTypeType = createEnum('WebUrlFileType', 'Files that a web source may take besides pages.', webUrlFileTypes, {
-  TEXT: 'Plain text.',
-  CSV: 'Tables with separators.',
-  PDF: 'PDF documents.',
-  MARKDOWN: 'Markdown.',
-  DOC: 'Documents of word processors.',
-  XLS: 'Spreadsheets.',
-});
+export const WebUrlFileTypeType = createEnum(
+  'WebUrlFileType',
+  'Files that a web source may take besides pages.',
+  webUrlFileTypes,
+  {
+    TEXT: 'Plain text.',
+    CSV: 'Tables with separators.',
+    PDF: 'PDF documents.',
+    MARKDOWN: 'Markdown.',
+    DOC: 'Documents of word processors.',
+    XLS: 'Spreadsheets.',
+  },
+);
 
 export const RepoHostModeType = createEnum(
   'RepoHostMode',

@@ -9,11 +9,11 @@ import {
 import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import {
-  toRunBound,
   runBounds,
   runTriggers,
   type SourceRun,
   runStatuses as sourceRunStatuses,
+  toRunBound,
 } from '../../entities/knowledge/source-run.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';

@@ -42,7 +42,8 @@ export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFil
     cancelled: t.exposeInt('cancelled', { description: 'Stopped.' }),
     total: t.int({
       description: 'All together.',
-      resolve: ({ inProgress, completed: completedCount, failed: failedCount, cancelled: cancelledCount }) => inProgress + completedCount + failedCount + cancelledCount,
+      resolve: ({ inProgress, completed: completedCount, failed: failedCount, cancelled: cancelledCount }) =>
+        inProgress + completedCount + failedCount + cancelledCount,
     }),
   }),
 });

@@ -1,8 +1,8 @@
 import {
   type CreatedApiKey,
   createApiKey,
-  getApiKeys,
   findInactiveReasons,
+  getApiKeys,
   listApiKeys,
   revokeApiKey,
   seesKeyEmail,

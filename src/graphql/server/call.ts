@@ -6,12 +6,12 @@ import type { Caller } from '../../entities/people/caller.ts';
 import type { CallContext } from '../../http/context.ts';
 import type { RouteMeter } from '../../http/log/metrics.ts';
 import type { ErrorContext } from '../ground/errors/present.ts';
-import { Outlet } from './outlet.ts';
+import { ReplyBuffer } from './reply-buffer.ts';
 
 /** A stream that was reserved in the single connection mode of graphql-sse: `reserved-streams.ts`. */
 export interface Reservation {
   readonly token: string;
-  readonly outlet: Outlet;
+  readonly buffer: ReplyBuffer;
   /** @returns what is called when the operation is over. */
   join(operation: CallContext): () => void;
 }
@@ -39,7 +39,7 @@ export class Call {
   kind: CallKind = 'none';
   /** The names of the schema's fields at the root of the operation; set when it is run. */
   rootFields: readonly string[] = [];
-  readonly #outlet = new Outlet();
+  readonly #buffer = new ReplyBuffer();
   readonly #meters: Meters;
 
   constructor(req: IncomingMessage, res: Response, isStreamPath: boolean, errors: ErrorContext, meters: Meters) {
@@ -57,8 +57,8 @@ export class Call {
   }
 
   /** Writes the event stream that shows the results. */
-  get outlet(): Outlet {
-    return this.reserved?.outlet ?? this.#outlet;
+  get buffer(): ReplyBuffer {
+    return this.reserved?.buffer ?? this.#buffer;
   }
 }
 

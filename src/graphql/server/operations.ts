@@ -75,7 +75,7 @@ export class Operations {
   readonly execute = async (args: ExecutionArgs): Promise<Results> => {
     const { call, context, holdsRun } = this.#prepare(args);
     // While the reader of its reserved stream is slow, no more results are made for it.
-    await call.reserved?.outlet.roomIfOpen;
+    await call.reserved?.buffer.roomIfOpen;
     const leave = call.reserved?.join(context);
     const run = async () => boundedResult(located(await execute({ ...args, contextValue: context }), args), context.replyBudget);
     const work = () => this.#deps.storage.db.runFor(() => context.caller, run);
@@ -140,7 +140,9 @@ export class Operations {
     countFurther(this.#deps.rates, requireCaller(call), call.res, Math.ceil(cost / costOfRequest) - 1);
     const type = schema.getRootType(operation);
     const places = type === undefined || type === null ? [] : [{ selectionSet, type }];
-    call.rootFields = [...new Set(collectFields(schema, collectFragments(document), places).map((field) => field.node.name.value))];
+    call.rootFields = [
+      ...new Set(collectFields(schema, collectFragments(document), places).map((field) => field.node.name.value)),
+    ];
     const context = new CallContext(this.#deps, requireCaller(call), call.rootFields, call.errors.requestId, call.res);
     // Made now: an operation on a reserved stream outlives the reply to the request that starts it.
     void context.signal;
@@ -220,7 +222,7 @@ function noteArguments(errors: readonly GraphQLError[], schema: GraphQLSchema, d
 
 /** graphql-sse queues what it gets, so it gets the result when the stream takes more; a request is accepted before that. */
 async function* oneResult(result: ExecutionResult, call: Call): AsyncGenerator<ExecutionResult> {
-  await call.outlet.room;
+  await call.buffer.room;
   yield presentResult(result, call.errors);
 }
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { AdmissionPool } from '../../engine/sharing/pools.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { CallContext } from '../../http/context.ts';
-import { type Call, requireCaller, type Reservation, type WatchKey } from './call.ts';
-import { Outlet } from './outlet.ts';
+import { type Call, type Reservation, requireCaller, type WatchKey } from './call.ts';
+import { ReplyBuffer } from './reply-buffer.ts';
 
 /** The header by which the protocol of graphql-sse names a reserved stream. */
 export const tokenHeader = 'x-graphql-event-stream-token';
@@ -70,7 +70,7 @@ export function createReservedStreams(
 /** A stream of the single connection mode of graphql-sse, which keeps what is sent on it. Here is who may use it, how much and how long. */
 export class ReservedStream implements Reservation {
   readonly token = randomBytes(24).toString('base64url');
-  readonly outlet = new Outlet();
+  readonly buffer = new ReplyBuffer();
   /** The request that reserved it. */
   readonly call: Call;
   readonly #operations = new Set<CallContext>();

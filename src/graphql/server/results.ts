@@ -61,7 +61,7 @@ export function streamResults(
     async next() {
       const result = await results.next();
       // graphql-sse queues what it gets, so it gets the next result when the stream takes more.
-      if (call.isStreamPath) await call.outlet.room;
+      if (call.isStreamPath) await call.buffer.room;
       // graphql-sse sends the end of an operation that was stopped, and frees its id, which another operation may have by then.
       return isStopped ? new Promise(() => undefined) : result;
     },

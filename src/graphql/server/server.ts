@@ -179,11 +179,11 @@ function inSpan(tracing: Tracing | undefined, call: Call, work: () => Promise<vo
   );
 }
 
-async function send({ req, res, errors, outlet, kind }: Call, response: Response, options: GraphqlOptions): Promise<void> {
+async function send({ req, res, errors, buffer, kind }: Call, response: Response, options: GraphqlOptions): Promise<void> {
   const { status, headers, body } = response;
   if (headers.get('content-type')?.startsWith('text/event-stream') === true && body !== null) {
     const stream = options.streams.start(res, errors.requestId, ['connection', 'keep-alive']);
-    return outlet.send(body as unknown as AsyncIterable<Uint8Array>, stream);
+    return buffer.send(body as unknown as AsyncIterable<Uint8Array>, stream);
   }
   const own = [...headers].filter(([name]) => name !== 'content-length').flat();
   const bytes = Buffer.from(await response.arrayBuffer());

@@ -4,7 +4,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import { Connection } from '../connections/connection.ts';
 import { noteKey } from '../log/access-log.ts';
 import type { FailedKeys } from './failed-keys.ts';
-import { type Addressing, requireOwnPage, readSessionSecret } from './session-cookie.ts';
+import { type Addressing, readSessionSecret, requireOwnPage } from './session-cookie.ts';
 
 /** Who a secret belongs to; undefined for one that is unknown, revoked or expired. Answers without a promise when it knows. */
 export type Authenticate = (secret: string) => Caller | undefined | Promise<Caller | undefined>;
@@ -40,7 +40,9 @@ export function bearerSecret(req: IncomingMessage): string | undefined {
  */
 export function authenticate(req: IncomingMessage, check: KeyCheck): Caller | Promise<Caller> {
   const foundCaller = authenticateBy(req, bearerSecret(req), check, 'The API key is unknown, revoked or expired');
-  return check.actFor === undefined ? foundCaller : Promise.resolve(foundCaller).then((key) => acting(req, check.actFor?.(req, key)) ?? key);
+  return check.actFor === undefined
+    ? foundCaller
+    : Promise.resolve(foundCaller).then((key) => acting(req, check.actFor?.(req, key)) ?? key);
 }
 
 /** How sessions are looked up; addresses that guess share their bound with those that guess keys. */

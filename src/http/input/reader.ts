@@ -13,7 +13,7 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { nounOfInput, nounOfValue } from '../../lib/input-values.ts';
 import { isObject } from '../../lib/json/json.ts';
-import { camelNames, eitherNames, enumTexts, type MemberNames, listRestMembers } from './names.ts';
+import { camelNames, eitherNames, enumTexts, listRestMembers, type MemberNames } from './names.ts';
 
 export type Reader = (value: unknown, faults: Faults) => unknown;
 
@@ -163,7 +163,8 @@ class ReaderCompiler {
         result[member.name] = member.read(memberValue, faults);
         faults.path.pop();
       }
-      if (takenNames !== undefined && !(typeof isOpen === 'function' && isOpen(value))) addUnknown(value, takenNames, names, faults);
+      if (takenNames !== undefined && !(typeof isOpen === 'function' && isOpen(value)))
+        addUnknown(value, takenNames, names, faults);
       if (isOneOf && givenCount !== 1) {
         const code = givenCount === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
         faults.addHere(code, (path) => `${path} must hold exactly one of ${names}`);

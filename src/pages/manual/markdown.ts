@@ -82,7 +82,8 @@ function collectSections(
   for (const token of tokens) {
     const knownHeading = headings.get(token);
     const last = sections.at(-1);
-    if (knownHeading !== undefined && token.type === 'heading') sections.push({ ...knownHeading, depth: Number(token.depth), text: '' });
+    if (knownHeading !== undefined && token.type === 'heading')
+      sections.push({ ...knownHeading, depth: Number(token.depth), text: '' });
     else if (last !== undefined) last.text = `${last.text} ${readWords(token)}`.trim();
   }
   return sections;

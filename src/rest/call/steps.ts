@@ -22,7 +22,7 @@ import type { Route } from '../compile.ts';
 import { callerError, pathError } from '../input/error-params.ts';
 import { isAlias } from '../paths.ts';
 import type { DeclaredRoute } from '../route.ts';
-import { type Call, type CallBody, type PathValues, readQuery, type Step, readTicket } from './call.ts';
+import { type Call, type CallBody, type PathValues, readQuery, readTicket, type Step } from './call.ts';
 import type { RestOptions } from './options.ts';
 
 const noBody: CallBody = { text: '' };
@@ -84,7 +84,16 @@ export class Steps {
         countRequest(deps.rates, caller, res, locals.startedMs);
         const context = new CallContext(deps, caller, actions, findRequestId(req), res);
         context.missIsError = true;
-        locals.call = { req, res, route, context, path: pathValues(req.params), query: readQuery(req), fileMaxBytes, body: noBody };
+        locals.call = {
+          req,
+          res,
+          route,
+          context,
+          path: pathValues(req.params),
+          query: readQuery(req),
+          fileMaxBytes,
+          body: noBody,
+        };
         next();
       };
       const ticket = readTicket(route.row, req);
@@ -113,7 +122,12 @@ export class Steps {
     if (route.source === undefined) return undefined;
     const { admissions, deps } = this.#options;
     const toRefusalError = (refusal: ShareRefusal) => makeError(admissions.runs.errorOf(refusal), route.row.errorForm);
-    const refusals = { full: toRefusalError('full'), tenant: toRefusalError('tenant'), organization: toRefusalError('organization'), person: toRefusalError('person') };
+    const refusals = {
+      full: toRefusalError('full'),
+      tenant: toRefusalError('tenant'),
+      organization: toRefusalError('organization'),
+      person: toRefusalError('person'),
+    };
     return (req, res, next) => {
       const { context } = res.locals.call;
       const refusal = req.headers['idempotency-key'] === undefined ? admissions.runs.refusal(context.caller) : undefined;

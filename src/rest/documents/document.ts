@@ -96,7 +96,8 @@ export function repliedPart(
 ): { readonly type: GraphQLOutputType; readonly selectionSet: SelectionSetNode | undefined } {
   if (member === undefined) return { type: rootField.type, selectionSet };
   const node = selectionSet?.selections.find(
-    (selectionNode): selectionNode is FieldNode => selectionNode.kind === Kind.FIELD && (selectionNode.alias ?? selectionNode.name).value === member,
+    (selectionNode): selectionNode is FieldNode =>
+      selectionNode.kind === Kind.FIELD && (selectionNode.alias ?? selectionNode.name).value === member,
   );
   const payload = getNamedType(rootField.type);
   const field = node === undefined || !isObjectType(payload) ? undefined : payload.getFields()[node.name.value];

@@ -1,6 +1,6 @@
 import { type GraphQLOutputType, type GraphQLSchema, getNamedType, isCompositeType, isEnumType } from 'graphql';
 import { enumTexts } from '../../http/input/names.ts';
-import { fieldNamed, collectFields, collectFragments } from '../../lib/selections.ts';
+import { collectFields, collectFragments, fieldNamed } from '../../lib/selections.ts';
 import type { RowDocument } from './document.ts';
 
 /** Makes the value of a reply show enums as REST writes them. Changes the value, which graphql-js made for this reply alone. */

@@ -44,7 +44,10 @@ export function readVariables({ row, readers }: Route, parts: RequestParts): Rec
 }
 
 /** The members of a camelCase body in which nothing is wrong. */
-function withoutFaulty(body: Readonly<Record<string, unknown>>, { found: foundFaults }: Faults): Readonly<Record<string, unknown>> {
+function withoutFaulty(
+  body: Readonly<Record<string, unknown>>,
+  { found: foundFaults }: Faults,
+): Readonly<Record<string, unknown>> {
   const faulty = new Set(foundFaults.map(({ param }) => /^[^.[]*/.exec(param)?.[0]));
   return Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name)));
 }

@@ -10,7 +10,7 @@ import { freeParameterType } from '../input/parameters.ts';
 import { listPaths } from '../paths.ts';
 import type { Declarations } from './declarations.ts';
 import { withOptionalMembers } from './optional-members.ts';
-import { errorResponses, errorSchema, collectErrors, replyHeaders } from './responses.ts';
+import { collectErrors, errorResponses, errorSchema, replyHeaders } from './responses.ts';
 import { memberSelection, SchemaPrinter, type SelectionContext } from './schemas.ts';
 
 /**

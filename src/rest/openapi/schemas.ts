@@ -20,7 +20,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { camelNames, enumTexts, type MemberNames, listRestMembers } from '../../http/input/names.ts';
+import { camelNames, enumTexts, listRestMembers, type MemberNames } from '../../http/input/names.ts';
 import { flatType, restName } from '../../lib/flat-inputs.ts';
 import { type JsonSchema, orNull } from '../../wire/ground/json-schema.ts';
 import { type MemberShape, untitled } from '../../wire/ground/shape.ts';
@@ -250,7 +250,9 @@ function titled(name: string, { [untitled]: isUntitled, ...declared }: JsonSchem
 
 /** What a selection reads of one of its members. */
 export function memberSelection(set: SelectionSetNode | undefined, key: string): SelectionSetNode | undefined {
-  const foundSelection = set?.selections.find((node) => node.kind === Kind.FIELD && (node.alias?.value ?? node.name.value) === key);
+  const foundSelection = set?.selections.find(
+    (node) => node.kind === Kind.FIELD && (node.alias?.value ?? node.name.value) === key,
+  );
   return foundSelection?.kind === Kind.FIELD ? foundSelection.selectionSet : undefined;
 }
 

@@ -37,7 +37,9 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
     ...removedSettings(env).map((name) =>
       warning('settings', `${name} is no setting any more.`, 'CHANGELOG.md says what holds instead.'),
     ),
-    ...mistypedSettings(env).map(({ name, meant: meantSetting }) => warning('settings', `${name} is no setting.`, `Did you mean ${meantSetting}?`)),
+    ...mistypedSettings(env).map(({ name, meant: meantSetting }) =>
+      warning('settings', `${name} is no setting.`, `Did you mean ${meantSetting}?`),
+    ),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
     ...[database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex].flat(),
   ];

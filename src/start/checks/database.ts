@@ -10,7 +10,7 @@ import { serverProblem } from '../../storage/ground/opening/server-check.ts';
 import { checkSharedFiles } from '../../storage/ground/opening/shared-files.ts';
 import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
 import { refuseUnfinishedMove } from '../../storage/move/progress.ts';
-import { findCode, type Finding, good, wrong } from './finding.ts';
+import { type Finding, findCode, good, wrong } from './finding.ts';
 
 const timeoutMs = 5_000;
 

@@ -3,7 +3,7 @@ import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
 import { createProxies, type ProxyServer } from '../../engine/egress/proxies.ts';
 import { openTunnel } from '../../engine/egress/tunnel.ts';
 import type { Settings } from '../../settings.ts';
-import { findCode, type Finding, good, warning, wrong } from './finding.ts';
+import { type Finding, findCode, good, warning, wrong } from './finding.ts';
 
 const timeoutMs = 3_000;
 /** Reserved for examples: every name server of the world knows it. */

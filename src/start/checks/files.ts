@@ -2,7 +2,7 @@ import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { readBlobAddress } from '../../storage/blobs/address.ts';
 import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
-import { findCode, type Finding, good, wrong } from './finding.ts';
+import { type Finding, findCode, good, wrong } from './finding.ts';
 
 /** Whether an S3 store of BLOB_URL lets Parley write, read and delete. A folder is checked as a folder. */
 export async function checkFiles(settings: Settings): Promise<readonly Finding[]> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseOidcSetting, oidcSettings } from '../../lib/settings/oidc-settings.ts';
+import { oidcSettings, parseOidcSetting } from '../../lib/settings/oidc-settings.ts';
 import { editDistance } from '../../lib/text/edit-distance.ts';
 import { secretSettings, settingsInEitherCase, settingsSchema } from '../../settings.ts';
 

@@ -6,7 +6,7 @@ import type { ModelRouter } from '../../engine/models/router.ts';
 import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
 import { StartRefusal } from '../../storage/ground/opening/start-refusal.ts';
-import { findCode, type Finding, good, sentences, warning, wrong } from './finding.ts';
+import { type Finding, findCode, good, sentences, warning, wrong } from './finding.ts';
 
 const timeoutMs = 5_000;
 const namedMax = 8;

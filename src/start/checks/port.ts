@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { displayValue } from '../../lib/text/display-value.ts';
 import type { Settings } from '../../settings.ts';
-import { findCode, type Finding, good, wrong } from './finding.ts';
+import { type Finding, findCode, good, wrong } from './finding.ts';
 
 type Address = Pick<Settings, 'HOST' | 'PORT' | 'METRICS_PORT'>;
 const lastReservedPort = 1023;
@@ -50,7 +50,9 @@ export async function checkPort(settings: Address): Promise<Finding> {
   } catch (error) {
     if (findCode(error) === 'EADDRINUSE' && (await isParley(settings)))
       return good('port', `Parley is running on port ${PORT} of ${HOST}.`);
-    return listenProblem(error, settings) ?? wrong('port', `Parley cannot listen on port ${PORT} of ${HOST} (${findCode(error)}).`);
+    return (
+      listenProblem(error, settings) ?? wrong('port', `Parley cannot listen on port ${PORT} of ${HOST} (${findCode(error)}).`)
+    );
   } finally {
     server.close();
   }

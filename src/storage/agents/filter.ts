@@ -1,6 +1,6 @@
 import type { AgentFilter, AgentLeaf } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
-import { containing, type WhereTree, toWhere } from '../ground/lists/where.ts';
+import { containing, toWhere, type WhereTree } from '../ground/lists/where.ts';
 
 /** A rule about agents as Prisma's `where`. */
 export function agentWhere(filter: AgentFilter): WhereTree<Prisma.AgentWhereInput> {

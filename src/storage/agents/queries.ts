@@ -1,7 +1,7 @@
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { isAny } from '../../entities/ground/filter.ts';
 import { type Members, reads } from '../../entities/ground/members.ts';
-import { countUnlessWhole, type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, timeKey, toPage } from '../../entities/ground/page.ts';
 import type { AgentFilter, AgentViewer } from '../../entities/people/access.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { Database } from '../ground/database.ts';

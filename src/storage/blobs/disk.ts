@@ -7,7 +7,7 @@ import { DomainError } from '../../entities/ground/errors.ts';
 import { makeFolder } from '../../lib/files/folders.ts';
 import { measureFreeBytes } from '../ground/opening/folders.ts';
 import type { Blobs } from './blobs.ts';
-import { checkKey, checkSize, toChunks, isKey } from './content.ts';
+import { checkKey, checkSize, isKey, toChunks } from './content.ts';
 
 const mebibyte = 1024 * 1024;
 const temporaryFolder = '.incoming';
@@ -94,7 +94,8 @@ async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeB
 }
 
 function refuseFull(folder: string, freeMinBytes: number): void {
-  if (measureFreeBytes(folder) < freeMinBytes) throw Object.assign(new Error('the disk of the blobs is full'), { code: 'ENOSPC' });
+  if (measureFreeBytes(folder) < freeMinBytes)
+    throw Object.assign(new Error('the disk of the blobs is full'), { code: 'ENOSPC' });
 }
 
 /** A new name survives a power failure only once its folder is flushed. Some platforms cannot flush folders. */

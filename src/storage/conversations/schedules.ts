@@ -1,7 +1,7 @@
 // Raw SQL: schedules that are due are locked by `for update skip locked`, and runs that have ended are found by a join, which Prisma has no words for.
 import type { UserInputValues } from '../../entities/agents/part.ts';
 import type { Schedule, ScheduleChat, ScheduleRun, ScheduleRunStatus } from '../../entities/conversations/schedule.ts';
-import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../entities/ground/page.ts';
 import type { ScheduleModel as ScheduleRow } from '../generated/models/Schedule.ts';
 import type { Database } from '../ground/database.ts';
 import { notHeld } from '../ground/holds.ts';

@@ -1,6 +1,6 @@
 // Raw SQL: in which organizations a person has anything is asked of a function of the database.
 
-import { type Page, type PageRequest, toPage, timeKey } from '../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../entities/ground/page.ts';
 import type { LegalHold } from '../../entities/operations/data-life/hold.ts';
 import type { Database } from './database.ts';
 import { newestFirst } from './lists/paging.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Pool, PoolClient } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { splitLines, RowSum, rowText } from './row-text.ts';
+import { RowSum, rowText, splitLines } from './row-text.ts';
 import type { MovedTable, TablePart } from './tables.ts';
 
 /** Read at once from the source. */

@@ -7,7 +7,7 @@ import type { Settings } from '../../settings.ts';
 import { readBlobAddress } from '../blobs/address.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { openBlobs } from '../blobs/open.ts';
-import { type MoveMark, readMoveMark, noteMigration, setMoveMark } from '../ground/embedded/data-folder.ts';
+import { type MoveMark, noteMigration, readMoveMark, setMoveMark } from '../ground/embedded/data-folder.ts';
 import { startEmbedded } from '../ground/embedded/embedded.ts';
 import { migrate } from '../ground/migrations/migrate.ts';
 import { newestMigration } from '../ground/migrations/migrations-folder.ts';
@@ -120,7 +120,8 @@ async function copyEverything(
   const movedTables = tables.filter(({ name }) => !withoutVectors.includes(name));
   for (const [index, table] of movedTables.entries()) {
     if ((await progress.table(table.name)) !== undefined) continue;
-    const line = (doneRows: number) => `copying ${table.name} (table ${index + 1} of ${movedTables.length}): ${Math.floor(100 * doneRows)} %`;
+    const line = (doneRows: number) =>
+      `copying ${table.name} (table ${index + 1} of ${movedTables.length}): ${Math.floor(100 * doneRows)} %`;
     onProgress(line(0));
     await copyTable(
       source,

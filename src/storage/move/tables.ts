@@ -76,9 +76,11 @@ export async function makePartitions(target: Pool, source: readonly MovedTable[]
   for (const table of source) {
     for (const { name, bound: partitionBound } of table.parts) {
       if (partitionBound === undefined || partitionBound === 'DEFAULT') continue;
-      await target.query(`CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${table.name} ${partitionBound}`).catch((error: unknown) => {
-        if (!(error instanceof Error && 'code' in error && error.code === overlapping)) throw error;
-      });
+      await target
+        .query(`CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${table.name} ${partitionBound}`)
+        .catch((error: unknown) => {
+          if (!(error instanceof Error && 'code' in error && error.code === overlapping)) throw error;
+        });
     }
   }
 }

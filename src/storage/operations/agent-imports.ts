@@ -1,6 +1,6 @@
 import type { AgentFlow, AgentSkill, AgentTool, AgentUserInput } from '../../entities/agents/part.ts';
 import type { DataSourceType, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
-import { toData, type NewAgent } from '../agents/agents.ts';
+import { type NewAgent, toData } from '../agents/agents.ts';
 import { addFlows } from '../agents/parts/flows.ts';
 import { addParts, type NewPart } from '../agents/parts/part-table.ts';
 import type { NewSecret } from '../agents/parts/secrets.ts';

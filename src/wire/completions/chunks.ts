@@ -28,21 +28,21 @@ import {
 } from '../ground/schema.ts';
 import {
   annotation,
-  toAnnotation,
   choiceLogprobs,
-  toFinishReason,
   finishReasons,
   image,
   incompleteDetails,
-  toIncompleteDetails,
   logprobsOfTokens,
   madeFile,
   madeMembers,
   makeNames,
   reasoningDetail,
+  toAnnotation,
+  toFinishReason,
+  toIncompleteDetails,
   toReasoningDetails,
-  usage,
   toUsage,
+  usage,
 } from './reply.ts';
 
 /** The stream of the chat completions format: the schema of its chunks, and their encoder from the events of a run. */

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { awaitedCall, listDocuments, listImages } from '../../engine/runs/events/transcript.ts';
 import type { ToolCall } from '../../entities/conversations/chats/chat.ts';
-import { listCitations, readReasoning, findRefusal, requireAnswer, readAnswerText } from '../../entities/conversations/runs/answer.ts';
+import {
+  findRefusal,
+  listCitations,
+  readAnswerText,
+  readReasoning,
+  requireAnswer,
+} from '../../entities/conversations/runs/answer.ts';
 import { incompleteReasons, type RunItem, type RunSnapshot, type TokenLogprob } from '../../entities/conversations/runs/event.ts';
 import type { Usage } from '../../entities/conversations/runs/usage.ts';
 import { statelessChatId } from '../../entities/ground/ids.ts';
@@ -242,7 +248,9 @@ function toCompletion(run: RunSnapshot, variables: Variables, context: EncoderCo
     object: 'chat.completion',
     created,
     model,
-    choices: [{ index: 0, message: toMessage(run, context), logprobs: toLogprobs(run.output), finish_reason: toFinishReason(run) }],
+    choices: [
+      { index: 0, message: toMessage(run, context), logprobs: toLogprobs(run.output), finish_reason: toFinishReason(run) },
+    ],
     service_tier: run.serviceTier,
     usage: toUsage(run),
     chatId,

@@ -47,7 +47,10 @@ export function deletionReply<const Kind extends string>(schema: string, kind: K
     object: always(kind),
     deleted: constant(true).meta({ description: 'Always true.' }),
   });
-  return { schema, encode: (id: string): Sent<typeof deletionSchema> => ({ id, object: kind, deleted: true }) as Sent<typeof deletionSchema> };
+  return {
+    schema,
+    encode: (id: string): Sent<typeof deletionSchema> => ({ id, object: kind, deleted: true }) as Sent<typeof deletionSchema>,
+  };
 }
 
 /** Seconds since 1970, as third-party formats write times. */

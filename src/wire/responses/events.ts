@@ -29,18 +29,18 @@ import {
 } from '../ground/schema.ts';
 import { responseError } from './errors.ts';
 import {
-  toAddedItem,
-  toAnnotation,
   isAdded,
   isApprovalRequest,
-  toWireItem,
   outputItem,
+  textPart,
+  toAddedItem,
+  toAnnotation,
   toRefusalPart,
   toSummaryPart,
-  textPart,
+  toWireItem,
 } from './output-items.ts';
 import { annotation, logprob, outputContent, summaryTextPart } from './parts.ts';
-import { response, toResponse, usage, toWireUsage } from './reply.ts';
+import { response, toResponse, toWireUsage, usage } from './reply.ts';
 
 /** Events of the responses format, as frames of a stream and as messages of a socket: their schemas, and the projection of a run's log into them. */
 
@@ -283,7 +283,8 @@ export class ResponseProjection {
     let text = '';
     for (const event of events) {
       const isKnown = event.sequence <= this.#options.seenSequence;
-      const writtenFrame = event.type === 'response.output_text.delta' ? this.#delta(event.json, event.logprobs) : this.#other(event);
+      const writtenFrame =
+        event.type === 'response.output_text.delta' ? this.#delta(event.json, event.logprobs) : this.#other(event);
       if (!isKnown) text += writtenFrame;
     }
     return text;
@@ -448,7 +449,9 @@ export class ResponseProjection {
       this.#event(`response.${name}_arguments.done`, { ...place, arguments: args });
     if (form === undefined) return this.#event(type, place) + toCallFrame('server_tool_call');
     const begunFrame = this.#event(`response.${form.type}_call.in_progress`, place);
-    return form.type === 'mcp' ? begunFrame + toCallFrame('mcp_call') : begunFrame + this.#event(`response.${form.type}_call.searching`, place);
+    return form.type === 'mcp'
+      ? begunFrame + toCallFrame('mcp_call')
+      : begunFrame + this.#event(`response.${form.type}_call.searching`, place);
   }
 
   /** A search has no event for a failure: its item says so. */
@@ -489,7 +492,11 @@ function toWireSubagent(subagentView: Subagent | EndedSubagent): WireObject {
   const { id, name, agentId, parentId, task, status, depth } = subagentView;
   const subagentMembers = { id, name, agent_id: agentId, parent_id: parentId, task, status, depth };
   if (!('summary' in subagentView)) return subagentMembers;
-  return { ...subagentMembers, summary: subagentView.summary, usage: subagentView.usage === null ? null : toWireUsage(subagentView.usage, true) };
+  return {
+    ...subagentMembers,
+    summary: subagentView.summary,
+    usage: subagentView.usage === null ? null : toWireUsage(subagentView.usage, true),
+  };
 }
 
 /** The members of an `error` event besides its type and number, as both schemas of the format have it. */

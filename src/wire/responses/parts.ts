@@ -177,7 +177,10 @@ const outputImageParam = named(
 const outputTextParam = component('OutputTextParam', 'A text that an assistant said before.', {
   type: constant('output_text'),
   text: text('The text.'),
-  annotations: createArraySchema({ items: anything('What it rests on.'), description: 'As they were received; kept and listed.' }).nullish(),
+  annotations: createArraySchema({
+    items: anything('What it rests on.'),
+    description: 'As they were received; kept and listed.',
+  }).nullish(),
   logprobs: createArraySchema({
     items: anything('A token.'),
     description: 'As they were received; kept and listed.',

@@ -6,7 +6,7 @@ import type { Usage } from '../../entities/conversations/runs/usage.ts';
 import type { Warning } from '../../entities/ground/warning.ts';
 import { type EncoderContext, shownWarnings, type WireReply } from '../ground/encoder.ts';
 import { listOfItems, type StoredItems } from '../ground/envelopes.ts';
-import { flowStep, toWireFlowStep, selection, toWireSelection } from '../ground/run-parts.ts';
+import { flowStep, selection, toWireFlowStep, toWireSelection } from '../ground/run-parts.ts';
 import {
   behaves,
   component,
@@ -23,7 +23,7 @@ import {
 } from '../ground/schema.ts';
 import { toErrorKind } from './errors.ts';
 import { compactionItem, inputItem, inputMessage, storedItem } from './items.ts';
-import { isAdded, toWireItem, outputItem } from './output-items.ts';
+import { isAdded, outputItem, toWireItem } from './output-items.ts';
 import { type ReadInput, responseReasoning, responseText } from './request.ts';
 import { responseTool, responseToolChoice } from './tools.ts';
 

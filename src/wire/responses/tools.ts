@@ -139,7 +139,8 @@ const fileSearch = {
   ranking_options: record('How results are ranked: `score_threshold`.').nullish(),
 };
 /** A number whose upper bound is a setting: its tool checks it, and names both bounds. */
-const boundedInteger = (description: string, minimum: number) => z.int('must be an integer').meta({ description, minimum }).nullish();
+const boundedInteger = (description: string, minimum: number) =>
+  z.int('must be an integer').meta({ description, minimum }).nullish();
 const deepResearch = {
   budget: object('What it may spend.', {
     subagents: boundedInteger('Most subagents: 1 to 5.', 1),

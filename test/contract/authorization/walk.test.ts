@@ -64,7 +64,7 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'IntegrationEntryEdge',
   ],
   'the server of an agent shows it, and none answers here: test/api/agents/tools/tool-trials.test.ts': ['McpOfferedTool'],
-  'this service has no model for embeddings: test/api/knowledge/search/meaning.test.ts': ['SourceVectors'],
+  'this service has no model for embeddings: test/api/knowledge/search/embeddings.test.ts': ['SourceVectors'],
 };
 
 const ofAgent = ['instructions', 'flow', 'tool', 'agentName'] as const;

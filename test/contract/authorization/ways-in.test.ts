@@ -18,16 +18,16 @@ const vendor = createServer((req, res) => {
   res.end(JSON.stringify(req.url?.startsWith('/drive') === true ? account : { access_token: 'a', expires_in: 3600 }));
 });
 await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
-const vendorUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+const serviceUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
 const { service, make, upstream } = await withService('model', {
   env: {
     ...{
       GOOGLE_CLIENT_ID: 'id',
       GOOGLE_CLIENT_SECRET: 'secret',
-      GOOGLE_API_URL: vendorUrl,
-      GOOGLE_TOKEN_URL: `${vendorUrl}/token`,
+      GOOGLE_API_URL: serviceUrl,
+      GOOGLE_TOKEN_URL: `${serviceUrl}/token`,
     },
-    GOOGLE_AUTHORIZE_URL: `${vendorUrl}/authorize`,
+    GOOGLE_AUTHORIZE_URL: `${serviceUrl}/authorize`,
   },
 });
 const model = 'openai/test-model';

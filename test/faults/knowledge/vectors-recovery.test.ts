@@ -1,7 +1,7 @@
 import { afterAll, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
+import { startMeaningServer } from '../../support/knowledge/embedding-server.ts';
 import { addFile, indexed, longText } from '../../support/knowledge/knowledge.ts';
-import { startMeaningServer } from '../../support/knowledge/meaning-server.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { startService } from '../../support/service.ts';

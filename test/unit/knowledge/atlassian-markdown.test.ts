@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { adfMarkdown } from '../../../src/engine/knowledge/connectors/atlassian/adf/markdown.ts';
 import { readAdf } from '../../../src/engine/knowledge/connectors/atlassian/adf/node.ts';
-import { driveLinksIn } from '../../../src/engine/knowledge/connectors/wiki/drive-files.ts';
-import { pageMarkdown } from '../../../src/engine/knowledge/connectors/wiki/page-markdown.ts';
+import { driveLinksIn } from '../../../src/engine/knowledge/connectors/confluence/drive-files.ts';
+import { pageMarkdown } from '../../../src/engine/knowledge/connectors/confluence/page-markdown.ts';
 
 const markdown = (...content: readonly object[]) => adfMarkdown(readAdf({ type: 'doc', version: 1, content }));
 const text = (words: string, ...marks: readonly object[]) => ({ type: 'text', text: words, marks });

@@ -9,9 +9,12 @@ const { literals, constructors } = patternsOf('src');
  * JavaScript reads them).
  */
 const made: readonly (readonly [file: string, examples: readonly RegExp[]])[] = [
-  ['src/engine/knowledge/connectors/wiki/drive-files.ts', [/https?:\/\/(?:a\/[^/"'\s<>]{1,100}\/)?d\/([A-Za-z0-9_-]{10,100})/]],
   [
-    'src/engine/knowledge/connectors/wiki/drive-files.ts',
+    'src/engine/knowledge/connectors/confluence/drive-files.ts',
+    [/https?:\/\/(?:a\/[^/"'\s<>]{1,100}\/)?d\/([A-Za-z0-9_-]{10,100})/],
+  ],
+  [
+    'src/engine/knowledge/connectors/confluence/drive-files.ts',
     [/(?:open|uc)\?(?:[^"'\s<>]{0,200}?(?:&amp;|&))?id=([A-Za-z0-9_-]{10,100})/],
   ],
   ['src/engine/tools/json-schema/linear-pattern.ts', []],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RunOutput } from '../../../src/engine/runs/output/output.ts';
-import { masker, createRunMask } from '../../../src/engine/tools/secrets/masking.ts';
+import { createRunMask, masker } from '../../../src/engine/tools/secrets/masking.ts';
 import type { RunEvent } from '../../../src/entities/conversations/runs/event.ts';
 
 const secrets = { A: 'abcd', B: 'abcdefgh', C: 'cdab', D: 'sk-17/ö"x', E: 'aaaaaaab' };

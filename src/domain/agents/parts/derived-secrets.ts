@@ -48,7 +48,17 @@ export async function derivedSecrets(
   for (const { key, value, secretType, path } of secretMatches) {
     const id = secretsByKey.get(key)?.id ?? deps.newId('agentSecret');
     const sealedValue = await deps.storage.vault.seal({ orgId: agent.orgId, table: secretTable, rowId: id }, value);
-    rows.push(row(deps, agent, { id, key, secretType, sealed: sealedValue, description: `Found in ${path}`, origins, givenByUserId: userId }));
+    rows.push(
+      row(deps, agent, {
+        id,
+        key,
+        secretType,
+        sealed: sealedValue,
+        description: `Found in ${path}`,
+        origins,
+        givenByUserId: userId,
+      }),
+    );
   }
   for (const key of secretKeysIn(data)) {
     if (secretsByKey.has(key) || rows.some((one) => one.key === key)) continue;

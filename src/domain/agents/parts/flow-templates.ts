@@ -15,7 +15,8 @@ export interface FlowNames {
 /** Refuses names that the texts of a step cannot have, each with its member. */
 export function checkTemplates(at: string, step: JsonObject, flowNames: FlowNames, faults: Faults): void {
   for (const [member, value] of Object.entries(step)) {
-    if (['query', 'text', 'prompt', 'arguments', 'condition'].includes(member)) check(`${at}.${member}`, value, flowNames, faults);
+    if (['query', 'text', 'prompt', 'arguments', 'condition'].includes(member))
+      check(`${at}.${member}`, value, flowNames, faults);
   }
 }
 

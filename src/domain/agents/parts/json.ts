@@ -61,7 +61,13 @@ const shownNameChars = 100;
  *
  * @param owner  what the members belong to, for the message: `the data of API_FUNCTION`.
  */
-export function checkMembers(param: string, owner: string, jsonObject: JsonObject, memberNames: readonly string[], faults: Faults): void {
+export function checkMembers(
+  param: string,
+  owner: string,
+  jsonObject: JsonObject,
+  memberNames: readonly string[],
+  faults: Faults,
+): void {
   for (const name of Object.keys(jsonObject)) {
     // A name that is a secret itself is not repeated: it has a fault of its own.
     if (memberNames.includes(name) || secretForms.some((form) => name.search(form) >= 0)) continue;

@@ -71,5 +71,7 @@ function listed(names: readonly string[]): string {
   const visibleNames = names.slice(0, namesShownMax);
   const rest = names.length - visibleNames.length;
   if (rest > 0) return `${visibleNames.join(', ')} and ${rest} more`;
-  return visibleNames.length === 1 ? (visibleNames[0] ?? '') : `${visibleNames.slice(0, -1).join(', ')} and ${visibleNames.at(-1)}`;
+  return visibleNames.length === 1
+    ? (visibleNames[0] ?? '')
+    : `${visibleNames.slice(0, -1).join(', ')} and ${visibleNames.at(-1)}`;
 }

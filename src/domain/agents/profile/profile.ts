@@ -7,7 +7,7 @@ import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent, toViewer, visibleDataSources } from '../../ground/access/access.ts';
 import { chargeTo } from '../../ground/charges.ts';
-import { getAgent, findModelId } from '../agents.ts';
+import { findModelId, getAgent } from '../agents.ts';
 import { draftProfile, type ProfileFacts } from './draft.ts';
 import { profileSchema, readProfileReply } from './reply.ts';
 

@@ -2,7 +2,7 @@ import type { ModelTool } from '../../../engine/models/port.ts';
 import { serverNameIn } from '../../../engine/tools/mcp/request-secrets.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
-import { type EnabledTool, toolTypeNames, findToolType } from '../../../entities/conversations/runs/tool.ts';
+import { type EnabledTool, findToolType, toolTypeNames } from '../../../entities/conversations/runs/tool.ts';
 import type { FaultNotes } from '../../../entities/ground/fault-notes.ts';
 import { isObject, readElements } from '../../../lib/json/json.ts';
 import { readWire } from '../../../wire/ground/read.ts';

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { visibleChats } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { admitAnswerer, plainRequest } from '../runs/plan.ts';
-import { firstEvents, findVisibleQuestion } from '../runs/thread.ts';
+import { findVisibleQuestion, firstEvents } from '../runs/thread.ts';
 import { getOwnChat, missingMessage, runActive } from './chats.ts';
 import type { SendMessageInput } from './message-input.ts';
 import { agentOfChat, type BegunRun, modelFor, newRun, planMessage, prepareMessage, startTurn } from './messages.ts';

@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
 import { chargeTo } from '../../ground/charges.ts';
 import { agentsOfChats, getChat, getOwnChat, missingChat, runActive } from './chats.ts';
-import { listFailures, toJson, toMarkdown, readTranscripts } from './transcripts.ts';
+import { listFailures, readTranscripts, toJson, toMarkdown } from './transcripts.ts';
 
 export const chatExportFormats = ['markdown', 'json'] as const;
 export type ChatExportFormat = (typeof chatExportFormats)[number];

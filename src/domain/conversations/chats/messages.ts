@@ -17,7 +17,7 @@ import { answersOfOutputs, settleApprovals } from '../runs/approvals.ts';
 import { showsSteps } from '../runs/options.ts';
 import { type AdmittedAnswerer, admitAnswerer, planRun, type RunRequest } from '../runs/plan.ts';
 import { getRun } from '../runs/runs.ts';
-import { toChatName, firstEvents, findHolder, queueFull, startPlaced } from '../runs/thread.ts';
+import { findHolder, firstEvents, queueFull, startPlaced, toChatName } from '../runs/thread.ts';
 import { getOwnChat, missingChat, missingMessage, runActive } from './chats.ts';
 import {
   type ReadMessage,
@@ -51,7 +51,14 @@ export async function sendMessage(
   isWhole = false,
 ): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
-  const { run, said: userMessage, secrets, warnings, chatMode, batchKey } = await prepareMessage(deps, caller, chat, input, isWhole);
+  const {
+    run,
+    said: userMessage,
+    secrets,
+    warnings,
+    chatMode,
+    batchKey,
+  } = await prepareMessage(deps, caller, chat, input, isWhole);
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [userMessage], items: [], previousId: null },
     approvalIds: [],

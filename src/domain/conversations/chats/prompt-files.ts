@@ -66,7 +66,11 @@ function asItIs(part: PromptPart): ContextPart {
 }
 
 /** The files of the parts, in one statement. A record without content and another chat's file give the same error as a missing file. */
-async function loadFiles(deps: Deps, chat: Pick<Chat, 'id'>, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
+async function loadFiles(
+  deps: Deps,
+  chat: Pick<Chat, 'id'>,
+  parts: readonly PromptPart[],
+): Promise<ReadonlyMap<string, ChatFile>> {
   const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
   const chatFiles = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
   const files = new Map(chatFiles.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));

@@ -1,7 +1,7 @@
 import { isInline } from '../../../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../../../engine/models/port.ts';
 import type { Thought } from '../../../entities/conversations/runs/thought.ts';
-import { isObject, readElements, membersOf } from '../../../lib/json/json.ts';
+import { isObject, membersOf, readElements } from '../../../lib/json/json.ts';
 import { contentPart } from '../../../wire/completions/request.ts';
 import { readWire } from '../../../wire/ground/read.ts';
 import { readThought } from '../../../wire/ground/thoughts.ts';
@@ -60,7 +60,12 @@ export function findQuestion(messages: readonly ModelMessage[]): string {
   return typeof last.content === 'string' ? last.content : joinText(last.content);
 }
 
-function readMessage(message: CompletionMessageInput, at: string, requestParts: RequestPart[], faults: Faults): readonly ModelMessage[] {
+function readMessage(
+  message: CompletionMessageInput,
+  at: string,
+  requestParts: RequestPart[],
+  faults: Faults,
+): readonly ModelMessage[] {
   switch (message.role) {
     case 'system':
     case 'developer':

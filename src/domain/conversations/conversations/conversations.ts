@@ -3,7 +3,7 @@ import { type Chat, type Conversation, type NewMessage, newMessageDefaults } fro
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
-import { type ListPage, type ListRequest, toListPage, readPageSize } from '../../../entities/ground/page.ts';
+import { type ListPage, type ListRequest, readPageSize, toListPage } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { ConversationChange } from '../../../storage/conversations/chats/conversations.ts';
 import type { Deps } from '../../deps.ts';
@@ -105,7 +105,9 @@ export async function listConversationItems(
     // Each message has an item at least: one more than asked for, and that of `after`.
     const page = { from: ordinal, limit: most + 2, order: direction };
     const { rows, foundCount } = await deps.storage.conversations.messages(id, page);
-    const conversationItems = rows.flatMap((message) => (direction === 'asc' ? toConversationItems(message) : toConversationItems(message).toReversed()));
+    const conversationItems = rows.flatMap((message) =>
+      direction === 'asc' ? toConversationItems(message) : toConversationItems(message).toReversed(),
+    );
     const items = conversationItems.slice(conversationItems.findIndex((item) => item.id === after) + 1);
     return { items, hasMore: items.length > most || foundCount > rows.length };
   };

@@ -21,7 +21,9 @@ export function toConversationItems(message: ChatMessage): readonly Conversation
   const createItem = (wire: WireObject): ConversationItem => ({ id, messageId: id, wire: { id, ...wire } });
   switch (role) {
     case 'tool':
-      return [createItem({ type: 'function_call_output', status: toolStatus ?? 'success', call_id: toolCallId, output: content })];
+      return [
+        createItem({ type: 'function_call_output', status: toolStatus ?? 'success', call_id: toolCallId, output: content }),
+      ];
     case 'assistant': {
       const text = { type: 'message', status, role, content: [textPart(content, citations ?? [])] };
       const calls = (toolCalls ?? []).map((call, index): ConversationItem => {

@@ -5,10 +5,10 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import {
   type ListPage,
   type ListRequest,
-  toListPage,
   type Page,
   type PageRequest,
   readPageSize,
+  toListPage,
 } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';

@@ -35,7 +35,10 @@ export interface ExpiryInput {
 }
 
 /** @returns the seconds; undefined for a file that does not expire. */
-export function readExpiry({ anchor, seconds, params, shown: paramNames = params }: ExpiryInput, faults: Faults): number | undefined {
+export function readExpiry(
+  { anchor, seconds, params, shown: paramNames = params }: ExpiryInput,
+  faults: Faults,
+): number | undefined {
   const { min, max } = expirySeconds;
   if ((anchor ?? null) === null && (seconds ?? null) === null) return undefined;
   if (anchor !== 'created_at') faults.add(params.anchor, `${paramNames.anchor} must be created_at`);

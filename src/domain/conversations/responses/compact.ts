@@ -64,7 +64,9 @@ export async function compactResponse(
   const run = await finishedRun(deps.runs.runStateless(plan, signal));
   const notes = readAnswerText(run.output);
   if (notes.trim() === '') throw new DomainError('UPSTREAM_ERROR', 'The model wrote no notes');
-  const userMessages = [...history, ...inputMessages].filter(({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '');
+  const userMessages = [...history, ...inputMessages].filter(
+    ({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '',
+  );
   return {
     id,
     createdAt: Math.floor(deps.now().getTime() / 1000),

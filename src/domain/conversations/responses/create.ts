@@ -6,7 +6,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { admitAnswerer, answererNamed } from '../runs/plan.ts';
-import { firstEvents, findHolder, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
+import { findHolder, firstEvents, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
 import { type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 import { findPlace, historyOfPlace } from './place.ts';

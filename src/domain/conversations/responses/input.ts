@@ -104,7 +104,12 @@ export function readResponse(
     threadMode,
     chatMode,
     input,
-    echo: { format: formatEcho, tools: tools.written.map(shownTool), toolChoice: shownChoice(responseInput.toolChoice), metadata },
+    echo: {
+      format: formatEcho,
+      tools: tools.written.map(shownTool),
+      toolChoice: shownChoice(responseInput.toolChoice),
+      metadata,
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import type { Run, RunState } from '../../../entities/conversations/runs/run.ts'
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
-import { type ListPage, type ListRequest, toListPage, readPageSize } from '../../../entities/ground/page.ts';
+import { type ListPage, type ListRequest, readPageSize, toListPage } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { missingModel } from '../../agents/models.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';

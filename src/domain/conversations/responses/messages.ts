@@ -11,11 +11,11 @@ import {
 import type { ResponseItem, WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { Thought } from '../../../entities/conversations/runs/thought.ts';
 import { ownServerLabel } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, readElements, membersOf, readString } from '../../../lib/json/json.ts';
+import { isObject, membersOf, readElements, readString } from '../../../lib/json/json.ts';
 import { storableJson, storableText } from '../../../lib/text/text.ts';
 import { readThought } from '../../../wire/ground/thoughts.ts';
 import type { ContextPart } from '../../ground/attachments/attachments.ts';
-import { toCallRecord, outputsAfterApproval } from './tool-items.ts';
+import { outputsAfterApproval, toCallRecord } from './tool-items.ts';
 
 interface MessageBasics {
   readonly runId: string | null;
@@ -34,7 +34,11 @@ type GivenParts = (part: WireObject) => ContextPart | undefined;
  *
  * @param given  the content that was read for a part: the text of a file, or an image.
  */
-export function messagesOfItems(items: readonly ResponseItem[], basics: MessageBasics, contextParts: GivenParts): readonly NewMessage[] {
+export function messagesOfItems(
+  items: readonly ResponseItem[],
+  basics: MessageBasics,
+  contextParts: GivenParts,
+): readonly NewMessage[] {
   const writer = new MessageWriter(items, basics, contextParts);
   for (const item of inOrder(items)) writer.add(item);
   return writer.messages;
@@ -224,7 +228,12 @@ function toMessage(item: WireObject, read: GivenParts): Partial<NewMessage> {
     parts: isPlain ? null : visibleParts.map((part) => promptPart(part)),
     context: isPlain
       ? null
-      : [{ role: 'user', content: contextParts.every(({ type }) => type === 'text') ? joinText(contextParts) : contextParts } as ModelMessage],
+      : [
+          {
+            role: 'user',
+            content: contextParts.every(({ type }) => type === 'text') ? joinText(contextParts) : contextParts,
+          } as ModelMessage,
+        ],
     isHidden: visibleParts.length === 0,
   };
 }
@@ -236,7 +245,8 @@ function modelPart(part: WireObject, contextParts: GivenParts): ContextPart {
     const detail = part.detail === 'low' || part.detail === 'high' ? part.detail : undefined;
     return { type: 'image', url: String(part.image_url), ...(detail === undefined ? {} : { detail }) };
   }
-  const partText = part.type === 'output_file' ? `[file ${String(part.filename ?? part.file_id ?? '')}]` : String(part.text ?? '');
+  const partText =
+    part.type === 'output_file' ? `[file ${String(part.filename ?? part.file_id ?? '')}]` : String(part.text ?? '');
   return { type: 'text', text: storable(partText) };
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../../ground/attachments/attachments.ts';
 import { requireOwnFiles } from '../../ground/attachments/own-files.ts';
 import { Faults } from '../../ground/faults.ts';
-import { type ApprovalAnswer, toApproval, type SettledApprovals, settleApprovals } from '../runs/approvals.ts';
+import { type ApprovalAnswer, type SettledApprovals, settleApprovals, toApproval } from '../runs/approvals.ts';
 import type { RequestItem } from './items.ts';
 import { findAnsweredId, findCallId, messagesOfItems } from './messages.ts';
 import type { ResponseRequest } from './request.ts';
@@ -47,7 +47,9 @@ export async function resolveItems(
   owner: ResponseOwner,
   requestItems: readonly RequestItem[],
 ): Promise<readonly ResponseItem[]> {
-  const referenceIds = requestItems.flatMap(({ item }) => (item.type === 'item_reference' || isBareThought(item) ? [String(item.id)] : []));
+  const referenceIds = requestItems.flatMap(({ item }) =>
+    item.type === 'item_reference' || isBareThought(item) ? [String(item.id)] : [],
+  );
   const matchesById = await deps.storage.responses.findItems(referenceIds, owner);
   const faults = new Faults();
   const items = requestItems.flatMap(({ item, at }): ResponseItem[] => {
@@ -60,7 +62,12 @@ export async function resolveItems(
       faults.add(`${at}.id`, `${at}.id names no item of yours`);
       return [];
     }
-    return [{ itemId: itemMatch.itemId, item: itemMatch.direction === 'input' ? itemMatch.item : toWireItem(itemMatch.item, itemIncludes) }];
+    return [
+      {
+        itemId: itemMatch.itemId,
+        item: itemMatch.direction === 'input' ? itemMatch.item : toWireItem(itemMatch.item, itemIncludes),
+      },
+    ];
   });
   faults.throwIfAny();
   return withOwnIds(deps, items);
@@ -172,7 +179,9 @@ export async function toMessages(
 ): Promise<readonly NewMessage[]> {
   const parts = items.flatMap(({ item }, index) => unreadParts(item, `${member}[${index}]`));
   requireAttachmentCount(member, parts.length);
-  const fileReferences = parts.flatMap(({ part, param }) => (typeof part.file_id === 'string' ? [{ id: part.file_id, param }] : []));
+  const fileReferences = parts.flatMap(({ part, param }) =>
+    typeof part.file_id === 'string' ? [{ id: part.file_id, param }] : [],
+  );
   const files = await requireOwnFiles(deps, caller, fileReferences);
   const sources = parts.map((part) => toAttachmentSource(part, files));
   const read = await readAttachments(deps, sources, { owner: caller, model, tokensMax }, signal);

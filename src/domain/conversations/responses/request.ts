@@ -17,7 +17,7 @@ import { toModelParameters } from '../../agents/options.ts';
 import type { Deps } from '../../deps.ts';
 import { chargeTo } from '../../ground/charges.ts';
 import { type AdmittedAnswerer, type Answerer, planRun } from '../runs/plan.ts';
-import { toChatName, findVisibleQuestion } from '../runs/thread.ts';
+import { findVisibleQuestion, toChatName } from '../runs/thread.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
 import type { Place } from './place.ts';

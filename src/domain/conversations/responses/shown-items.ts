@@ -2,7 +2,7 @@ import { type ToolOutputStatus, toolOutputStatuses } from '../../../entities/con
 import type { CallResult, ItemStatus, RunItem, ServerCallItem } from '../../../entities/conversations/runs/event.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { CallForm, ListedTool } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, readElements, membersOf, readString } from '../../../lib/json/json.ts';
+import { isObject, membersOf, readElements, readString } from '../../../lib/json/json.ts';
 
 /** An item that a request gave, or that stands in a conversation. */
 export type GivenItem =
@@ -109,7 +109,15 @@ function hostedCall(item: WireObject): ServerCallItem | undefined {
   const error = readError(item.error);
   const result: CallResult = { output: readText(item.output), error };
   return {
-    ...{ type: 'server_tool_call', id, status: readStatus(item.status), callId: id, name, arguments: readText(item.arguments), form },
+    ...{
+      type: 'server_tool_call',
+      id,
+      status: readStatus(item.status),
+      callId: id,
+      name,
+      arguments: readText(item.arguments),
+      form,
+    },
     ...(item.output === undefined && error === null ? {} : { result }),
   };
 }

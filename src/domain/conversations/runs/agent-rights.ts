@@ -28,7 +28,9 @@ export async function rightsOfAgent(deps: RightsDeps, run: AskingRun, agentId: s
     orgId,
     owner: isMember ? { orgId, userId } : undefined,
     readableSources: visibleDataSources(toOwner(agent)),
-    memories: findLeastGrant(foreign.map((one) => (isApprovedAtHome(one, run) ? 'write' : (grants.get(one.id)?.memories ?? 'none')))),
+    memories: findLeastGrant(
+      foreign.map((one) => (isApprovedAtHome(one, run) ? 'write' : (grants.get(one.id)?.memories ?? 'none'))),
+    ),
     connectionIds: common(foreign.map(({ id }) => grants.get(id)?.connectionIds ?? [])),
   };
 }

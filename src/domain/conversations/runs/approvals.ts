@@ -90,7 +90,9 @@ function findFault({ parameters }: StoredApproval, json: string): string | undef
 export function toApproval(status: ToolOutputStatus, output: string): Approval {
   if (status !== 'success') return { approves: false };
   const outputValue = parsed(output);
-  return isObject(outputValue) && Object.keys(outputValue).length > 0 ? { approves: true, arguments: output } : { approves: true };
+  return isObject(outputValue) && Object.keys(outputValue).length > 0
+    ? { approves: true, arguments: output }
+    : { approves: true };
 }
 
 /** The answers among the outputs of a message's calls. */

@@ -107,7 +107,8 @@ async function overridden(
   const mayForce = force === true && isWhole;
   if (!flow.enabled && !mayForce) throw missing(`${at}.id`, `${at}.id names a flow that is not enabled; ${howToForce}`);
   const active = flow.versions.find((one) => one.active);
-  const flowVersion = version === undefined ? (active ?? (mayForce ? flow.versions.at(-1) : undefined)) : findVersion(flow, version);
+  const flowVersion =
+    version === undefined ? (active ?? (mayForce ? flow.versions.at(-1) : undefined)) : findVersion(flow, version);
   if (flowVersion === undefined) {
     const reason = version === undefined ? `the flow has no active version; ${howToForce}` : `the flow has no version ${version}`;
     throw missing(`${at}.version`, `${at}.version: ${reason}`);

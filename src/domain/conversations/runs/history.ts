@@ -107,7 +107,10 @@ export async function loadNarrowing(deps: Deps, caller: Caller, reach: RunReach,
   }
   const filterInput = { agentId, userId, keyId, modelId, status, kind, since, until, feedback };
   const filterEntries = Object.entries(filterInput).filter(([, value]) => value !== undefined && value !== null);
-  return { ...Object.fromEntries(filterEntries), ...(words === '' ? {} : { search: await searchFor(deps, caller, reach, words) }) };
+  return {
+    ...Object.fromEntries(filterEntries),
+    ...(words === '' ? {} : { search: await searchFor(deps, caller, reach, words) }),
+  };
 }
 
 const nothing: RunSearch = { runIds: [], agentIds: [], modelIds: [], userIds: [], keyIds: [], chatIds: [] };

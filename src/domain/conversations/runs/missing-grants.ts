@@ -9,7 +9,7 @@ import { agentForRun } from '../../agents/agents.ts';
 import { toToolKey } from '../../agents/tools/service-tools.ts';
 import type { Deps } from '../../deps.ts';
 import { chargeTo } from '../../ground/charges.ts';
-import { askableFor, toMember, rightsOfAgent } from './agent-rights.ts';
+import { askableFor, rightsOfAgent, toMember } from './agent-rights.ts';
 
 /**
  * What standing tools of an agent would open of the caller, and may not: each warning names the grant that would allow it. Tools that the request

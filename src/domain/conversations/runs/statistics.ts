@@ -3,7 +3,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { isAdministrator } from '../../ground/access/access.ts';
-import { loadNarrowing, type RunFilterInput, loadReach } from './history.ts';
+import { loadNarrowing, loadReach, type RunFilterInput } from './history.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -33,7 +33,9 @@ export async function listRunSteps(
   ]);
   return runs.map((run) => {
     const steps =
-      logs?.has(run.id) === true ? workInLog(logs.get(run.id) ?? [], deps.models.priceOf).steps : listSteps(run, storedSteps.get(run.id));
+      logs?.has(run.id) === true
+        ? workInLog(logs.get(run.id) ?? [], deps.models.priceOf).steps
+        : listSteps(run, storedSteps.get(run.id));
     const beganMs = (run.startedAt ?? run.createdAt).getTime();
     return steps
       .filter(({ type }) => showing.has(run.id) || (type !== 'retrieval' && type !== 'flow'))

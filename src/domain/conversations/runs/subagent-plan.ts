@@ -27,7 +27,11 @@ function planSubagent(deps: PlanDeps, agent: RunnableAgent, charge: Charge, ques
   const subject = { question, date: deps.now(), inputTokensMax };
   const storedRequest = planRun(deps, toMember(charge), plainRequest, answerer, subject);
   // Whoever reads the run that asks sees what that run shows.
-  const { hidesSteps: _steps, hidesOutputs: _outputs, ...own } = withMessages(storedRequest, [{ role: 'user', content: question }]);
+  const {
+    hidesSteps: _steps,
+    hidesOutputs: _outputs,
+    ...own
+  } = withMessages(storedRequest, [{ role: 'user', content: question }]);
   return {
     ...own,
     modelId: findModelId(deps, agent),

@@ -35,7 +35,9 @@ export async function askableAgents(
   ofAgent: string | undefined,
 ): Promise<readonly AskableAgent[]> {
   const member = toMember(run.charge);
-  const availableAgents = (await Promise.all(agentIds.map((id) => findFor(deps, member, id)))).filter((agent) => agent !== undefined);
+  const availableAgents = (await Promise.all(agentIds.map((id) => findFor(deps, member, id)))).filter(
+    (agent) => agent !== undefined,
+  );
   const askable = ofAgent === undefined ? availableAgents : await askableFor(deps, run, ofAgent, availableAgents);
   return askable.map(({ id, name, description }) => ({ id, name, description }));
 }

@@ -2,7 +2,7 @@ import { callTool } from '../../../engine/runs/calls/call-tool.ts';
 import type { CallEnd } from '../../../engine/runs/calls/open-call.ts';
 import { openRunFiles } from '../../../engine/runs/calls/run-files.ts';
 import { apiTool } from '../../../engine/tools/agents/agent-tools.ts';
-import { readAllowedTools, openAgentServer } from '../../../engine/tools/mcp/agent-servers.ts';
+import { openAgentServer, readAllowedTools } from '../../../engine/tools/mcp/agent-servers.ts';
 import type { McpTools } from '../../../engine/tools/mcp/listing.ts';
 import { isAllowed } from '../../../engine/tools/mcp/tool-filter.ts';
 import type { CallPass, ServerTool } from '../../../engine/tools/server-tool.ts';

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleChats } from '../../ground/access/access.ts';
-import { loadNarrowing, type RunFilterInput, loadReach } from './history.ts';
+import { loadNarrowing, loadReach, type RunFilterInput } from './history.ts';
 import { readRuns } from './runs.ts';
 import { listPassages, runsThatShowSteps } from './steps.ts';
 

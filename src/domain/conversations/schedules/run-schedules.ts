@@ -8,7 +8,7 @@ import { ownChats } from '../../ground/access/access.ts';
 import { removeChat } from '../../ground/blobs.ts';
 import { Faults } from '../../ground/faults.ts';
 import { prepareMessage, type ThreadOfMessage } from '../chats/messages.ts';
-import { asVisible, firstEvents, findHolder, showsNewChats, startPlaced } from '../runs/thread.ts';
+import { asVisible, findHolder, firstEvents, showsNewChats, startPlaced } from '../runs/thread.ts';
 import { type Admitted, admitSchedule, takesAnswers } from './rights.ts';
 import { paused } from './schedules.ts';
 import { nextTime } from './times.ts';
@@ -124,13 +124,13 @@ async function begin(deps: Deps, { schedule, scheduleRun }: PendingRun, { caller
   faults.throwIfAny();
   const before = await chatThatGoesOn(deps, schedule);
   const thread = before ?? { id: deps.newId('chat'), agentId: agent.id, modelId: null, userInputs };
-  const { run, said: userMessage, secrets, warnings, chatMode } = await prepareMessage(
-    deps,
-    caller,
-    thread,
-    { prompt: schedule.prompt },
-    false,
-  );
+  const {
+    run,
+    said: userMessage,
+    secrets,
+    warnings,
+    chatMode,
+  } = await prepareMessage(deps, caller, thread, { prompt: schedule.prompt }, false);
   const chat = {
     ...{ id: thread.id, createdAt: run.createdAt, orgId: caller.orgId, userId: caller.userId, agentId: agent.id, userInputs },
     ...{ name: toChatName(schedule, scheduleRun), isVisibleToEditors: showsNewChats(agent, caller.orgId) },

@@ -62,16 +62,16 @@ export class Refusals {
       requestId: origin.requestId,
       address: origin.address ?? null,
     };
-    const tally = this.#byKey.get(keyId) ?? { entries: 0, surplus: 0, last: undefined };
-    this.#byKey.set(keyId, tally);
+    const counter = this.#byKey.get(keyId) ?? { entries: 0, surplus: 0, last: undefined };
+    this.#byKey.set(keyId, counter);
     const ofOrganization = this.#byOrganization.get(orgId) ?? 0;
-    if (tally.entries < perMinuteMax && ofOrganization < perMinuteMax * keysPerOrganization) {
-      tally.entries += 1;
+    if (counter.entries < perMinuteMax && ofOrganization < perMinuteMax * keysPerOrganization) {
+      counter.entries += 1;
       this.#byOrganization.set(orgId, ofOrganization + 1);
       batch.add(async () => [entry]);
     } else {
-      tally.surplus += 1;
-      tally.last = entry;
+      counter.surplus += 1;
+      counter.last = entry;
     }
   }
 

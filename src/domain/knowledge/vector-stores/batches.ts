@@ -60,9 +60,16 @@ export async function createFileBatch(
   const batch = { id, createdAt: deps.now(), dataSourceId: storeId };
   const filesMax = deps.settings.VECTOR_STORE_FILES_MAX;
   const add = async () => {
-    const addedBatch = await vectorStoreBatches.add(batch, copies, [...existingByFile.values()], filesMax, queueIndexing(deps, caller));
+    const addedBatch = await vectorStoreBatches.add(
+      batch,
+      copies,
+      [...existingByFile.values()],
+      filesMax,
+      queueIndexing(deps, caller),
+    );
     if (addedBatch.kind === 'full') throw tooManyFiles(deps);
-    if (addedBatch.kind === 'missing') throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
+    if (addedBatch.kind === 'missing')
+      throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
     for (const { fileId, attributes, hasAttributes } of batchFiles) {
       const itemId = existingByFile.get(fileId);
       if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);

@@ -26,7 +26,11 @@ const copiesAtOnce = 8;
  * @returns the files in order, still without rows: delete their blobs when those cannot be written.
  * @throws DomainError INVALID_VALUE naming each file that is none of the caller's; REQUEST_TOO_LARGE for more bytes than one request copies.
  */
-export async function makeCopies(deps: Deps, caller: Caller, fileRequests: readonly WantedFile[]): Promise<readonly NewStoreFile[]> {
+export async function makeCopies(
+  deps: Deps,
+  caller: Caller,
+  fileRequests: readonly WantedFile[],
+): Promise<readonly NewStoreFile[]> {
   const { storage, settings } = deps;
   const filesById = new Map(
     (

@@ -1,4 +1,4 @@
-import { type ListPage, type ListRequest, toListPage, readPageSize } from '../../../entities/ground/page.ts';
+import { type ListPage, type ListRequest, readPageSize, toListPage } from '../../../entities/ground/page.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';

@@ -64,7 +64,8 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
 /** A store that the caller may read, by the rules of data sources. @throws DomainError NOT_FOUND, also for another data source. */
 export async function getVectorStore(deps: Deps, caller: Caller, id: string): Promise<VectorStore> {
   const sourceId = toSourceId(id);
-  const vectorStore = sourceId === undefined ? undefined : await deps.storage.vectorStores.find(sourceId, visibleDataSources(caller));
+  const vectorStore =
+    sourceId === undefined ? undefined : await deps.storage.vectorStores.find(sourceId, visibleDataSources(caller));
   if (vectorStore === undefined) throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
   deps.audit.read(caller, 'dataSource', [vectorStore]);
   return vectorStore;

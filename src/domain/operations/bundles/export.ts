@@ -13,7 +13,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { DataSource, KnowledgeItem } from '../../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import { getAgent, findModelId } from '../../agents/agents.ts';
+import { findModelId, getAgent } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent, canExportAgent, visibleDataSources } from '../../ground/access/access.ts';
 import { portableData } from './portable-data.ts';
@@ -213,7 +213,8 @@ async function bundledDataSources(
   const requestedIds = (query.dataSourceIds ?? []).filter((id) => id !== '');
   if (query.includeDataSources === false && requestedIds.length === 0) return [];
   if (!caller.scopes.has('DATA_SOURCES:READ')) {
-    const param = requestedIds.length > 0 ? 'dataSourceIds' : query.includeDataSources === true ? 'includeDataSources' : undefined;
+    const param =
+      requestedIds.length > 0 ? 'dataSourceIds' : query.includeDataSources === true ? 'includeDataSources' : undefined;
     if (param === undefined) return [];
     throw new DomainError('INSUFFICIENT_SCOPE', 'Exporting data sources needs a key with the scope DATA_SOURCES:READ', { param });
   }
@@ -222,7 +223,8 @@ async function bundledDataSources(
   if (missing !== undefined) {
     throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });
   }
-  const chosenSources = requestedIds.length === 0 ? attachedSources : attachedSources.filter(({ id }) => requestedIds.includes(id));
+  const chosenSources =
+    requestedIds.length === 0 ? attachedSources : attachedSources.filter(({ id }) => requestedIds.includes(id));
   deps.audit.read(caller, 'dataSource', chosenSources);
   // The order must not depend on ids, which differ between installations.
   const sortedSources = sortedBy(chosenSources, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);

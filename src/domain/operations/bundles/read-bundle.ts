@@ -187,7 +187,8 @@ function readTools(toolInputs: NonNullable<BundleInput['tools']>, faults: Faults
     if (names.has(name)) faults.add(`${at}.name`, `${at}.name: another tool of the bundle has this name`);
     names.add(name);
     const isTaken = (key: string) =>
-      secretMatches.some((secret) => secret.key === key) || secretKeyLists.some((keys, other) => other !== index && keys.includes(key));
+      secretMatches.some((secret) => secret.key === key) ||
+      secretKeyLists.some((keys, other) => other !== index && keys.includes(key));
     const read = readToolData(`${at}.data`, { name, type, data }, isTaken, faults);
     secretMatches.push(...read.secrets);
     return { name, type, data: read.data };

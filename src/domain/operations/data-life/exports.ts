@@ -124,7 +124,8 @@ export async function expireExports(deps: Deps, signal: AbortSignal): Promise<vo
   const now = deps.now();
   const endTimes = { endedAt: now, expiresAt: new Date(now.getTime() + keptMs) };
   const failedCount = await deps.storage.dataExports.failAbandoned(new Date(now.getTime() - abandonedMs), endTimes);
-  if (failedCount > 0) deps.logger.error({ count: failedCount }, 'exports of data were given up after two days: their jobs failed');
+  if (failedCount > 0)
+    deps.logger.error({ count: failedCount }, 'exports of data were given up after two days: their jobs failed');
   for (const expiredExport of await deps.storage.dataExports.expired(now, expiredAtOnce)) {
     if (signal.aborted) return;
     await deps.storage.blobs.delete(exportBlobKey(expiredExport));

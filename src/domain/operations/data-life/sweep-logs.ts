@@ -32,7 +32,8 @@ export async function sweepLogs(
   const longest = own.isOfAll ? own.days : Math.max(own.days, days ?? Number.POSITIVE_INFINITY);
   // Only those who keep entries the longest can wait for the end of a month.
   const longestEnd = Number.isFinite(longest) ? await logSweeps.endOfRows(kind, daysAgo(deps, longest)) : undefined;
-  const findEnd = (periodDays: number) => (periodDays === longest && longestEnd !== undefined ? longestEnd : daysAgo(deps, periodDays));
+  const findEnd = (periodDays: number) =>
+    periodDays === longest && longestEnd !== undefined ? longestEnd : daysAgo(deps, periodDays);
   if (days !== undefined) {
     const rows = { orgId: undefined, before: findEnd(days) };
     const keptPlace = await logSweeps.findPlace(kind, deps.now());

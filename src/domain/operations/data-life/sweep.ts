@@ -2,7 +2,7 @@ import type { RetainedKind } from '../../../entities/operations/data-life/retent
 import { chatsPerBatch, type SweepPlace, type SweptBatch } from '../../../storage/operations/data-life/sweeps.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
-import { daysAgo, allDays, inBatches } from './batches.ts';
+import { allDays, daysAgo, inBatches } from './batches.ts';
 import { makeEventPartitions, sweepEvents } from './event-sweep.ts';
 import { sweepLogs } from './sweep-logs.ts';
 
@@ -41,7 +41,8 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
   while (!signal.aborted && (await sweeps.deletedChats(daysAgo(deps, remainsDays))) > 0);
   if (signal.aborted) return;
   deps.dataLife.sweptAt = deps.now();
-  if (Object.values(deletedCounts).some((count) => count > 0)) deps.logger.info({ deleted: deletedCounts }, 'old data was deleted');
+  if (Object.values(deletedCounts).some((count) => count > 0))
+    deps.logger.info({ deleted: deletedCounts }, 'old data was deleted');
 }
 
 /** Without its month, a row is written to the part of all others: the next sweep makes what could not be made now. */
@@ -56,7 +57,12 @@ interface OldRows {
   readonly before: Date;
 }
 
-async function findOldRows(deps: Deps, kind: 'runs' | 'chats', rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
+async function findOldRows(
+  deps: Deps,
+  kind: 'runs' | 'chats',
+  rows: OldRows,
+  after: SweepPlace | undefined,
+): Promise<SweptBatch> {
   const { sweeps, responses } = deps.storage;
   if (kind === 'chats') return oldChats(deps, rows, after);
   const { responses: storedResponses, ...batch } = await sweeps.runs(rows, after);

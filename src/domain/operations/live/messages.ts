@@ -79,7 +79,10 @@ class MessageWatch {
     // A message of a run has the time of its beginning, and is written at its end.
     const since = new Date(after.getTime() - this.#deps.settings.RUN_TIMEOUT_MS);
     const changedRows = rows.filter(({ updatedAt }) => updatedAt >= since).toReversed();
-    this.#replay = listChanges(new Map(changedRows.map(({ id, createdAt }) => [id, createdAt >= since ? 'created' : 'updated'])), now);
+    this.#replay = listChanges(
+      new Map(changedRows.map(({ id, createdAt }) => [id, createdAt >= since ? 'created' : 'updated'])),
+      now,
+    );
   }
 
   async *changes(): AsyncGenerator<Change, void, void> {

@@ -186,7 +186,8 @@ class Watch implements LiveListener {
     const changeKinds = new Map<string, ChangeKind>();
     if (things.size > 0) for (const [id, kind] of await this.#lookAt(things)) changeKinds.set(id, kind);
     // What one look found, the other knows already.
-    if (whole !== undefined) for (const [id, kind] of await this.#lookAtAll(whole)) if (!changeKinds.has(id)) changeKinds.set(id, kind);
+    if (whole !== undefined)
+      for (const [id, kind] of await this.#lookAtAll(whole)) if (!changeKinds.has(id)) changeKinds.set(id, kind);
     this.#toldUntil = now;
     return listChanges(changeKinds, now);
   }

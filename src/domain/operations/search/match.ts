@@ -15,7 +15,12 @@ export function presentMatch({ title, text }: Mention, query: string, words: rea
   const end = start + snippetChars;
   const snippet = `${start > 0 ? '…' : ''}${plain.slice(start, end).toWellFormed()}${end < plain.length ? '…' : ''}`;
   const titleHighlights = findSpans(title, words);
-  return { score: computeScore(title, query, words, titleHighlights), snippet, highlights: findSpans(snippet, words), titleHighlights };
+  return {
+    score: computeScore(title, query, words, titleHighlights),
+    snippet,
+    highlights: findSpans(snippet, words),
+    titleHighlights,
+  };
 }
 
 /** Where the words stand in a text, in any case; spans that meet are one. */

@@ -14,7 +14,7 @@ import { nameLengthMax } from '../administration.ts';
 import { membersMax } from '../groups.ts';
 import { toRelyingParty } from './passkeys.ts';
 import { isPasswordCorrect, readPassword } from './passwords.ts';
-import { type Browser, beginSession, findCaller, toOrigin, type SignedIn } from './sign-in.ts';
+import { type Browser, beginSession, findCaller, type SignedIn, toOrigin } from './sign-in.ts';
 import { requireOwnWays } from './ways.ts';
 
 /** What a person with an invitation gives besides it: a NAME and a new password or passkey, the PASSWORD of the account; or must SIGN_IN first; or NOTHING. */

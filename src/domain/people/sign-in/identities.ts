@@ -80,7 +80,10 @@ export async function admitPerson(
   };
   const { userId, orgId } = place;
   if (changes.length === 0)
-    await deps.storage.identities.update(linkedIdentity.id, { lastUsedAt: deps.now(), email: person.email ?? linkedIdentity.email });
+    await deps.storage.identities.update(linkedIdentity.id, {
+      lastUsedAt: deps.now(),
+      email: person.email ?? linkedIdentity.email,
+    });
   else {
     const call = { action: 'followProvider', ids: [userId], orgId, changes, ...origin };
     await withAuditEntry(deps, caller, call, (auditedCaller) =>

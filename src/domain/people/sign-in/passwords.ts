@@ -90,7 +90,8 @@ export async function findByPassword(
   const users = await deps.storage.passwords.findByEmail(email, usersMax);
   const candidates = users.length === 0 ? [undefined] : users;
   const knownPasswords: KnownPassword[] = [];
-  for (const user of candidates) if ((await deps.passwords.verify(password, user?.hash)) && user !== undefined) knownPasswords.push(user);
+  for (const user of candidates)
+    if ((await deps.passwords.verify(password, user?.hash)) && user !== undefined) knownPasswords.push(user);
   if (knownPasswords.length > 0) await attempts.succeed();
   return knownPasswords;
 }

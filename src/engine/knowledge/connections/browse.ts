@@ -1,10 +1,10 @@
 import type { Connection, ConnectionProvider } from '../../../entities/knowledge/connection.ts';
-import { browseDriveA } from '../connectors/drive-a/browse.ts';
-import { browseDriveB } from '../connectors/drive-b/browse.ts';
+import { browseWiki } from '../connectors/confluence/browse.ts';
 import { SourceError } from '../connectors/error.ts';
-import { browseRepoHost } from '../connectors/repo-host/browse.ts';
-import { browseTracker } from '../connectors/tracker/browse.ts';
-import { browseWiki } from '../connectors/wiki/browse.ts';
+import { browseRepoHost } from '../connectors/github/browse.ts';
+import { browseDriveA } from '../connectors/google-drive/browse.ts';
+import { browseTracker } from '../connectors/jira/browse.ts';
+import { browseDriveB } from '../connectors/onedrive/browse.ts';
 import type { BrowsePage, BrowseQuery, Browser, BrowseServices } from './browser.ts';
 
 const browsers: Readonly<Partial<Record<ConnectionProvider, Browser>>> = {

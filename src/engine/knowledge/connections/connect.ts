@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import type { ConnectionProvider, ConnectionSecrets, OauthProvider } from '../../../entities/knowledge/connection.ts';
-import { readElements, membersOf } from '../../../lib/json/json.ts';
+import { membersOf, readElements } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
 import { SourceError } from '../connectors/error.ts';
-import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';
+import type { ServiceClient, ServiceToken } from '../connectors/service-client/client.ts';
 import { type OauthService, oauthService } from './providers.ts';
 import { requestTokens } from './token-request.ts';
 
@@ -47,7 +47,7 @@ export function createConnecting({
   now,
 }: {
   readonly settings: Settings;
-  readonly vendors: VendorClient;
+  readonly vendors: ServiceClient;
   now(): Date;
 }): Connecting {
   return {
@@ -123,7 +123,7 @@ function userTokens(settings: Settings): OauthService {
   };
 }
 
-function bearer(accessToken: string): VendorToken {
+function bearer(accessToken: string): ServiceToken {
   return {
     // One token of one person: a pause of this account is nobody else's.
     account: randomUUID(),
@@ -139,8 +139,8 @@ function bearer(accessToken: string): VendorToken {
  */
 async function installationName(
   settings: Settings,
-  vendors: VendorClient,
-  token: VendorToken,
+  vendors: ServiceClient,
+  token: ServiceToken,
   installationId: number,
   signal: AbortSignal,
 ): Promise<string> {
@@ -149,7 +149,8 @@ async function installationName(
     const reply = membersOf(await vendors.json({ service: 'GitHub', url, token }, signal));
     const installations = readElements(reply.installations).map(membersOf);
     const installationRow = installations.find(({ id }) => id === installationId);
-    if (installationRow !== undefined) return String(membersOf(installationRow.account).login ?? `Installation ${installationId}`);
+    if (installationRow !== undefined)
+      return String(membersOf(installationRow.account).login ?? `Installation ${installationId}`);
     if (installations.length < 100) break;
   }
   throw new SourceError('FORBIDDEN', 'This installation is not among those of your account at GitHub.');
@@ -158,10 +159,10 @@ async function installationName(
 /** What the account is called, for people. */
 async function accountName(
   settings: Settings,
-  vendors: VendorClient,
+  vendors: ServiceClient,
   provider: OauthProvider,
   service: string,
-  token: VendorToken,
+  token: ServiceToken,
   signal: AbortSignal,
 ): Promise<string> {
   const ask = (url: string) => vendors.json({ service, url, token }, signal);

@@ -1,5 +1,5 @@
 import type { Connection } from '../../../entities/knowledge/connection.ts';
-import { type AtlassianSite, listOfSites, matchSite, productNames, loadSites } from '../connectors/atlassian/site.ts';
+import { type AtlassianSite, listOfSites, loadSites, matchSite, productNames } from '../connectors/atlassian/site.ts';
 import type { ConnectorServices } from '../connectors/connector.ts';
 import { SourceError } from '../connectors/error.ts';
 

@@ -7,9 +7,9 @@ import { membersOf } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { SourceError } from '../connectors/error.ts';
-import { slowDownMs } from '../connectors/repo-host/slow-down.ts';
-import type { VendorClient, VendorReply, VendorToken } from '../connectors/vendor/client.ts';
-import { vendorWords } from '../connectors/vendor/words.ts';
+import { slowDownMs } from '../connectors/github/slow-down.ts';
+import type { ServiceClient, ServiceReply, ServiceToken } from '../connectors/service-client/client.ts';
+import { serviceWords } from '../connectors/service-client/words.ts';
 
 /** Tokens of installations of the App at a repository host. */
 export interface InstallationTokens {
@@ -18,7 +18,7 @@ export interface InstallationTokens {
    *
    * @throws SourceError AUTH when the person has no such connection; CONFIGURATION when the App is not set up.
    */
-  open(installationId: number, owner: Pick<Connection, 'orgId' | 'ownerUserId'>): Promise<VendorToken>;
+  open(installationId: number, owner: Pick<Connection, 'orgId' | 'ownerUserId'>): Promise<ServiceToken>;
 }
 
 const marginMs = 60_000;
@@ -27,7 +27,7 @@ const badKey = 'GITHUB_APP_PRIVATE_KEY holds no private key in PEM, and names no
 export function createInstallationTokens(options: {
   readonly settings: Settings;
   readonly storage: Storage;
-  readonly vendors: VendorClient;
+  readonly vendors: ServiceClient;
   now(): Date;
 }): InstallationTokens {
   const { settings, storage, vendors, now } = options;
@@ -70,7 +70,7 @@ export function createInstallationTokens(options: {
 }
 
 /** What a refusal to give a token means. A 403 has many reasons: only one that names a suspension is one. */
-function refusal(reply: VendorReply): SourceError | undefined {
+function refusal(reply: ServiceReply): SourceError | undefined {
   if (reply.status === 401) {
     return new SourceError(
       'CONFIGURATION',
@@ -79,14 +79,14 @@ function refusal(reply: VendorReply): SourceError | undefined {
   }
   if (reply.status === 404) return new SourceError('AUTH', 'The App was uninstalled at the repository host: install it again.');
   if (reply.status !== 403 || slowDownMs(reply) !== undefined) return undefined;
-  if (/suspended/i.test(vendorWords(reply.body) ?? '')) {
+  if (/suspended/i.test(serviceWords(reply.body) ?? '')) {
     return new SourceError('AUTH', 'The installation of the App is suspended: allow it again at the repository host.');
   }
   return new SourceError('FORBIDDEN', 'The repository host gives the App no token for this installation.');
 }
 
 /** The App at the repository host. Its requests go through the client of all vendors. @throws SourceError CONFIGURATION */
-function appAuth(settings: Settings, vendors: VendorClient): ReturnType<typeof createAppAuth> {
+function appAuth(settings: Settings, vendors: ServiceClient): ReturnType<typeof createAppAuth> {
   const { GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: key, GITHUB_API_URL: baseUrl } = settings;
   if (appId === undefined || key === undefined) {
     throw new SourceError(

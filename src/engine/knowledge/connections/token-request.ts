@@ -2,8 +2,8 @@ import * as oauth from 'oauth4webapi';
 import type { ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
 import { membersOf } from '../../../lib/json/json.ts';
 import { SourceError } from '../connectors/error.ts';
-import type { VendorClient } from '../connectors/vendor/client.ts';
-import { withWords } from '../connectors/vendor/words.ts';
+import type { ServiceClient } from '../connectors/service-client/client.ts';
+import { withWords } from '../connectors/service-client/words.ts';
 import type { OauthService } from './providers.ts';
 
 export interface TokenGrant {
@@ -24,7 +24,7 @@ export type TokenProof =
  * @throws SourceError AUTH when the proof is refused; CONFIGURATION when this instance is not registered there, or wrongly.
  */
 export async function requestTokens(
-  vendors: VendorClient,
+  vendors: ServiceClient,
   service: OauthService,
   proof: TokenProof,
   now: Date,
@@ -53,7 +53,7 @@ export async function requestTokens(
 }
 
 async function requestGrant(
-  vendors: VendorClient,
+  vendors: ServiceClient,
   service: OauthService,
   { id, secret }: NonNullable<OauthService['client']>,
   proof: TokenProof,
@@ -91,7 +91,7 @@ async function requestGrant(
 
 /** A request of the library, by the client of all vendors, in the form that the service takes. @throws SourceError for a refusal. */
 async function send(
-  vendors: VendorClient,
+  vendors: ServiceClient,
   service: OauthService,
   url: string,
   form: URLSearchParams,

@@ -6,13 +6,13 @@ import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Lease } from '../../leases.ts';
 import { SourceError } from '../connectors/error.ts';
-import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';
+import type { ServiceClient, ServiceToken } from '../connectors/service-client/client.ts';
 import { oauthService } from './providers.ts';
 import { openSecrets, sealSecrets } from './secrets.ts';
 import { requestTokens } from './token-request.ts';
 
 /** A connection whose token can be used. */
-export interface OpenConnection extends VendorToken {
+export interface OpenConnection extends ServiceToken {
   readonly connection: Connection;
 }
 
@@ -28,7 +28,7 @@ export interface ConnectionTokens {
 export interface ConnectionTokensOptions {
   readonly settings: Settings;
   readonly storage: Storage;
-  readonly vendors: VendorClient;
+  readonly vendors: ServiceClient;
   readonly logger: Logger;
   now(): Date;
 }
@@ -128,7 +128,8 @@ class Renewed implements OpenConnection {
     if (currentConnection === undefined || secrets?.accessToken === undefined) {
       throw new SourceError('AUTH', 'The connection of this source was deleted: connect the account again.');
     }
-    if (currentConnection.needsReauthorization) throw new SourceError('AUTH', `The connection "${currentConnection.name}" has to be connected again.`);
+    if (currentConnection.needsReauthorization)
+      throw new SourceError('AUTH', `The connection "${currentConnection.name}" has to be connected again.`);
     this.connection = currentConnection;
     this.#accessToken = secrets.accessToken;
   }

@@ -5,7 +5,7 @@ import type { Settings } from '../../../settings.ts';
 import type { Egress } from '../../egress/egress.ts';
 import type { InstallationTokens } from '../connections/installations.ts';
 import type { ConnectionTokens } from '../connections/tokens.ts';
-import type { VendorClient } from './vendor/client.ts';
+import type { ServiceClient } from './service-client/client.ts';
 
 /** One document of a source, as a listing shows it. */
 export interface ListedItem {
@@ -125,7 +125,7 @@ export interface ConnectorServices {
   /** For addresses that users and other services name. */
   readonly egress: Egress;
   /** For addresses that the operator set. */
-  readonly vendors: VendorClient;
+  readonly vendors: ServiceClient;
   readonly tokens: ConnectionTokens;
   readonly installations: InstallationTokens;
   now(): Date;

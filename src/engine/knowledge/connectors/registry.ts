@@ -1,11 +1,11 @@
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
+import { createWiki } from './confluence/confluence.ts';
 import type { Connector } from './connector.ts';
-import { createDriveA } from './drive-a/drive-a.ts';
-import { createDriveB } from './drive-b/drive-b.ts';
-import { createRepoHost } from './repo-host/repo-host.ts';
-import { createTracker } from './tracker/tracker.ts';
+import { createRepoHost } from './github/github.ts';
+import { createDriveA } from './google-drive/google-drive.ts';
+import { createTracker } from './jira/jira.ts';
+import { createDriveB } from './onedrive/onedrive.ts';
 import { createWebConnector, type WebServices } from './web/web.ts';
-import { createWiki } from './wiki/wiki.ts';
 
 /** The connectors by the kind of their sources. */
 export type Connectors = Readonly<Record<ConnectedType, Connector>>;

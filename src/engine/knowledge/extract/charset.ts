@@ -56,7 +56,8 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 }
 
 function detectCharset(bytes: Uint8Array, declaredCharset: string | undefined): string {
-  if (declaredCharset !== undefined && iconv.encodingExists(declaredCharset) && !/^utf-?8$/i.test(declaredCharset)) return declaredCharset;
+  if (declaredCharset !== undefined && iconv.encodingExists(declaredCharset) && !/^utf-?8$/i.test(declaredCharset))
+    return declaredCharset;
   // A single invalid byte in UTF-8 text must not select another charset for all of it.
   const utf8 = new TextDecoder().decode(bytes.subarray(0, sampleBytes));
   let brokenCount = 0;

@@ -178,7 +178,9 @@ async function exchange<T>(child: ChildProcess, reading: Reading<T>, limits: Ext
     requireReadable(sizeBytes, limits);
     const whole: ReadRequest = { type: 'read', ...request, sizeBytes, textMaxChars: limits.textMaxChars };
     child.send(whole, () => undefined);
-    sendBytes('bytes' in content ? splitSlices(content.bytes) : streamParts(file, sizeBytes), sizeBytes, child).catch(completion.reject);
+    sendBytes('bytes' in content ? splitSlices(content.bytes) : streamParts(file, sizeBytes), sizeBytes, child).catch(
+      completion.reject,
+    );
     return await completion.promise;
   } finally {
     stopWatching();

@@ -18,8 +18,8 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import { holdLease, isLost } from '../../leases.ts';
 import { SourceError, unreadStatus } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
+import { embeddedText, hashOfText } from '../embeddings/passage-text.ts';
 import { ExtractError, type ExtractedDocument, type Extractor } from '../extract/extract.ts';
-import { embeddedText, hashOfText } from '../meaning/passage-text.ts';
 import { itemJobs } from '../queue.ts';
 import { indexChunks } from './index-chunks.ts';
 import { textSearchConfig } from './language.ts';
@@ -103,7 +103,10 @@ async function indexLeased(context: IndexContext, lease: IndexLease, signal: Abo
     return await cleanEnded(await runLeased(context, lease, AbortSignal.any([signal, hold.lost])));
   } catch (error) {
     if (isLost(error, hold)) return await notLost(error);
-    return await settleFailure(context, lease, error, signal).then((kind) => (kind === 'waits' ? kind : cleanEnded(kind)), notLost);
+    return await settleFailure(context, lease, error, signal).then(
+      (kind) => (kind === 'waits' ? kind : cleanEnded(kind)),
+      notLost,
+    );
   } finally {
     hold.stop();
   }

@@ -1,11 +1,11 @@
 import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
-import { queueEmbedding, registerVectorJobs, type VectorJobsContext } from '../meaning/vector-jobs.ts';
+import { queueEmbedding, registerVectorJobs, type VectorJobsContext } from '../embeddings/vector-jobs.ts';
 import { itemJobs, sourceJobs } from '../queue.ts';
 import { syncSource } from '../sync/sync-source.ts';
 import { type IndexContext, indexItem } from './index-item.ts';
 
-export interface IndexJobsContext extends Omit<IndexContext, 'owner'>, Pick<VectorJobsContext, 'meaning'> {
+export interface IndexJobsContext extends Omit<IndexContext, 'owner'>, Pick<VectorJobsContext, 'embeddings'> {
   readonly jobs: Jobs;
 }
 

@@ -190,7 +190,9 @@ export class Keeper {
         continue;
       }
       const place = parts.findIndex(({ item }) => item.id === last.itemId);
-      remainingParts = remainingParts.slice(place).map((part, index) => (index === 0 ? { ...part, fromOrdinal: last.ordinal + 1 } : part));
+      remainingParts = remainingParts
+        .slice(place)
+        .map((part, index) => (index === 0 ? { ...part, fromOrdinal: last.ordinal + 1 } : part));
     }
     return count;
   }

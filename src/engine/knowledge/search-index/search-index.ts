@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Tally } from '../../../lib/flow/tally.ts';
+import { Counter } from '../../../lib/flow/counter.ts';
 import { RecentValue } from '../../../lib/recent-value.ts';
 import type { ScoredId } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import type { OpenSearch } from '../../../storage/knowledge/search-index/opensearch/opensearch.ts';
@@ -41,7 +41,7 @@ const filteredMax = 5_000;
  * or cannot answer a question, the database answers. A search finds the same, only slower.
  */
 export class CopiedIndex implements SearchIndex {
-  readonly answers = new Tally<SearchAnswer>(searchAnswers);
+  readonly answers = new Counter<SearchAnswer>(searchAnswers);
   readonly #options: CopiedIndexOptions;
   readonly #alias: string;
   readonly #circuit: Circuit;

@@ -56,7 +56,9 @@ export function planCandidates(terms: readonly WeighedTerm[], collections: reado
   )
     return { ...plan, tiers: [[plan.keys]] };
   const most = Math.min(wordsMax, Math.max(wordsMin, Math.floor(keysMax / Math.max(1, collections.length))));
-  const questionCollections = collections.map((collection) => weightiest(terms, collection, most)).filter(({ words }) => words.length > 0);
+  const questionCollections = collections
+    .map((collection) => weightiest(terms, collection, most))
+    .filter(({ words }) => words.length > 0);
   const tiers = leastWeights(questionCollections, rowCount).map((least) => buildTier(questionCollections, least));
   return { ...plan, tiers: tiers.filter((tier) => tier.length > 0) };
 }

@@ -33,7 +33,9 @@ export async function explainPassages(
       const term = byKey.get(key);
       if (term === undefined) return [];
       const { origin, weight } = term;
-      return [{ word: chooseWord(term, spokenText), origin, weight, score: termScore(weight, count, length, plan.averageLength) }];
+      return [
+        { word: chooseWord(term, spokenText), origin, weight, score: termScore(weight, count, length, plan.averageLength) },
+      ];
     });
   return new Map(
     matches.map((passage) => {

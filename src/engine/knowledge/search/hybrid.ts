@@ -3,7 +3,7 @@ import type { NearestPlan } from '../../../storage/knowledge/embeddings/nearest.
 import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { createPostgresIndex } from '../../../storage/knowledge/search-index/postgres.ts';
 import type { SearchIndex } from '../../../storage/knowledge/search-index/search-index.ts';
-import { type Meaning, type QuestionVector, questionVectors } from '../meaning/meaning.ts';
+import { type Embeddings, type QuestionVector, questionVectors } from '../embeddings/embeddings.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';
 import { type FusedId, fuse } from './fuse.ts';
@@ -32,7 +32,7 @@ export interface HybridResult {
 export async function rankHybrid(
   ranking: ChunkRanking,
   index: SearchIndex | undefined,
-  meaning: Meaning,
+  embeddings: Embeddings,
   scope: AllowedSources,
   { text, context, charge }: AskedQuestion,
   limit: number,
@@ -44,11 +44,11 @@ export async function rankHybrid(
     isHybrid: false,
   });
   if (findsNothing(scope, text)) return { chunks: [], reason: null, isHybrid: false };
-  const { store } = meaning;
+  const { store } = embeddings;
   if (store === undefined) return byWords('no_extension');
   const spaces = await store.spaces.serving(scope.dataSourceIds);
   if (spaces.length === 0) return byWords('not_ready');
-  const asking = questionVectors(meaning, charge, spaces, inContext(text, context), signal);
+  const asking = questionVectors(embeddings, charge, spaces, inContext(text, context), signal);
   // Fails with the signal only, which the search says too.
   asking.catch(() => undefined);
   const { plan, allowedChunks } = await planWords(ranking, scope, text, legMax, context);
@@ -56,7 +56,7 @@ export async function rankHybrid(
   const indexHits = await (index ?? createPostgresIndex(ranking, store)).search({ words: plan, vectors: plans }, signal);
   const { vectors, reason } = await asking;
   const lists = [indexHits.words, ...indexHits.vectors];
-  const fusedIds = withBest(fuse(indexHits.words, indexHits.vectors, vectors.length === 0 ? 0 : meaning.weight), lists, limit);
+  const fusedIds = withBest(fuse(indexHits.words, indexHits.vectors, vectors.length === 0 ? 0 : embeddings.weight), lists, limit);
   const scores = new Map(fusedIds.map((entry) => [entry.id, entry]));
   const chunks = await ranking.read(
     scope,

@@ -26,7 +26,11 @@ const placesOfLeg = 2;
  *
  * @param ranked  best first; passages keep that order.
  */
-export function choosePassages(rankedChunks: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly PassageMatch[] {
+export function choosePassages(
+  rankedChunks: readonly RankedChunk[],
+  limits: PassageLimits,
+  urlOf: UrlOf,
+): readonly PassageMatch[] {
   const groups = [...Map.groupBy(rankedChunks, ({ contentHash }) => contentHash).values()];
   const best = bestOfLegs(groups, limits.passagesMax);
   const chosenChunks = new Map<readonly RankedChunk[], ChosenChunk>();

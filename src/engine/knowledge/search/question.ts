@@ -45,7 +45,9 @@ export async function planQuestion(
 ): Promise<QuestionPlan> {
   const terms = gather(askedTerms.terms);
   const knownTerms = terms.filter(({ df }) => df > 0);
-  const unknown = terms.filter(({ df, term, config }) => df === 0 && !knownTerms.some((other) => isSameWord(other, term, config)));
+  const unknown = terms.filter(
+    ({ df, term, config }) => df === 0 && !knownTerms.some((other) => isSameWord(other, term, config)),
+  );
   const weightedTerms = [
     ...knownTerms.map((term) => weigh(term, askedTerms.chunks)),
     ...(await neighbours(ranking, searchLimits.dataSourceIds, unknown, askedTerms.chunks)),

@@ -1,11 +1,11 @@
 import type { RerankReason } from '../../../entities/knowledge/retrieval.ts';
-import { readElements, membersOf } from '../../../lib/json/json.ts';
+import { membersOf, readElements } from '../../../lib/json/json.ts';
 import { withUserAgent } from '../../../lib/product.ts';
 import type { Settings } from '../../../settings.ts';
 import type { RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { createAgent } from '../../egress/dispatchers.ts';
 import { noProxies, type Proxies } from '../../egress/proxies.ts';
-import { embeddedText } from '../meaning/passage-text.ts';
+import { embeddedText } from '../embeddings/passage-text.ts';
 
 /** Sorts passages anew by a model that reads question and passage together. */
 export interface Reranker {
@@ -86,5 +86,8 @@ function sortByScore(scores: ReadonlyMap<number, number>, rankedChunks: readonly
     return { ...chunk, score: rerank ?? least, scores: { ...chunk.scores, rerank } };
   });
   const isScored = ({ scores: { rerank } }: RankedChunk) => rerank !== null;
-  return [...scoredChunks.filter(isScored).sort((a, b) => b.score - a.score), ...scoredChunks.filter((chunk) => !isScored(chunk))];
+  return [
+    ...scoredChunks.filter(isScored).sort((a, b) => b.score - a.score),
+    ...scoredChunks.filter((chunk) => !isScored(chunk)),
+  ];
 }

@@ -1,7 +1,7 @@
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import type { SearchIndex } from '../../../storage/knowledge/search-index/search-index.ts';
-import type { Meaning } from '../meaning/meaning.ts';
+import type { Embeddings } from '../embeddings/embeddings.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { inContext } from './follow-up.ts';
 import { rankHybrid } from './hybrid.ts';
@@ -16,7 +16,7 @@ export interface SearchContext {
   /** Undefined: the database answers. */
   readonly index?: SearchIndex | undefined;
   /** Undefined while EMBEDDING_MODEL is not set. */
-  readonly meaning: Meaning | undefined;
+  readonly embeddings: Embeddings | undefined;
   /** Undefined while RERANK_URL is not set. */
   readonly reranker: Reranker | undefined;
 }
@@ -42,7 +42,7 @@ const rankedPerPassage = 4;
  * @returns at most `limit`, best first. @throws the signal's reason; the database's errors.
  */
 export async function rankAll(
-  { ranking, index, meaning, reranker }: SearchContext,
+  { ranking, index, embeddings, reranker }: SearchContext,
   scope: AllowedSources,
   question: AskedQuestion,
   limit: number,
@@ -51,9 +51,9 @@ export async function rankAll(
   const { text, context } = question;
   const chunkLimit = reranker === undefined ? limit : Math.max(limit, rerankedMax);
   const { chunks, reason, isHybrid } =
-    meaning === undefined
+    embeddings === undefined
       ? { chunks: await rankByIndex(ranking, index, scope, question, chunkLimit, signal), reason: null, isHybrid: false }
-      : await rankHybrid(ranking, index, meaning, scope, question, chunkLimit, signal);
+      : await rankHybrid(ranking, index, embeddings, scope, question, chunkLimit, signal);
   signal.throwIfAborted();
   const rerankResult = await reranker?.rerank(inContext(text, context), chunks, signal);
   const retrieval: Retrieval = {

@@ -37,7 +37,8 @@ export function quotesFor(
     const count = candidates.filter(({ terms }) => terms.has(term)).length;
     return { term, weight: Math.log(1 + (candidates.length + 1) / (count + 0.5)) };
   });
-  const sumWeights = (terms: ReadonlySet<string>) => weights.reduce((sum, one) => sum + (terms.has(one.term) ? one.weight : 0), 0);
+  const sumWeights = (terms: ReadonlySet<string>) =>
+    weights.reduce((sum, one) => sum + (terms.has(one.term) ? one.weight : 0), 0);
   const scoredQuotes = candidates.flatMap(({ terms, context, ...quote }) => {
     const own = sumWeights(terms);
     const score = (own + sumWeights(context)) / 2;

@@ -2,7 +2,7 @@ import type { ModelRequest, ModelTool } from '../port.ts';
 import { searchName } from '../prompts/passages.ts';
 import { collectKnowledge, findQuestion } from './answer.ts';
 import { fillSchema } from './fill.ts';
-import { quotesFor, listTerms } from './quotes.ts';
+import { listTerms, quotesFor } from './quotes.ts';
 
 /**
  * The tool that `tool_choice` asks for, or of which the question holds a word of the name or two of the description; else the search of documents, when

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
-import { hasMembers, readElements, type JsonObject, membersOf, readString } from '../../../lib/json/json.ts';
+import { hasMembers, type JsonObject, membersOf, readElements, readString } from '../../../lib/json/json.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { malformed, refusalInStream } from './errors.ts';
@@ -137,7 +137,8 @@ export class ChunkReader {
       return this.#begin(upstreamIndex, id);
     }
     const matchingCall = id === undefined ? this.#current : this.#calls.find((call) => call.id === id);
-    if (matchingCall !== undefined && (id !== undefined || name === undefined || matchingCall.name === undefined)) return this.#turnTo(matchingCall);
+    if (matchingCall !== undefined && (id !== undefined || name === undefined || matchingCall.name === undefined))
+      return this.#turnTo(matchingCall);
     // A server without indexes that makes up a new id for each delta repeats no name.
     if (id !== undefined && name === undefined && this.#current !== undefined) return this.#current;
     return this.#begin(undefined, id);

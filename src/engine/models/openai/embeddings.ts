@@ -1,4 +1,4 @@
-import { readElements, membersOf } from '../../../lib/json/json.ts';
+import { membersOf, readElements } from '../../../lib/json/json.ts';
 import type { Upstream } from '../../egress/dispatchers.ts';
 import type { EmbeddingReply, EmbeddingRequest } from '../port.ts';
 import { malformed, refusal, transportFailure } from './errors.ts';

@@ -18,7 +18,12 @@ export function refusal(status: number, body: string, retryAfter: string | undef
   const meantStatus = status === 500 ? (statusNamed([error.code, error.type, error.status]) ?? status) : status;
   const fault = toFault(meantStatus, code, upstreamMessage);
   const seconds = status === 429 || status === 503 ? parseSeconds(retryAfter) : undefined;
-  return new ModelError(fault.code, `${fault.message}${fault.isQuoted ? quoted(upstreamMessage) : ''}`, fault.isRetryable, seconds);
+  return new ModelError(
+    fault.code,
+    `${fault.message}${fault.isQuoted ? quoted(upstreamMessage) : ''}`,
+    fault.isRetryable,
+    seconds,
+  );
 }
 
 /** The same for an error object inside a stream: the reply had a status before, so only the object says what is wrong. */

@@ -1,5 +1,5 @@
 import { FormData } from 'undici';
-import { readElements, membersOf, readString } from '../../../lib/json/json.ts';
+import { membersOf, readElements, readString } from '../../../lib/json/json.ts';
 import type { Upstream } from '../../egress/dispatchers.ts';
 import type { ImageReply, ImageRequest, TokenUsage } from '../port.ts';
 import { boundedText } from './embeddings.ts';

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { readElements, type JsonObject, membersOf } from '../../../lib/json/json.ts';
+import { type JsonObject, membersOf, readElements } from '../../../lib/json/json.ts';
 import type { ModelDelta } from '../port.ts';
 import { ChunkReader, type PlainKind } from './chunk-reader.ts';
 import { malformed, refusalInStream } from './errors.ts';

@@ -30,7 +30,9 @@ export function summaryMessages(transcript: readonly ChatMessage[], earlier: str
   const statements: Said[] = transcript.flatMap(({ role, content }) =>
     (role === 'user' || role === 'assistant') && content.trim() !== '' ? [{ who: role, text: content }] : [],
   );
-  const blocks = (earlier === undefined ? statements : [{ who: 'earlier' as const, text: earlier }, ...statements]).map(writeSaid);
+  const blocks = (earlier === undefined ? statements : [{ who: 'earlier' as const, text: earlier }, ...statements]).map(
+    writeSaid,
+  );
   return [
     { role: 'system', content: task },
     { role: 'user', content: `<transcript>\n${fitting(blocks).join('\n')}\n</transcript>` },

@@ -1,4 +1,4 @@
-import { readElements, membersOf, readString } from '../../../lib/json/json.ts';
+import { membersOf, readElements, readString } from '../../../lib/json/json.ts';
 import { createAgent } from '../../egress/dispatchers.ts';
 import type { Proxies } from '../../egress/proxies.ts';
 import type { ListedModel } from './provider.ts';
@@ -24,7 +24,10 @@ export async function listModels(
   const { body } = reply;
   if (body.length > bodyCharactersMax) throw new Error('/models answered too much');
   const listingJson: unknown = JSON.parse(body);
-  const rows = wire === 'google' ? membersOf(listingJson).models : (membersOf(listingJson).data ?? membersOf(listingJson).models ?? listingJson);
+  const rows =
+    wire === 'google'
+      ? membersOf(listingJson).models
+      : (membersOf(listingJson).data ?? membersOf(listingJson).models ?? listingJson);
   return readElements(rows).flatMap((row) => read(wire, membersOf(row)));
 }
 

@@ -12,7 +12,7 @@ import type { RunRecorder } from '../record/recorder.ts';
 import type { OpenCall, WholeCall } from './open-call.ts';
 import type { RunTools } from './run-tools.ts';
 import { answerCall, runServerCalls, type ServerCallContext, skippedCalls } from './server-calls.ts';
-import { unknownOutcome, makeUnknownOutcome } from './unknown-outcome.ts';
+import { makeUnknownOutcome, unknownOutcome } from './unknown-outcome.ts';
 
 /** The part of a run that its tool calls work with. */
 interface CallParts {

@@ -74,7 +74,9 @@ export class RunTools {
     const knownTools = new Map<string, ServerTool>();
     const instructions: string[] = [];
     const listings: McpListing[] = [];
-    const openedTools = await Promise.all((plan.serviceTools ?? []).map(async (tool) => ({ tool, ...(await this.#open(tool, run)) })));
+    const openedTools = await Promise.all(
+      (plan.serviceTools ?? []).map(async (tool) => ({ tool, ...(await this.#open(tool, run)) })),
+    );
     for (const { tool, functions, ...more } of openedTools) {
       if (more.instructions !== undefined) instructions.push(more.instructions);
       listings.push(...(more.listings ?? []));
@@ -84,7 +86,8 @@ export class RunTools {
         if (!this.#mayOffer(approvableTool)) continue;
         const name = freeFunctionName(one.definition.name, takenNames);
         takenNames.add(name);
-        const namedTool = name === one.definition.name ? approvableTool : { ...approvableTool, definition: { ...one.definition, name } };
+        const namedTool =
+          name === one.definition.name ? approvableTool : { ...approvableTool, definition: { ...one.definition, name } };
         knownTools.set(name, this.#counted(namedTool));
         if (this.#isForced(tool, one)) this.#forced = [...this.#forced, name];
       }

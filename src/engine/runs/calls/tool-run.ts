@@ -11,7 +11,10 @@ interface OfRun extends Pick<ToolRun, 'subagents' | 'cite' | 'charged' | 'files'
 }
 
 /** The run as its tools see it. What they make citable and the names of their files are masked before anything is cut from them or stored. */
-export function createToolRun({ plan, start, deps, subagents, cite, charged: chargeCall, files: all }: OfRun, signal: AbortSignal): ToolRun {
+export function createToolRun(
+  { plan, start, deps, subagents, cite, charged: chargeCall, files: all }: OfRun,
+  signal: AbortSignal,
+): ToolRun {
   const { runId, secrets, researches = [] } = start;
   const { mask } = deps;
   const chatId = plan.chatId ?? null;

@@ -19,7 +19,7 @@ import type { SubagentLimits, SubagentPlan } from '../../tools/agents/subagents.
 import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { RunFiles } from '../../tools/run-files.ts';
-import { type RunMask, createRunMask } from '../../tools/secrets/masking.ts';
+import { createRunMask, type RunMask } from '../../tools/secrets/masking.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunBudget } from '../../usage/budget.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';

@@ -6,8 +6,8 @@ import type { UnstoredRun } from '../../../storage/ground/ledger/unstored.ts';
 import type { Charge } from '../../plan/plan.ts';
 import { awaitedSteps } from '../record/log-steps.ts';
 import type { RunRecorder } from '../record/recorder.ts';
-import { toRunFacts, sumUsage } from '../record/run-facts.ts';
-import { toDomainError, isCancel } from './ending.ts';
+import { sumUsage, toRunFacts } from '../record/run-facts.ts';
+import { isCancel, toDomainError } from './ending.ts';
 
 /** What is known of a run that is not stored, besides what it did and when. */
 export interface UnstoredFrame {
@@ -56,7 +56,9 @@ function toFailedOutcome(failure: unknown): Outcome {
   if (!(domainError instanceof DomainError))
     return { status: 'failed', errorCode: 'SERVER_ERROR', errorMessage: 'Something went wrong on our side' };
   const status: RunStatus = domainError.code === 'CLIENT_CLOSED_REQUEST' ? 'cancelled' : 'failed';
-  return status === 'cancelled' ? { status } : { status, errorCode: domainError.code, errorMessage: plainMessage(domainError.message) };
+  return status === 'cancelled'
+    ? { status }
+    : { status, errorCode: domainError.code, errorMessage: plainMessage(domainError.message) };
 }
 
 const messageCharsMax = 200;

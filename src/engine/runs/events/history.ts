@@ -28,7 +28,9 @@ export function buildHistory(transcript: readonly ChatMessage[], tokensMax: numb
   }
   const recentTurns = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
   const historyMessages = withApprovedOutputs(recentTurns.flat()).map(withoutImageAddresses);
-  return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...historyMessages] : historyMessages;
+  return typeof summary === 'string'
+    ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...historyMessages]
+    : historyMessages;
 }
 
 /**
@@ -55,7 +57,11 @@ function withApprovedOutputs(messages: readonly ModelMessage[]): readonly ModelM
     if (message.role !== 'assistant' || message.toolCalls?.some(({ id }) => isTold(id)) !== true) return [message];
     const { toolCalls, ...rest } = message;
     const pendingCalls = toolCalls.filter(({ id }) => !isTold(id));
-    return pendingCalls.length > 0 ? [{ ...rest, toolCalls: pendingCalls }] : rest.content === null && rest.thoughts === undefined ? [] : [rest];
+    return pendingCalls.length > 0
+      ? [{ ...rest, toolCalls: pendingCalls }]
+      : rest.content === null && rest.thoughts === undefined
+        ? []
+        : [rest];
   });
 }
 

@@ -11,7 +11,7 @@ import { approvedCalls, withResults } from '../calls/approvals.ts';
 import type { RunControl } from '../control/control.ts';
 import { type LoopDeps, type LoopStart, withMask } from '../control/loop-deps.ts';
 import { asStored, buildHistory } from '../events/history.ts';
-import { toContext, saidIn } from '../events/transcript.ts';
+import { saidIn, toContext } from '../events/transcript.ts';
 import { runFlow } from '../flow/flow-run.ts';
 import { type AnswerGate, createGate } from '../model/gate.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';

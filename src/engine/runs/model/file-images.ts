@@ -56,7 +56,9 @@ export async function withFileImages(
         content.push(part);
         continue;
       }
-      const image = isToolImage(part) ? await toolImage(part, sight, remainingBytes, signal) : await fileImage(part, sight, blobs);
+      const image = isToolImage(part)
+        ? await toolImage(part, sight, remainingBytes, signal)
+        : await fileImage(part, sight, blobs);
       if (image === undefined || image.bytes.length > remainingBytes)
         content.push({ type: 'text', text: `[image ${part.name}, not shown]` });
       else {

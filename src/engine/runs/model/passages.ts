@@ -31,7 +31,12 @@ export async function findPassages(
     const passages = inputTokensMax === undefined ? foundPassages : passagesWithin(foundPassages, messages, inputTokensMax);
     const numbers = citable.cite(passages);
     const titles = [...new Set(passages.map((passage) => passage.title))];
-    step({ passages: passages.length, titles, retrieval, ...(searchedQuestion.rewrite === 'none' ? {} : { searched: searchedQuestion }) });
+    step({
+      passages: passages.length,
+      titles,
+      retrieval,
+      ...(searchedQuestion.rewrite === 'none' ? {} : { searched: searchedQuestion }),
+    });
     return passages.map((passage, index) => ({ passage, number: numbers[index] ?? index + 1 }));
   } catch (error) {
     signal.throwIfAborted();

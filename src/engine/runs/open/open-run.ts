@@ -13,7 +13,7 @@ import { RunCalls } from '../calls/run-calls.ts';
 import { type Opening, RunTools } from '../calls/run-tools.ts';
 import { stoppedCall } from '../calls/server-calls.ts';
 import { createToolRun } from '../calls/tool-run.ts';
-import { toDomainError, toFailure, isCancel, toSelectionMetadata, snapshot, terminalBody } from '../control/ending.ts';
+import { isCancel, snapshot, terminalBody, toDomainError, toFailure, toSelectionMetadata } from '../control/ending.ts';
 import type { LoopDeps, LoopStart } from '../control/loop-deps.ts';
 import { RunStop } from '../control/stop.ts';
 import { hasImageReference, imageBytesIn, imagesBytesMax } from '../model/file-images.ts';
@@ -120,7 +120,12 @@ export class OpenRun {
       spending.emit();
     };
     const parts = {
-      ...{ plan, start, deps, subagents: subagentsOfRun({ plan, start, deps, budget, recorder, run: this.#run, spent: recordSpending }) },
+      ...{
+        plan,
+        start,
+        deps,
+        subagents: subagentsOfRun({ plan, start, deps, budget, recorder, run: this.#run, spent: recordSpending }),
+      },
       cite: (passage: Parameters<CitablePassages['cite']>[0][number]) => citable.cite([passage])[0] ?? 0,
       charged: spending.charged.bind(spending),
       files: this.files,

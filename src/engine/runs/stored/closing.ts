@@ -11,7 +11,7 @@ import { type IdKind, idPrefixes } from '../../../entities/ground/ids.ts';
 import type { LeasedRun } from '../../../storage/conversations/runs/runs.ts';
 import type { CallError } from '../calls/open-call.ts';
 import { stoppedCall } from '../calls/server-calls.ts';
-import { unknownOutcome, makeUnknownOutcome, unknownOutcomeText } from '../calls/unknown-outcome.ts';
+import { makeUnknownOutcome, unknownOutcome, unknownOutcomeText } from '../calls/unknown-outcome.ts';
 import { snapshot } from '../control/ending.ts';
 import type { RunFold } from '../events/fold.ts';
 import { stoppedSummary } from '../events/subagent-records.ts';

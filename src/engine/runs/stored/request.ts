@@ -56,9 +56,15 @@ export function planStoredRun(run: LeasedRun, transcript: readonly ChatMessage[]
   const request = readStoredRequest(run);
   const { instructions, inputTokensMax, flow } = request;
   const instructionTokens = Math.ceil(instructions.length / 4);
-  const historyMessages = buildHistory(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
+  const historyMessages = buildHistory(
+    transcript,
+    inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens),
+  );
   // A flow goes on with its next step: nothing was interrupted in the middle.
-  const history = isResumed && flow === undefined && historyMessages.at(-1)?.role === 'assistant' ? [...historyMessages, goOn] : historyMessages;
+  const history =
+    isResumed && flow === undefined && historyMessages.at(-1)?.role === 'assistant'
+      ? [...historyMessages, goOn]
+      : historyMessages;
   return {
     ...withMessages(request, history),
     modelId: run.modelId,
@@ -84,7 +90,9 @@ export function withMessages(
 
 /** What the user said in the messages that the run answers: several, when messages that waited are answered together. */
 function findInput(run: LeasedRun, transcript: readonly ChatMessage[]): string | undefined {
-  const userMessages = transcript.filter(({ role, runId, content }) => role === 'user' && runId === run.id && content.trim() !== '');
+  const userMessages = transcript.filter(
+    ({ role, runId, content }) => role === 'user' && runId === run.id && content.trim() !== '',
+  );
   return userMessages.length === 0 ? undefined : userMessages.map(({ content }) => content.trim()).join('\n\n');
 }
 

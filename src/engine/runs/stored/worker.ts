@@ -21,7 +21,7 @@ import { closingFor, listClosingEvents } from './closing.ts';
 import { EventLog } from './event-log.ts';
 import { toLeftover } from './leftover.ts';
 import { LogWriter } from './log-writer.ts';
-import { toCharge, planStoredRun, readStoredRequest } from './request.ts';
+import { planStoredRun, readStoredRequest, toCharge } from './request.ts';
 import { StoredControl } from './stored-control.ts';
 
 export interface WorkerDeps {

@@ -28,7 +28,9 @@ export function findResearcher(
   pass: CallPass,
 ): SubagentRecord | undefined {
   const above = subagent?.id ?? null;
-  return pass.before?.findLast((earlierRecord) => earlierRecord.subagent.task === question && earlierRecord.subagent.parentId === above);
+  return pass.before?.findLast(
+    (earlierRecord) => earlierRecord.subagent.task === question && earlierRecord.subagent.parentId === above,
+  );
 }
 
 function lastSaid(

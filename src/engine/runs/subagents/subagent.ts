@@ -18,7 +18,7 @@ import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/
 import type { Tell } from '../../tools/server-tool.ts';
 import { makeUnknownOutcome } from '../calls/unknown-outcome.ts';
 import { snapshot } from '../control/ending.ts';
-import { isSubagentRecord, type SubagentState, foldState, stoppedSummary } from '../events/subagent-records.ts';
+import { foldState, isSubagentRecord, type SubagentState, stoppedSummary } from '../events/subagent-records.ts';
 import { toContext } from '../events/transcript.ts';
 import { findResearcher } from './earlier-findings.ts';
 import type { SubagentParent } from './parent.ts';
@@ -107,7 +107,9 @@ function newSubagent({ question, agent }: SubagentTask, { deps, plan, subagent }
 function findLeftover({ agent, question, pass }: SubagentTask, parent: SubagentParent): SubagentRecord | undefined {
   if (agent === undefined) return findResearcher(question, parent, pass);
   const above = parent.subagent?.id ?? null;
-  return pass.before?.findLast((earlierRecord) => earlierRecord.subagent.agentId === agent.id && earlierRecord.subagent.parentId === above);
+  return pass.before?.findLast(
+    (earlierRecord) => earlierRecord.subagent.agentId === agent.id && earlierRecord.subagent.parentId === above,
+  );
 }
 
 /** Why a subagent cannot go on: a call of it may have acted. The asking model reads it. */
@@ -118,7 +120,10 @@ function findLoss(state: SubagentState | undefined): RunError | undefined {
   return { code, message };
 }
 
-function makeStart({ closed: closedItems, call, cited: citedPassages, researches, subagents, nextSequence }: SubagentState, runId: string) {
+function makeStart(
+  { closed: closedItems, call, cited: citedPassages, researches, subagents, nextSequence }: SubagentState,
+  runId: string,
+) {
   if (closedItems.length === 0 && call === undefined) return { firstSequence: nextSequence, cited: citedPassages, researches };
   return {
     ...{ firstSequence: nextSequence, cited: citedPassages, researches },
@@ -147,7 +152,11 @@ function listChain({ askedBy = [], charge: { agentId } }: RunPlan): readonly str
  * A researcher gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. It searches the web wherever this
  * instance can, with the filters of the run's `web_search` if it has one.
  */
-function makeResearchPlan({ question, task }: SubagentTask, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
+function makeResearchPlan(
+  { question, task }: SubagentTask,
+  parent: SubagentParent,
+  { outputTokensMax }: SubagentLimits,
+): RunPlan {
   const { plan, deps } = parent;
   const givenTools = (plan.serviceTools ?? []).filter(
     (tool) => tool.type === 'python' || (deps.tools.isReadOnly(tool) && tool.type !== 'deep_research'),
@@ -249,7 +258,13 @@ function toFinding(
   const end = run?.incompleteReason === null ? '' : cutNote;
   const summary = cutText(withoutMarkers(finalMessage.text, finalMessage.citations).trim(), resultCharsMax) + end;
   const completedSubagent = { ...subagent, status: 'completed', summary, usage } as const;
-  return { subagent: completedSubagent, text: finalMessage.text.trimEnd() + end, citations: finalMessage.citations, error: null, isPaused: false };
+  return {
+    subagent: completedSubagent,
+    text: finalMessage.text.trimEnd() + end,
+    citations: finalMessage.citations,
+    error: null,
+    isPaused: false,
+  };
 }
 
 function toError(run: RunSnapshot | undefined, timeoutMs: number): RunError | null {

@@ -22,7 +22,18 @@ interface OfRun extends Pick<SubagentParent, 'run' | 'recorder'> {
 export function subagentsOfRun({ plan, deps, start, budget, recorder, run, spent: recordSpending }: OfRun): Subagents {
   const { runId, control, hold, subagent } = start;
   const { subagents: limits } = deps;
-  const parent: SubagentParent = { plan, deps, runId, subagent, pause: control?.pause, hold, budget, recorder, run, spent: recordSpending };
+  const parent: SubagentParent = {
+    plan,
+    deps,
+    runId,
+    subagent,
+    pause: control?.pause,
+    hold,
+    budget,
+    recorder,
+    run,
+    spent: recordSpending,
+  };
   return {
     limits,
     mayStart: (subagent?.depth ?? 0) < limits.depthMax,

@@ -1,4 +1,4 @@
-import { readDescription, type JsonObject, readParameters } from '../../../entities/agents/part.ts';
+import { type JsonObject, readDescription, readParameters } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { nobody, type ShareOwner } from '../../../lib/flow/fair-share.ts';
 import { detectImageType } from '../../../lib/image-type.ts';

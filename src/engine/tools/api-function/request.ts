@@ -3,7 +3,7 @@ import { isObject } from '../../../lib/json/json.ts';
 import type { EgressRequest } from '../../egress/request.ts';
 import type { ApiFunction } from './api-function.ts';
 import { freeArguments } from './free-arguments.ts';
-import { findArgument, fillJson, fillTemplate, soleArgument, type Template, toText, type Values } from './template.ts';
+import { fillJson, fillTemplate, findArgument, soleArgument, type Template, toText, type Values } from './template.ts';
 import { decodedLeniently, type Pair } from './text-body.ts';
 
 type Request = Required<Pick<EgressRequest, 'url' | 'method' | 'headers'>> & Pick<EgressRequest, 'body'>;

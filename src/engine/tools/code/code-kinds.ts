@@ -107,7 +107,9 @@ export function createCodeKinds(
     async open(_enabled, run) {
       const real = language.type === 'sandbox' ? await shell() : undefined;
       const describedLanguage = real === undefined ? language : { ...language, description: realDescription(real) };
-      return { functions: [createTool(describedLanguage, run, nobody, { ...deps, states, box, runsForReal: real !== undefined })] };
+      return {
+        functions: [createTool(describedLanguage, run, nobody, { ...deps, states, box, runsForReal: real !== undefined })],
+      };
     },
   }));
 }
@@ -200,7 +202,9 @@ function writeText(
   charsMax: number,
 ): string {
   const printedText = [stdout, stderr].filter((text) => text !== '').join(stdout.endsWith('\n') ? '' : '\n');
-  const savedLines = files.map(({ filename, mimeType, sizeBytes }) => `${JSON.stringify(filename)} (${mimeType}, ${sizeBytes} bytes)`);
+  const savedLines = files.map(
+    ({ filename, mimeType, sizeBytes }) => `${JSON.stringify(filename)} (${mimeType}, ${sizeBytes} bytes)`,
+  );
   const noteText = [
     ...(exitCode === 0 ? [] : [`(exit code ${exitCode})`]),
     ...(savedLines.length === 0 ? [] : [`[Files given to the user: ${savedLines.join(', ')}]`]),

@@ -69,7 +69,8 @@ export async function openWorkspace(
     files.push({ path, bytes: await run.files.read(file, fileMaxBytes, signal) });
     ids.set(path, file.id);
   }
-  const notes = leftPaths.length === 0 ? [] : [`Not in /workspace, which holds ${filesMaxBytes} bytes at most: ${joinNames(leftPaths)}.`];
+  const notes =
+    leftPaths.length === 0 ? [] : [`Not in /workspace, which holds ${filesMaxBytes} bytes at most: ${joinNames(leftPaths)}.`];
   return { files, ids, notes };
 }
 

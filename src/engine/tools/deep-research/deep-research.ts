@@ -22,7 +22,10 @@ export function createDeepResearchKind(settings: Pick<Settings, 'SUBAGENTS_MAX' 
       for (const [member, { min, max }] of Object.entries(bounds)) {
         const memberValue = budget[member];
         const place = `${at}.budget.${member}`;
-        const isIn = memberValue === undefined || memberValue === null || (typeof memberValue === 'number' && memberValue >= min && memberValue <= max);
+        const isIn =
+          memberValue === undefined ||
+          memberValue === null ||
+          (typeof memberValue === 'number' && memberValue >= min && memberValue <= max);
         if (!isIn) faults.add(place, `${place} must be an integer from ${min} to ${max}`, 'INVALID_VALUE');
       }
     },

@@ -57,6 +57,10 @@ function questionsIn(planText: string): readonly string[] {
     return [];
   }
   const questionsValue = isObject(parsedPlan) ? parsedPlan.questions : undefined;
-  if (!Array.isArray(questionsValue) || !questionsValue.every((one) => typeof one === 'string' && one.length <= questionLengthMax)) return [];
+  if (
+    !Array.isArray(questionsValue) ||
+    !questionsValue.every((one) => typeof one === 'string' && one.length <= questionLengthMax)
+  )
+    return [];
   return [...new Set(questionsValue.map((one: string) => storableText(one).trim()))].filter((one) => one !== '');
 }

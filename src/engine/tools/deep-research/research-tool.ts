@@ -83,7 +83,8 @@ export function createResearchTool(run: Pick<ToolRun, 'subagents' | 'researches'
       if (subagents.roundsLeft <= 1) {
         throw new DomainError('CONFLICT', 'This answer may ask the model no further questions: go on with what is known');
       }
-      if (remainingCount <= 0 || tokens.left <= 0) return report([], [task], overBudget(remainingCount <= 0), citedFindings, limits.resultCharsMax);
+      if (remainingCount <= 0 || tokens.left <= 0)
+        return report([], [task], overBudget(remainingCount <= 0), citedFindings, limits.resultCharsMax);
       let { questions } = research;
       const countMax = Math.min(limits.countMax, remainingCount);
       if (research.mustPlan && countMax > 1 && subagents.roundsLeft >= roundsOfPlan) {

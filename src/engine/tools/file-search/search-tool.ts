@@ -10,7 +10,7 @@ import { printableArgument, textArgument } from '../arguments.ts';
 import { foreignNote, markForeign } from '../foreign/foreign-text.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
 import type { FileSearchOptions } from './options.ts';
-import { fittingItems, findPlaces, type StoreFinder } from './searched-places.ts';
+import { findPlaces, fittingItems, type StoreFinder } from './searched-places.ts';
 
 const queryMax = 8_000;
 const noteChars = 600;

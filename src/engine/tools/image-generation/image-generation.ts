@@ -12,9 +12,9 @@ import type { ToolKind, ToolRun } from '../tool-kind.ts';
 import {
   checkOptions,
   type FixedOptions,
+  findImageModel,
   fixedOptions,
   type ImageCall,
-  findImageModel,
   imageParameters,
   readImageCall,
 } from './options.ts';
@@ -92,7 +92,14 @@ function imageTool(deps: ImageDeps, model: ImageModel, presetOptions: FixedOptio
       if (mask !== undefined && images.length === 0) {
         throw new DomainError('INVALID_VALUE', 'This request has a mask: input_image must name the image that is changed');
       }
-      const reply = await made(deps, model, { call, fixed: presetOptions, images, ...(mask === undefined ? {} : { mask }) }, run, signal, pass);
+      const reply = await made(
+        deps,
+        model,
+        { call, fixed: presetOptions, images, ...(mask === undefined ? {} : { mask }) },
+        run,
+        signal,
+        pass,
+      );
       return stored(deps, reply, call, run, signal, pass);
     },
   };

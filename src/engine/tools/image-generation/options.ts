@@ -140,7 +140,12 @@ export function readImageCall(args: string, presetOptions: FixedOptions, model?:
     throw wrongArguments(`background must be one of ${backgrounds.join(', ')}`);
   }
   // The options of an agent were perhaps written for another IMAGE_MODEL.
-  const sentOptions = { ...chosenOptions, output_format: presetOptions.outputFormat, ...presetOptions.more, input_image_mask: presetOptions.mask };
+  const sentOptions = {
+    ...chosenOptions,
+    output_format: presetOptions.outputFormat,
+    ...presetOptions.more,
+    input_image_mask: presetOptions.mask,
+  };
   const [refusal] = findBounds(model).refusals(sentOptions);
   if (refusal !== undefined) throw wrongArguments(refusal.join(' '));
   const n = presetOptions.n ?? argumentValues.n ?? 1;

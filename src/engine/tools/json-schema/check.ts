@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json/json.ts';
-import { type Budget, createBudget, CheckLimitError, depthMax } from './check-budget.ts';
+import { type Budget, CheckLimitError, createBudget, depthMax } from './check-budget.ts';
 import { checkScalars, type SchemaFault } from './check-scalars.ts';
 import { compileLinearPattern, type LinearPattern, PatternError } from './linear-pattern.ts';
 import { resolveReference } from './references.ts';

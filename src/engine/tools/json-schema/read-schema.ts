@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json/json.ts';
-import { createBudget, CheckLimitError } from './check-budget.ts';
+import { CheckLimitError, createBudget } from './check-budget.ts';
 import { compileLinearPattern, PatternError } from './linear-pattern.ts';
 import { resolveReference } from './references.ts';
 

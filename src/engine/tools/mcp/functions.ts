@@ -6,7 +6,7 @@ import { freeFunctionName, mcpFunctionName } from '../names.ts';
 import { masker } from '../secrets/masking.ts';
 import type { CallPass, ServerTool } from '../server-tool.ts';
 import type { McpRun } from '../tool-kind.ts';
-import { type McpEndpoint, listEndpointSecrets } from './endpoint.ts';
+import { listEndpointSecrets, type McpEndpoint } from './endpoint.ts';
 import type { McpTools } from './listing.ts';
 import { linkCharsMax, linkStart, readResult } from './result.ts';
 import type { McpServers } from './servers.ts';
@@ -46,7 +46,9 @@ export function createFunctions(mcpTools: McpTools, options: FunctionsOptions): 
   const functions = mcpTools.tools
     .filter((tool) => isAllowed(tool, allowedTools))
     .map((tool) =>
-      createFunction(tool, (args, { key }, signal) => servers.call(endpoint, run.plan.charge, { tool: tool.name, args, key, signal })),
+      createFunction(tool, (args, { key }, signal) =>
+        servers.call(endpoint, run.plan.charge, { tool: tool.name, args, key, signal }),
+      ),
     );
   if (allowedTools.isReadOnly === false || functions.length === 0) return functions;
   if (mcpTools.hasResources !== true && !hasLink(run)) return functions;
@@ -82,7 +84,13 @@ function hasLink({ plan: { messages = [] } }: McpRun, uri?: string): boolean {
   return messages.some(({ role, content }) => role === 'tool' && content.includes(link));
 }
 
-function createServerFunction(tool: ListedTool, name: string, options: FunctionsOptions, links: Set<string>, call: CallOf): ServerTool {
+function createServerFunction(
+  tool: ListedTool,
+  name: string,
+  options: FunctionsOptions,
+  links: Set<string>,
+  call: CallOf,
+): ServerTool {
   const { servers, endpoint, run, form } = options;
   // Compiled by the first call: a server has many tools, and a run calls few.
   let read: ArgumentsReader | undefined;

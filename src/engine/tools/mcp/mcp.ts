@@ -17,11 +17,18 @@ export function createMcpKind({ servers }: { readonly servers: McpServers }): To
     isReadOnly: false,
     description: 'Calls the tools of an MCP server at an address that the request names.',
     functionNames: () => [],
-    async open({ options, requireApproval, listed: listedTools, shownListing, hasSecrets }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+    async open(
+      { options, requireApproval, listed: listedTools, shownListing, hasSecrets }: EnabledTool,
+      run: ToolRun,
+    ): Promise<OpenedTool> {
       const endpoint = toEndpoint(options, hasSecrets === true ? run.secrets : {});
       const allowedTools = readAllowed(options.allowed_tools);
       const asks = readApproval(options.require_approval);
-      const { found: mcpTools, error, ...openedTools } = await openServer({
+      const {
+        found: mcpTools,
+        error,
+        ...openedTools
+      } = await openServer({
         servers,
         endpoint,
         run,

@@ -2,7 +2,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import { masker } from '../secrets/masking.ts';
 import type { OpenedTool } from '../tool-kind.ts';
 import { listEndpointSecrets } from './endpoint.ts';
-import { type FunctionsOptions, createFunctions } from './functions.ts';
+import { createFunctions, type FunctionsOptions } from './functions.ts';
 import { type McpTools, readTools } from './listing.ts';
 import { type NamedBy, serverUnavailable, unknownNames } from './unavailable.ts';
 
@@ -31,16 +31,25 @@ export async function openServer(options: OpenOptions): Promise<OpenedServer> {
   const { servers, endpoint, run, listed: listedTools, allowed: allowedTools, namedBy, serverDescription, isAnew } = options;
   try {
     // A caller's list is as foreign as a server's.
-    const mcpTools = listedTools === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal, isAnew) : readTools(listedTools);
+    const mcpTools =
+      listedTools === undefined ? await servers.tools(endpoint, run.plan.charge, run.signal, isAnew) : readTools(listedTools);
     const functions = createFunctions(mcpTools, options);
     const notes = [
       ...(typeof serverDescription === 'string' && serverDescription.trim() !== ''
         ? [`What the MCP server ${endpoint.name} is for: ${serverDescription.trim().slice(0, descriptionCharsMax)}`]
         : []),
-      ...(mcpTools.leftOut > 0 ? [`The MCP server ${endpoint.name} has ${mcpTools.leftOut} more tools, which are not offered.`] : []),
+      ...(mcpTools.leftOut > 0
+        ? [`The MCP server ${endpoint.name} has ${mcpTools.leftOut} more tools, which are not offered.`]
+        : []),
     ];
     const warnings = unknownNames(endpoint.name, namedBy, allowedTools, mcpTools.tools);
-    return { functions, found: mcpTools, error: null, warnings, ...(notes.length === 0 ? {} : { instructions: notes.join('\n') }) };
+    return {
+      functions,
+      found: mcpTools,
+      error: null,
+      warnings,
+      ...(notes.length === 0 ? {} : { instructions: notes.join('\n') }),
+    };
   } catch (error) {
     run.signal.throwIfAborted();
     if (!(error instanceof DomainError)) throw error;

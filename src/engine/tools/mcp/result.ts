@@ -105,7 +105,9 @@ class ResultReader {
       typeof type === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type.toLowerCase() : 'application/octet-stream';
     const bytes = Buffer.from(base64, 'base64');
     // An image that may be shown is one by its bytes.
-    const mimeType = inlineImageTypes.includes(declaredType) ? (detectImageType(bytes) ?? 'application/octet-stream') : declaredType;
+    const mimeType = inlineImageTypes.includes(declaredType)
+      ? (detectImageType(bytes) ?? 'application/octet-stream')
+      : declaredType;
     if (bytes.length === 0) return this.#add(`[an ${what} without content]`);
     const { tool, key, files, signal } = this.#context;
     const filename = `${tool.replaceAll(/[^\w-]/g, '_').slice(0, 60)}-${this.#filesSeen}.${findEnding(mimeType)}`;
@@ -113,7 +115,9 @@ class ResultReader {
     try {
       const savedFile = await files.save(file, key, signal);
       this.files.push(savedFile);
-      this.#add(`[${what}: saved as the file ${savedFile.filename}, ${mimeType}, ${savedFile.sizeBytes} bytes; the user sees it]`);
+      this.#add(
+        `[${what}: saved as the file ${savedFile.filename}, ${mimeType}, ${savedFile.sizeBytes} bytes; the user sees it]`,
+      );
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       this.#add(`[${what}: not saved: ${error.message}]`);

@@ -46,7 +46,9 @@ export class McpServers {
   /** The operator's server of that name, if the organization may name it. */
   findOperators(name: string, { orgId }: Pick<ShareOwner, 'orgId'>): OperatorServer | undefined {
     const operatorServer = this.#options.file.find((server) => server.name === name);
-    return operatorServer?.organizations === undefined || operatorServer.organizations.includes(orgId) ? operatorServer : undefined;
+    return operatorServer?.organizations === undefined || operatorServer.organizations.includes(orgId)
+      ? operatorServer
+      : undefined;
   }
 
   /** The operator's servers that the organization may name. */

@@ -9,7 +9,10 @@ export function readRemember(args: string, textMaxChars: number): { readonly tex
   const argumentFields = readArguments(args);
   const text = limitedText(argumentFields.text, 'text', textMaxChars).trim();
   if (text === '') throw wrongArguments('text must be a string that is not blank');
-  const key = argumentFields.key === undefined || argumentFields.key === null ? '' : oneLine(limitedText(argumentFields.key, 'key', memoryKeyMaxChars));
+  const key =
+    argumentFields.key === undefined || argumentFields.key === null
+      ? ''
+      : oneLine(limitedText(argumentFields.key, 'key', memoryKeyMaxChars));
   return { text, key: key === '' ? null : key };
 }
 

@@ -19,7 +19,13 @@ export function readArguments(args: string): SpreadsheetArguments {
   const [file, sheet, range] = (['file', 'sheet', 'range'] as const).map((member) => readText(parsedArguments, member));
   if (operation !== 'list' && operation !== 'create' && file === null)
     throw wrongArguments(`${operation} needs file, the name of a file`);
-  return { operation, file: file ?? null, sheet: sheet ?? null, range: range ?? null, values: readValues(parsedArguments.values) };
+  return {
+    operation,
+    file: file ?? null,
+    sheet: sheet ?? null,
+    range: range ?? null,
+    values: readValues(parsedArguments.values),
+  };
 }
 
 function readText(parsedArguments: Readonly<Record<string, unknown>>, member: string): string | null {

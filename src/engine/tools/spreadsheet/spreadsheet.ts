@@ -65,7 +65,9 @@ function createTool(deps: SpreadsheetDeps, run: ToolRun, owner: ShareOwner): Ser
     async run(args, _secrets, signal, _tell, pass) {
       const wantedWork = readArguments(args);
       const result =
-        wantedWork.operation === 'list' && wantedWork.file === null ? await listFiles(run, signal) : await callProcess(wantedWork);
+        wantedWork.operation === 'list' && wantedWork.file === null
+          ? await listFiles(run, signal)
+          : await callProcess(wantedWork);
       return { ...result, text: bounded(result.text, deps.resultCharsMax) };
 
       async function callProcess(call: SpreadsheetArguments): Promise<ToolResult> {

@@ -87,7 +87,11 @@ const UserLocationType = builder.objectRef<JsonObject>('UserLocation').implement
     city: t.string({ nullable: true, description: 'The city.', resolve: ({ city }) => readString(city) ?? null }),
     region: t.string({ nullable: true, description: 'The region.', resolve: ({ region }) => readString(region) ?? null }),
     country: t.string({ nullable: true, description: 'The country.', resolve: ({ country }) => readString(country) ?? null }),
-    timezone: t.string({ nullable: true, description: 'The time zone.', resolve: ({ timezone }) => readString(timezone) ?? null }),
+    timezone: t.string({
+      nullable: true,
+      description: 'The time zone.',
+      resolve: ({ timezone }) => readString(timezone) ?? null,
+    }),
   }),
 });
 

@@ -32,11 +32,16 @@ export const SearchContextSizeType = createEnum(
   },
 );
 
-export const ImageBackgroundType = createEnum('ImageBackground', 'The background of an image.', ['transparent', 'opaque', 'auto'], {
-  transparent: 'None.',
-  opaque: 'A filled one.',
-  auto: 'As the model likes.',
-});
+export const ImageBackgroundType = createEnum(
+  'ImageBackground',
+  'The background of an image.',
+  ['transparent', 'opaque', 'auto'],
+  {
+    transparent: 'None.',
+    opaque: 'A filled one.',
+    auto: 'As the model likes.',
+  },
+);
 
 export const ImageFormatType = createEnum('ImageFormat', 'The format of an image file.', ['png', 'jpeg', 'webp'], {
   png: 'PNG.',

@@ -26,7 +26,7 @@ import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
-import { keepNode, nodeById, loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { keepNode, loadNode, nodeById, registerNode } from '../../ground/builder/nodes.ts';
 import { describedOnRest } from '../../ground/builder/one-api.ts';
 import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef, UserRef } from '../../ground/refs.ts';

@@ -1,8 +1,8 @@
 import {
   feedbackCounts,
-  loadFeedback,
   getFeedback,
   listFeedback,
+  loadFeedback,
   rateMessage,
 } from '../../../domain/conversations/chats/feedback.ts';
 import { isAdministrator } from '../../../domain/ground/access/access.ts';
@@ -12,7 +12,7 @@ import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { idTerm } from '../../ground/builder/context.ts';
 import { reading } from '../../ground/builder/members.ts';
-import { nodeById, loadNode, registerNode } from '../../ground/builder/nodes.ts';
+import { loadNode, nodeById, registerNode } from '../../ground/builder/nodes.ts';
 import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, FeedbackRef, MessageRef, RunRef, UserRef } from '../../ground/refs.ts';
 import { createEnum } from '../../ground/types/enums.ts';

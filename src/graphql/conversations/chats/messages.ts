@@ -13,7 +13,7 @@ import type { Citation } from '../../../entities/knowledge/citation.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
-import { nodeById, loadNode, loadNodes, registerNode } from '../../ground/builder/nodes.ts';
+import { loadNode, loadNodes, nodeById, registerNode } from '../../ground/builder/nodes.ts';
 import { AgentRef, ChatFileRef, ChatRef, MessageRef, RunRef } from '../../ground/refs.ts';
 import { createEnum, ofFormat } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';

@@ -6,9 +6,9 @@ import {
   deleteResponse,
   getResponse,
   listInputItems,
+  loadState,
   pauseResponse,
   resumeResponse,
-  loadState,
 } from '../../../domain/conversations/responses/lifecycle.ts';
 import { listActiveRuns } from '../../../domain/conversations/runs/active.ts';
 import { seenSequenceNote } from '../../../wire/responses/events.ts';

@@ -1,6 +1,6 @@
 import type { ResponseHead, WireObject } from '../../../entities/conversations/runs/response.ts';
 import { type EnabledTool, findToolType } from '../../../entities/conversations/runs/tool.ts';
-import { isObject, readElements, membersOf, readString } from '../../../lib/json/json.ts';
+import { isObject, membersOf, readElements, readString } from '../../../lib/json/json.ts';
 import { echoIn, type ResponseEcho } from '../../../wire/responses/reply.ts';
 import { EnabledToolType } from '../../agents/tools/enabled-tools.ts';
 import { ToolTypeType } from '../../agents/tools/enums.ts';
@@ -96,7 +96,8 @@ const ToolChoiceType = builder.objectRef<ToolChoice>('ToolChoice').implement({
     functions: t.stringList({
       nullable: true,
       description: 'The functions of the caller that it may call; null: there is no such limit.',
-      resolve: ({ chosen: chosenTools }) => chosenTools?.flatMap(({ type, name }) => (type === 'function' ? String(name) : [])) ?? null,
+      resolve: ({ chosen: chosenTools }) =>
+        chosenTools?.flatMap(({ type, name }) => (type === 'function' ? String(name) : [])) ?? null,
     }),
     tools: t.field({
       type: [ToolTypeType],

@@ -1,8 +1,8 @@
 import type { BegunRun } from '../../../domain/conversations/chats/messages.ts';
-import { runCreatedAt, findRunKind } from '../../../domain/conversations/runs/states.ts';
+import { findRunKind, runCreatedAt } from '../../../domain/conversations/runs/states.ts';
 import { listRunTraces } from '../../../domain/conversations/runs/trace.ts';
 import { awaitedCalls, listOutputFiles, toolMessageId } from '../../../engine/runs/events/transcript.ts';
-import { listCitations, readReasoning, readAnswerText } from '../../../entities/conversations/runs/answer.ts';
+import { listCitations, readAnswerText, readReasoning } from '../../../entities/conversations/runs/answer.ts';
 import { loadAgent } from '../../agents/agent-edge.ts';
 import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
@@ -16,7 +16,17 @@ import { RunItemType } from './items/items.ts';
 import { IncompleteReasonType, OutputFileType, RunKindType, RunStatusType, SelectionType, UsageType } from './parts.ts';
 import { RunRequestType, requestIn } from './request.ts';
 import { RunErrorType } from './run-error.ts';
-import { findAgentId, findChatId, isRow, findKeyId, findLastMessage, loadMessages, findModelId, findRow, loadState } from './source.ts';
+import {
+  findAgentId,
+  findChatId,
+  findKeyId,
+  findLastMessage,
+  findModelId,
+  findRow,
+  isRow,
+  loadMessages,
+  loadState,
+} from './source.ts';
 import { RunTraceType } from './trace.ts';
 
 const traceOf = batched((ids: readonly string[], { deps, caller }) => listRunTraces(deps, caller, ids));

@@ -142,7 +142,9 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
     if (rest !== undefined && !isInputObjectType(rest)) throw new Error(`${rest.name} is no input type`);
     const formMembers = type.isOneOf ? form.choices : form.members;
     const members = type.getFields();
-    faults.push(...Object.keys(formMembers ?? {}).flatMap((member) => (member in members ? [] : [`${name} has no member ${member}`])));
+    faults.push(
+      ...Object.keys(formMembers ?? {}).flatMap((member) => (member in members ? [] : [`${name} has no member ${member}`])),
+    );
     if (rest === undefined && form.isInJson !== true) faults.push(...unnamed(name, form.members ?? {}));
     if (type.isOneOf) faults.push(...Object.keys(members).flatMap((member) => unsaid(name, member, form.choices)));
     const flat = rest ?? withNames(type, form.members ?? {});

@@ -8,7 +8,7 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Members } from '../../../entities/ground/members.ts';
-import { fieldNamed, collectFields, type Place } from '../../../lib/selections.ts';
+import { collectFields, fieldNamed, type Place } from '../../../lib/selections.ts';
 
 /**
  * What the resolver of a field reads of its source, for its `extensions`: fields made by `expose…` need none. A field that says nothing

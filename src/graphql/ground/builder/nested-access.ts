@@ -65,7 +65,8 @@ function guarded(place: string, scope: Scope, { type }: Field, inner: Resolver):
 export function neededScope(parent: Fielded, field: Field): Scope | null {
   if (sharedFields[`${parent.name}.${field.name}`] !== undefined) return null;
   const fieldType = getNamedType(field.type);
-  const scope = isObjectType(fieldType) || isInterfaceType(fieldType) ? findAccess(fieldType)?.scope : referenceScopes[field.name];
+  const scope =
+    isObjectType(fieldType) || isInterfaceType(fieldType) ? findAccess(fieldType)?.scope : referenceScopes[field.name];
   return scope === undefined || scope === null || scope === findAccess(parent)?.scope ? null : scope;
 }
 
@@ -107,7 +108,9 @@ function rootFaults(root: Fielded): string[] {
     const answeredScope = isObjectType(fieldType) || isInterfaceType(fieldType) ? (findAccess(fieldType)?.scope ?? null) : null;
     const askedScope = findScope(field) ?? null;
     const isSame = answeredScope === null || toNoun(answeredScope) === (askedScope === null ? '' : toNoun(askedScope));
-    return isSame || sharedFields[place] !== undefined ? [] : [`${place} answers with ${fieldType.name}, which needs ${answeredScope}`];
+    return isSame || sharedFields[place] !== undefined
+      ? []
+      : [`${place} answers with ${fieldType.name}, which needs ${answeredScope}`];
   });
 }
 

@@ -59,7 +59,9 @@ export function domainFaults(error: DomainError): readonly GraphFault[] {
   const { code, message, detail } = error;
   const { param, allowed: allowedValues, faults } = detail;
   const own: Fault | undefined =
-    param === undefined ? undefined : { code, message, param, ...(allowedValues === undefined ? {} : { allowed: allowedValues }) };
+    param === undefined
+      ? undefined
+      : { code, message, param, ...(allowedValues === undefined ? {} : { allowed: allowedValues }) };
   const place = places.get(error);
   return (faults ?? (own === undefined ? [] : [own])).map((fault) => {
     const path = place === undefined ? null : findPath(place, fault.param);

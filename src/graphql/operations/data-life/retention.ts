@@ -52,8 +52,10 @@ builder.objectField(OrganizationRef, 'dataRetention', (t) =>
   }),
 );
 
-const describeBounds = (kind: RetainedKind) => `From ${retentionDays[kind].min} to ${retentionDays[kind].max.toLocaleString('en')}`;
-const describeChoice = (kind: RetainedKind) => `${keptDescriptions[kind]} ${describeBounds(kind)} days; null: as the installation does.`;
+const describeBounds = (kind: RetainedKind) =>
+  `From ${retentionDays[kind].min} to ${retentionDays[kind].max.toLocaleString('en')}`;
+const describeChoice = (kind: RetainedKind) =>
+  `${keptDescriptions[kind]} ${describeBounds(kind)} days; null: as the installation does.`;
 
 const UpdateDataRetentionInput = builder.inputType('UpdateDataRetentionInput', {
   description: 'How long an organization keeps data from now on: absent members are kept.',

@@ -29,7 +29,9 @@ export async function putDerivedSecrets(tx: Transaction, agentId: string, secret
     JSON.stringify(data),
   );
   const derivedRows = await agentSecret.findMany({ where: { agentId, isDerived: true }, select: { id: true, key: true } });
-  const unusedIds = derivedRows.filter(({ key }) => !tools.some((text) => text.includes(`{{secret:${key}}}`))).map(({ id }) => id);
+  const unusedIds = derivedRows
+    .filter(({ key }) => !tools.some((text) => text.includes(`{{secret:${key}}}`)))
+    .map(({ id }) => id);
   if (unusedIds.length > 0) await agentSecret.deleteMany({ where: { id: { in: unusedIds } } });
   if ((await tx.prisma.agentSecret.count({ where: { agentId } })) > partCountsMax.secrets) {
     throw new DomainError('CONFLICT', `This agent would have more than ${partCountsMax.secrets} secrets`);

@@ -70,12 +70,16 @@ function partsSql({ shape: { kind, table }, by }: PartSelection, index: number, 
 function toPart({ rowBytes: _bytes, versions, ...part }: PartRow): AgentPart {
   const datedPart = { ...part, createdAt: new Date(part.createdAt), updatedAt: new Date(part.updatedAt) };
   if (versions === undefined) return datedPart;
-  return { ...datedPart, versions: versions.map(({ flowId: _flow, rowBytes: _versionBytes, ...version }) => version) } as AgentPart;
+  return {
+    ...datedPart,
+    versions: versions.map(({ flowId: _flow, rowBytes: _versionBytes, ...version }) => version),
+  } as AgentPart;
 }
 
 /** By code point, whatever the collation of the database is. */
 function toOrder({ orderedBy, unique }: PartShape): (a: AgentPart, b: AgentPart) => number {
-  const readMember = (part: AgentPart, name: string) => (part as unknown as Readonly<Record<string, string | number>>)[name] ?? '';
+  const readMember = (part: AgentPart, name: string) =>
+    (part as unknown as Readonly<Record<string, string | number>>)[name] ?? '';
   const compare = (a: string | number, b: string | number) => (a < b ? -1 : Number(a > b));
   return (a, b) =>
     (orderedBy === undefined ? 0 : compare(readMember(a, orderedBy), readMember(b, orderedBy))) ||

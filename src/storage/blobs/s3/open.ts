@@ -10,7 +10,7 @@ import {
 import type { S3Address } from '../address.ts';
 import type { Blobs } from '../blobs.ts';
 import { checkKey, isKey } from '../content.ts';
-import { type Bucket, toObjectPlace, openBucket, type S3Settings } from './client.ts';
+import { type Bucket, openBucket, type S3Settings, toObjectPlace } from './client.ts';
 import { download } from './download.ts';
 import { isMissing, isUnknownOperation, refusal, translated } from './errors.ts';
 import { ContentFailure, upload } from './upload.ts';

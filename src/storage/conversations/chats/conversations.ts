@@ -89,13 +89,18 @@ export class ConversationStore {
       if (messageRow === null) return 'missing';
       const calls = (messageRow.toolCalls ?? []) as unknown as NonNullable<ChatMessage['toolCalls']>;
       const remainingCalls = part.kind === 'call' ? calls.filter(({ id }) => id !== part.id) : calls;
-      const isEmpty = part.kind === 'message' || (remainingCalls.length === 0 && (part.kind === 'text' || messageRow.content === ''));
+      const isEmpty =
+        part.kind === 'message' || (remainingCalls.length === 0 && (part.kind === 'text' || messageRow.content === ''));
       if (isEmpty) {
         await removeMessages(tx, chatId, { id: messageId });
         const counts = !messageRow.isHidden && (messageRow.role === 'user' || messageRow.role === 'assistant');
         if (counts) await noteMessageCount(tx, agentId, -1);
       } else if (part.kind === 'text') await message.update({ where: { id: messageId }, data: { content: '' } });
-      else await message.update({ where: { id: messageId }, data: { toolCalls: remainingCalls as unknown as Prisma.InputJsonArray } });
+      else
+        await message.update({
+          where: { id: messageId },
+          data: { toolCalls: remainingCalls as unknown as Prisma.InputJsonArray },
+        });
       return 'done';
     });
   }

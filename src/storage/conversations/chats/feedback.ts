@@ -1,13 +1,13 @@
 import type { Feedback, FeedbackCounts, FeedbackRating } from '../../../entities/conversations/chats/feedback.ts';
 import { isAny } from '../../../entities/ground/filter.ts';
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { FeedbackFilter, FeedbackLeaf } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { settled, unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
-import { type WhereTree, toWhere } from '../../ground/lists/where.ts';
+import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 
 export type NewFeedback = Omit<Feedback, 'updatedAt'>;

@@ -1,6 +1,6 @@
 import type { Chat } from '../../../entities/conversations/chats/chat.ts';
 import type { ChatFile } from '../../../entities/conversations/chats/file.ts';
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { ChatFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';

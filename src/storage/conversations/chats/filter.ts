@@ -1,7 +1,7 @@
 import type { ChatFilter, ChatLeaf } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { type WhereTree, toWhere } from '../../ground/lists/where.ts';
+import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
 
 /** A rule about chats as Prisma's `where`. A chat that is visible to editors is in the organization of its agent. */
 export function chatWhere(filter: ChatFilter): WhereTree<Prisma.ChatWhereInput> {

@@ -52,7 +52,12 @@ export async function* searchMessages(db: Sql, { chatIds, words, among }: Messag
   let remainingChatIds = chatIds;
   let before = ordinalMax;
   while (remainingChatIds.length > 0) {
-    const rows: readonly SearchedMessage[] = await db.queryPlanned(sliceSql[among], [remainingChatIds, before, patterns, words[0] ?? '']);
+    const rows: readonly SearchedMessage[] = await db.queryPlanned(sliceSql[among], [
+      remainingChatIds,
+      before,
+      patterns,
+      words[0] ?? '',
+    ]);
     const last = rows.at(-1);
     if (last === undefined) return;
     yield { found: rows.filter(({ isMatch }) => isMatch), searchedBytes: last.searchedBytes };

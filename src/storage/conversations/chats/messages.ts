@@ -164,7 +164,10 @@ export async function pagesOfMessages(
 export async function compress({ prisma }: Database, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
   const firstKeptMessage = await prisma.message.findFirst({ where: { id: firstKeptId, chatId }, select: { parentId: true } });
   if (typeof firstKeptMessage?.parentId !== 'string') return false;
-  const last = await prisma.message.findUnique({ where: { id: firstKeptMessage.parentId }, select: { id: true, updatedAt: true } });
+  const last = await prisma.message.findUnique({
+    where: { id: firstKeptMessage.parentId },
+    select: { id: true, updatedAt: true },
+  });
   if (last === null) return false;
   const { id, updatedAt } = last;
   // The time of the message stays: people see no change of it.

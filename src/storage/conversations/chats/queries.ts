@@ -1,5 +1,5 @@
 import type { Chat } from '../../../entities/conversations/chats/chat.ts';
-import { countUnlessWhole, endingAt, type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
+import { countUnlessWhole, endingAt, type Page, type PageRequest, type SortKey, toPage } from '../../../entities/ground/page.ts';
 import type { ChatFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';

@@ -128,7 +128,11 @@ function toPlace({ after }: Partial<Pick<PageRequest, 'after'>>, direction: 'asc
 function toSliceSql(parameters: Parameters, search: ChatSearch, place: Place, direction: 'asc' | 'desc'): string {
   const { userId, orgId, agentId, isPinned } = search;
   const pattern = `${parameters.add(`%${literal(search.search)}%`)}::text`;
-  const [updatedAt, id, ordinal] = [parameters.add(place.updatedAt), parameters.add(place.id), parameters.add(place.ordinal ?? -1)];
+  const [updatedAt, id, ordinal] = [
+    parameters.add(place.updatedAt),
+    parameters.add(place.id),
+    parameters.add(place.ordinal ?? -1),
+  ];
   const conditions = [
     ...(agentId === undefined ? [] : [`"agentId" = ${parameters.add(agentId)}`]),
     ...(isPinned === undefined ? [] : [`"pinPosition" is ${isPinned ? 'not null' : 'null'}`]),

@@ -1,5 +1,5 @@
 import type { FilePurpose, StoredFile } from '../../../entities/conversations/files/file.ts';
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import { heldRows } from '../../ground/holds.ts';

@@ -1,5 +1,5 @@
 import type { Memory } from '../../../entities/conversations/memory.ts';
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { newestFirst } from '../../ground/lists/paging.ts';

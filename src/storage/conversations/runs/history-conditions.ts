@@ -59,7 +59,8 @@ export class Conditions {
         ? []
         : [`("userId" = ${this.value(reach.userId, 'text')} or "agentId" = any(${this.value(reach.agentIds, 'text[]')}))`];
     const searchConditions = this.#searched().map(({ one, each }) => (each === undefined ? one : `${one} = any(${each})`));
-    const search = this.#query.search === undefined ? [] : [searchConditions.length === 0 ? 'false' : `(${searchConditions.join(' or ')})`];
+    const search =
+      this.#query.search === undefined ? [] : [searchConditions.length === 0 ? 'false' : `(${searchConditions.join(' or ')})`];
     return [this.#orgId, ...own, ...this.#narrowing, ...search].join(' and ');
   }
 

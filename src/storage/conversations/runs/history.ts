@@ -3,7 +3,7 @@
 import type { RunFigures, RunGroup, RunGrouping, RunNarrowing } from '../../../entities/conversations/runs/history.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import type { RunStep } from '../../../entities/conversations/runs/step.ts';
-import { countUnlessWhole, type Page, type PageRequest, toPage, type SortKey, timeKey } from '../../../entities/ground/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, type SortKey, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { AgentFilter, ChatFilter, RunFilter } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Database } from '../../ground/database.ts';

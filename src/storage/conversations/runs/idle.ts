@@ -75,7 +75,12 @@ export async function resumeRun(
 ): Promise<{ kind: 'started' | 'waiting' | 'full' } | undefined> {
   const chat = await lockRunChat(tx, runId);
   const [pausedRun] = await lockRows<PausedRow>(tx, 'runs', [runId], 'status, "incompleteReason", "pendingMessages", request');
-  if (chat === undefined || chat.deletedAt !== null || pausedRun?.status !== 'incomplete' || pausedRun.incompleteReason !== 'paused') {
+  if (
+    chat === undefined ||
+    chat.deletedAt !== null ||
+    pausedRun?.status !== 'incomplete' ||
+    pausedRun.incompleteReason !== 'paused'
+  ) {
     return undefined;
   }
   const isFree = chat.activeRunId === null;
@@ -97,7 +102,15 @@ export async function resumeRun(
        "leaseOwner" = $6, "leaseUntil" = case when $3 and $6::text is null then null else now() + ${milliseconds('$5')} end
      where id = $1`,
     [
-      ...[runId, resumption.isBackground, !isFree, isFree ? null : JSON.stringify(messages), resumption.leaseMs, resumption.holder, resumption.keyId],
+      ...[
+        runId,
+        resumption.isBackground,
+        !isFree,
+        isFree ? null : JSON.stringify(messages),
+        resumption.leaseMs,
+        resumption.holder,
+        resumption.keyId,
+      ],
       ...[queue === undefined ? 0 : queue.firstPosition - 1, JSON.stringify(request)],
     ],
   );

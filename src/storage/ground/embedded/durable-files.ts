@@ -1,12 +1,12 @@
 import { closeSync, fdatasyncSync, fsyncSync, openSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
-import type { Ballast } from './ballast.ts';
+import type { ReserveFile } from './reserve-file.ts';
 
 export interface DurableFilesOptions {
   readonly folder: string;
   /** Given up for the database's own log and state when the disk has no room for them. */
-  readonly ballast: Ballast;
+  readonly reserveFile: ReserveFile;
   /** Called when a write found no room, before its error reaches the database. */
   readonly onFull: () => void;
   /** Called when PostgreSQL gives up (PANIC). It must not be asked anything after that. */
@@ -120,7 +120,7 @@ export class DurableFiles extends NodeFS {
     } catch (error) {
       if (!isFull(error)) throw error;
       this.#options.onFull();
-      if (!isVital || !this.#options.ballast.release()) throw error;
+      if (!isVital || !this.#options.reserveFile.release()) throw error;
       return write();
     }
   }

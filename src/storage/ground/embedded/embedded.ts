@@ -12,7 +12,7 @@ import { copyBeforeUpgrade, type UpgradeCopy } from './upgrade-copy.ts';
 import type { WorkerMessage, WorkerOptions } from './worker.ts';
 
 /** Space that the embedded database reserves, so that it can finish its work when the disk is full. */
-const ballastBytes = 32 * 1024 * 1024;
+const reserveBytes = 32 * 1024 * 1024;
 
 export interface EmbeddedServer {
   /** What was kept before this start changes the schema. */
@@ -37,7 +37,10 @@ export type EmbeddedSettings = Pick<Settings, 'DISK_FREE_MIN_BYTES'>;
  * @param onCrash  called when it dies by itself: nothing can be stored any more.
  * @returns undefined where the settings name a server. Rejects, also unheard, as `startEmbedded` does.
  */
-export function startConfiguredEmbedded(settings: Settings, onCrash: (error: Error) => void): Promise<EmbeddedServer> | undefined {
+export function startConfiguredEmbedded(
+  settings: Settings,
+  onCrash: (error: Error) => void,
+): Promise<EmbeddedServer> | undefined {
   if (settings.DATABASE_URL !== undefined) return undefined;
   const starting = startEmbedded(resolve(settings.DATA_DIR), settings, onCrash);
   // Whoever opens the database hears of it.
@@ -80,9 +83,9 @@ export async function startEmbedded(
     databaseFolder: join(dataDir, 'database'),
     socketPath: join(socketFolder, '.s.PGSQL.5432'),
     transactionIdleMsMax,
-    ballastPath: toBallastPath(dataDir),
+    reservePath: toBallastPath(dataDir),
     freeMinBytes: DISK_FREE_MIN_BYTES,
-    ballastBytes,
+    reserveBytes,
   };
   const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: options });
   let isClosing = false;

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import { Ballast } from './ballast.ts';
 import { DurableFiles } from './durable-files.ts';
 import { prepareDatabaseFolder } from './new-database.ts';
 import { compileProgram } from './program.ts';
+import { ReserveFile } from './reserve-file.ts';
 import { Upkeep } from './upkeep.ts';
 import { WireServer } from './wire-server.ts';
 import { WriteGuard } from './write-guard.ts';
@@ -12,27 +12,27 @@ import { WriteGuard } from './write-guard.ts';
 /** The embedded database's thread: a long query here leaves every stream of the main thread running. */
 export interface WorkerOptions {
   readonly databaseFolder: string;
-  readonly ballastPath: string;
+  readonly reservePath: string;
   readonly socketPath: string;
   readonly transactionIdleMsMax: number;
   readonly freeMinBytes: number;
-  readonly ballastBytes: number;
+  readonly reserveBytes: number;
 }
 /** `full` and `roomy` say that the database stopped writing, and writes again. */
 export type WorkerMessage = 'ready' | 'closed' | 'full' | 'roomy';
 
-const { databaseFolder, ballastPath, socketPath, transactionIdleMsMax, freeMinBytes, ballastBytes } = workerData as WorkerOptions;
+const { databaseFolder, reservePath, socketPath, transactionIdleMsMax, freeMinBytes, reserveBytes } = workerData as WorkerOptions;
 const lookEveryMs = 1_000;
 
 const program = compileProgram();
 const isNew = await prepareDatabaseFolder(databaseFolder);
-const ballast = new Ballast(ballastPath, ballastBytes);
+const reserveFile = new ReserveFile(reservePath, reserveBytes);
 const guard = new WriteGuard({
-  ...{ folder: databaseFolder, freeMinBytes, ballastBytes, ballast },
+  ...{ folder: databaseFolder, freeMinBytes, reserveBytes, reserveFile },
   onChange: (isReadOnly) => tell(isReadOnly ? 'full' : 'roomy'),
 });
 const files = new DurableFiles({
-  ...{ folder: databaseFolder, ballast, onFull: () => guard.noteFull() },
+  ...{ folder: databaseFolder, reserveFile, onFull: () => guard.noteFull() },
   // PostgreSQL gave up in the middle of a change. The thread ends at once, so that nothing of it is acknowledged; the next start repairs it.
   onAbort: () => process.exit(1),
 });

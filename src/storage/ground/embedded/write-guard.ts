@@ -1,12 +1,12 @@
 import { statfsSync } from 'node:fs';
-import type { Ballast } from './ballast.ts';
+import type { ReserveFile } from './reserve-file.ts';
 
 export interface WriteGuardOptions {
   /** Of the file system that is watched. */
   readonly folder: string;
   readonly freeMinBytes: number;
-  readonly ballastBytes: number;
-  readonly ballast: Ballast;
+  readonly reserveBytes: number;
+  readonly reserveFile: ReserveFile;
   readonly onChange: (isReadOnly: boolean) => void;
 }
 
@@ -37,11 +37,11 @@ export class WriteGuard {
 
   /** Looks at the disk, and takes the room of the ballast when there is enough. */
   check(): void {
-    const { folder, freeMinBytes, ballastBytes, ballast } = this.#options;
+    const { folder, freeMinBytes, reserveBytes, reserveFile } = this.#options;
     const { bavail, bsize } = statfsSync(folder);
     const freeBytes = bavail * bsize;
-    if (freeBytes - ballastBytes >= freeMinBytes) ballast.restore();
-    this.#set(freeBytes < freeMinBytes || ballast.isSpent);
+    if (freeBytes - reserveBytes >= freeMinBytes) reserveFile.restore();
+    this.#set(freeBytes < freeMinBytes || reserveFile.isSpent);
   }
 
   close(): void {

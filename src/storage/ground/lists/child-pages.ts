@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, type SortKey, toPage } from '../../../entities/ground/page.ts';
 import type { Database } from '../database.ts';
 import { type Place, requireShortList } from './paging.ts';
 

@@ -71,7 +71,9 @@ function listPending(migrations: readonly Migration[], checksums: ReadonlyMap<st
     throw new StartRefusal(`The database is of a newer Parley: it has ${unknown.join(', ')}. Start that version.`);
   const editedMigrations = migrations.filter(({ name, checksum }) => (checksums.get(name) ?? checksum) !== checksum);
   if (editedMigrations.length > 0) {
-    throw new StartRefusal(`Applied migrations must stay as they are; edited: ${editedMigrations.map(({ name }) => name).join(', ')}`);
+    throw new StartRefusal(
+      `Applied migrations must stay as they are; edited: ${editedMigrations.map(({ name }) => name).join(', ')}`,
+    );
   }
   return migrations.filter(({ name }) => !checksums.has(name));
 }

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Connection, ConnectionKind, ConnectionProvider } from '../../../entities/knowledge/connection.ts';
 import { settled } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
@@ -143,7 +143,11 @@ export class ConnectionStore {
     token: { readonly sealed: string; readonly expiresAt: Date | null },
   ): Promise<Connection | undefined> {
     const data = { ...token, needsReauthorization: false };
-    const [row] = await this.#db.prisma.connection.updateManyAndReturn({ where: { id, renewalOwner }, data, select: shownColumns });
+    const [row] = await this.#db.prisma.connection.updateManyAndReturn({
+      where: { id, renewalOwner },
+      data,
+      select: shownColumns,
+    });
     if (row === undefined) return undefined;
     this.#announce(id);
     return toConnection(row);

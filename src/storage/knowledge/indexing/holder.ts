@@ -23,8 +23,13 @@ export function createHolderWrites(
   signals: Pick<Signals, 'publish'>,
   announce: (dataSourceId: string) => void,
 ): HolderWrites {
-  const updateLeased = <Row = object>(tx: Sql, lease: IndexLease, set: string, values: readonly unknown[] = [], returning = 'id') =>
-    writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
+  const updateLeased = <Row = object>(
+    tx: Sql,
+    lease: IndexLease,
+    set: string,
+    values: readonly unknown[] = [],
+    returning = 'id',
+  ) => writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
   // An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing.
   const endSql = (status: string) =>
     `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
@@ -38,7 +43,8 @@ export function createHolderWrites(
       const before = await findPlace(db, itemId);
       if (before === null) return undefined;
       const { dataSourceId, indexStatus, dataSource } = before;
-      const takenItem = dataSource.deletingAt === null ? await takeItem(db, { id: itemId, owner, leaseMs }, indexStatus) : undefined;
+      const takenItem =
+        dataSource.deletingAt === null ? await takeItem(db, { id: itemId, owner, leaseMs }, indexStatus) : undefined;
       if (takenItem !== undefined) {
         announce(dataSourceId);
         return readLease(db, { ...takenItem, id: itemId, owner, isTakenOver: isBusy(indexStatus) });

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { IndexStatus, KnowledgeItem } from '../../../entities/knowledge/data-source.ts';
 import { parseOmissions } from '../../../entities/knowledge/omission.ts';
 import type { ItemPassages } from '../../../entities/knowledge/passage.ts';

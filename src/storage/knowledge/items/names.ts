@@ -72,7 +72,9 @@ function namedSql(
     ...(statuses === undefined ? [] : [`"indexStatus" = any(${parameters.add(statuses)}::text[])`]),
     ...(isFirst
       ? []
-      : [`("createdAt", id) ${direction === 'asc' ? '>' : '<'} (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`]),
+      : [
+          `("createdAt", id) ${direction === 'asc' ? '>' : '<'} (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`,
+        ]),
   ];
   return `select id, "createdAt", "rowBytes" from (
       select id, "createdAt", "rowBytes", name from knowledge_items

@@ -1,7 +1,7 @@
 import type { DataSourceFilter, DataSourceLeaf } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { type WhereTree, toWhere } from '../../ground/lists/where.ts';
+import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
 
 /** A rule about data sources as Prisma's `where`. */
 export function dataSourceWhere(filter: DataSourceFilter): WhereTree<Prisma.DataSourceWhereInput> {

@@ -1,5 +1,5 @@
 import { type Members, reads } from '../../../entities/ground/members.ts';
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import type { DataSource } from '../../../entities/knowledge/data-source.ts';
 import type { AgentFilter, DataSourceFilter } from '../../../entities/people/access.ts';

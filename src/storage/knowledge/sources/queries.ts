@@ -1,5 +1,5 @@
 import { type Members, reads } from '../../../entities/ground/members.ts';
-import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, type SortKey, toPage } from '../../../entities/ground/page.ts';
 import type { DataSource } from '../../../entities/knowledge/data-source.ts';
 import type { AgentFilter, DataSourceFilter } from '../../../entities/people/access.ts';
 import { agentWhere } from '../../agents/filter.ts';

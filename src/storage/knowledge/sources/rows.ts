@@ -3,7 +3,7 @@ import type { ActiveRun, DataSource, IndexStatus, SourceError } from '../../../e
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { type Selection, selected } from '../../ground/lists/selected.ts';
-import { countItems, toItemCounts, type StateCount } from '../items/counts.ts';
+import { countItems, type StateCount, toItemCounts } from '../items/counts.ts';
 
 const selectAll = {
   id: true,

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, type SortKey, toPage } from '../../../entities/ground/page.ts';
 import type { ItemCounts } from '../../../entities/knowledge/data-source.ts';
 import type { SourceRun, SourceRunStatus } from '../../../entities/knowledge/source-run.ts';
 import type { DataSourceFilter } from '../../../entities/people/access.ts';

@@ -5,7 +5,6 @@ import { countItems } from '../items/counts.ts';
 import { cancelItems } from '../items/states.ts';
 import {
   addItems,
-  toFileCounts,
   type IdPage,
   inStore,
   listItemIds,
@@ -14,6 +13,7 @@ import {
   type NewStoreFile,
   noteUse,
   type RowMatches,
+  toFileCounts,
 } from './rows.ts';
 import type { AlsoQueue } from './stores.ts';
 

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, type SortKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, type SortKey, toPage } from '../../../entities/ground/page.ts';
 import type { StoreFileBatch, StoreFileStatus, VectorStore, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import type { DataSourceFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { readPage } from '../../ground/lists/paging.ts';
 import { countFilesOfBatches } from './batch-counts.ts';
-import { toFileCounts, toFile, fileSelect, findStoreFiles, idRange, inStore, statesOf } from './rows.ts';
+import { fileSelect, findStoreFiles, idRange, inStore, statesOf, toFile, toFileCounts } from './rows.ts';
 import { readStores, visibleWhere } from './stores.ts';
 
 export interface OrderedPage extends PageRequest {

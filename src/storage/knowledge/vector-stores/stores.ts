@@ -22,7 +22,6 @@ import { itemsWith } from './attributes.ts';
 import { readPassages } from './passages.ts';
 import {
   addItems,
-  toFileCounts,
   findStoreFiles,
   type IdPage,
   idRange,
@@ -33,6 +32,7 @@ import {
   type NewStoreFile,
   noteUse,
   type RowMatches,
+  toFileCounts,
 } from './rows.ts';
 
 export interface NewVectorStore {

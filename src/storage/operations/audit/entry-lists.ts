@@ -1,4 +1,4 @@
-import { countUnlessWhole, type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { countUnlessWhole, type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { AuditEntry, AuditFilter } from '../../../entities/operations/audit.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';

@@ -1,6 +1,6 @@
 // Raw SQL: sums of the ledger are merged, ratings leave the mean of their agent, and texts are taken out of JSON by one statement each.
 
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Erasure, ErasureLine, ErasureStatus } from '../../../entities/operations/data-life/jobs.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';

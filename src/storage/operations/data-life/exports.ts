@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { DataExport, ExportStatus } from '../../../entities/operations/data-life/jobs.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';

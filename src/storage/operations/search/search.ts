@@ -99,7 +99,11 @@ async function messageMentions(db: Database, chats: ReadonlyMap<string, string>,
   const mentions: ConversationMention[] = [];
   let bytes = 0;
   let slices = 0;
-  for await (const { found: matches, searchedBytes } of searchMessages(db, { chatIds: [...chats.keys()], words, among: 'spoken' })) {
+  for await (const { found: matches, searchedBytes } of searchMessages(db, {
+    chatIds: [...chats.keys()],
+    words,
+    among: 'spoken',
+  })) {
     for (const { id, chatId, text, updatedAt } of matches)
       mentions.push({ kind: 'message', id, title: chats.get(chatId) ?? '', text, updatedAt });
     bytes += searchedBytes;

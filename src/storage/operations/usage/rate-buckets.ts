@@ -46,7 +46,11 @@ export function createRateBucketStore(db: Database): RateBucketStore {
     async report(reports) {
       // In one order, so that two instances that report the same buckets do not deadlock.
       const sortedReports = [...reports].sort((a, b) => (a.id < b.id ? -1 : 1));
-      const columns = [sortedReports.map(({ id }) => id), sortedReports.map(({ perMinute }) => perMinute), sortedReports.map(({ used: usedCount }) => usedCount)];
+      const columns = [
+        sortedReports.map(({ id }) => id),
+        sortedReports.map(({ perMinute }) => perMinute),
+        sortedReports.map(({ used: usedCount }) => usedCount),
+      ];
       const rows = await db.runForAll(() => db.query<{ id: string; tokens: number }>(reportSql, columns));
       return new Map(rows.map(({ id, tokens }) => [id, tokens]));
     },

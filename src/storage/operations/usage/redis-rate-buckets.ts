@@ -22,7 +22,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return tostring(tokens)`;
 
 /** Buckets in Redis while it answers, else in the database. What the other one knows is at most a minute old: a bucket is full after a minute. */
-export function createRedisRateBuckets(redis: Pick<RedisSignals, 'session' | 'keys'>, databaseBuckets: RateBucketStore): RateBucketStore {
+export function createRedisRateBuckets(
+  redis: Pick<RedisSignals, 'session' | 'keys'>,
+  databaseBuckets: RateBucketStore,
+): RateBucketStore {
   return {
     async report(reports) {
       const { session } = redis;

@@ -18,7 +18,7 @@ import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
 import type { UnstoredRun } from '../../ground/ledger/unstored.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { pageOfSubjects, type SubjectPlace } from './subjects.ts';
-import { ofEveryCall, sumsByAgent, sumsBySubject, toSums, loadTotal } from './sums.ts';
+import { loadTotal, ofEveryCall, sumsByAgent, sumsBySubject, toSums } from './sums.ts';
 
 /** Fits a payload. */
 const idsPerSignal = 100;

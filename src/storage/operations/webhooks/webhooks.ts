@@ -1,5 +1,5 @@
 // Raw SQL: deliveries that are due are leased by one statement with `for update skip locked`, some of each organization, which Prisma has no words for.
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { Webhook, WebhookDelivery } from '../../../entities/operations/webhook.ts';
 import type { WebhookModel as WebhookRow } from '../../generated/models/Webhook.ts';
 import type { Database } from '../../ground/database.ts';

@@ -1,6 +1,6 @@
 import type { GroupFilter, GroupLeaf } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { type WhereTree, toWhere } from '../../ground/lists/where.ts';
+import { toWhere, type WhereTree } from '../../ground/lists/where.ts';
 
 /** A rule about groups as Prisma's `where`. */
 export function groupWhere(filter: GroupFilter): WhereTree<Prisma.GroupWhereInput> {

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, pageOfItems, type SortKey, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, pageOfItems, type SortKey, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { GroupFilter } from '../../../entities/people/access.ts';
 import type { Group, GroupMember } from '../../../entities/people/group.ts';
 import type { Database } from '../../ground/database.ts';

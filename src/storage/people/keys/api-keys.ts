@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { ApiKey } from '../../../entities/people/api-key.ts';
 import type { AccessLevel, Caller, MemberRole, Scope } from '../../../entities/people/caller.ts';
 import type { Database } from '../../ground/database.ts';

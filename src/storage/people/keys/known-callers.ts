@@ -97,7 +97,10 @@ export async function loadMaker(db: Database, { userId, keyId, orgId, level }: M
   const revocation = { id: keyId ?? '', endedBy: 'REVOKED' satisfies SessionEnd };
   if ((await session.findFirst({ where: revocation, select: { id: true } })) !== null) return undefined;
   const isOperator = level === 'INSTANCE' ? [{ user: { isOperator: true } }] : [];
-  const makerMembership = await membership.findFirst({ where: { userId, OR: [{ orgId }, ...isOperator] }, select: { orgId: true } });
+  const makerMembership = await membership.findFirst({
+    where: { userId, OR: [{ orgId }, ...isOperator] },
+    select: { orgId: true },
+  });
   const member = makerMembership === null ? undefined : await findMember(db.prisma, { orgId: makerMembership.orgId, userId });
   if (makerMembership === null || member === undefined) return undefined;
   const { role, tenantId } = member;

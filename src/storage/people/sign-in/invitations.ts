@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { AdminReach } from '../../../entities/people/access.ts';
 import type { AccessLevel, MemberRole } from '../../../entities/people/caller.ts';
 import type { Invitation, InvitationDelivery } from '../../../entities/people/invitation.ts';

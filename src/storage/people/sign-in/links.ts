@@ -29,7 +29,10 @@ export class SignInLinkStore {
   async find(hash: string, at: Date): Promise<LinkedPerson | undefined> {
     const where = { hash, usedAt: null, expiresAt: { gt: at } };
     const makerColumns = { level: true, createdByUserId: true, createdByKeyId: true, membershipId: true };
-    const row = await this.#db.prisma.signInLink.findFirst({ where, select: { id: true, userId: true, orgId: true, ...makerColumns } });
+    const row = await this.#db.prisma.signInLink.findFirst({
+      where,
+      select: { id: true, userId: true, orgId: true, ...makerColumns },
+    });
     if (row === null) return undefined;
     const { membershipId, level, ...link } = row;
     if (membershipId !== null && membershipId !== (await findMembership(this.#db, row))) return undefined;

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { AccessLevel } from '../../../entities/people/caller.ts';
 import type { Passkey } from '../../../entities/people/passkey.ts';
 import { settled } from '../../ground/conflicts.ts';

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage, timeKey } from '../../../entities/ground/page.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
 import type { AccessLevel, Caller } from '../../../entities/people/caller.ts';
 import type { Session, SessionEnd, SignInMethod } from '../../../entities/people/session.ts';
 import type { Database, Transaction } from '../../ground/database.ts';

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { secretMembers } from '../../../../src/domain/agents/tools/service-tools.ts';
-import { toolTypeNames, findToolType } from '../../../../src/entities/conversations/runs/tool.ts';
+import { findToolType, toolTypeNames } from '../../../../src/entities/conversations/runs/tool.ts';
 import { buildSchema } from '../../../../src/graphql/schema.ts';
 import { flatTypeNamed } from '../../../../src/lib/flat-inputs.ts';
 import { responseToolParam } from '../../../../src/wire/responses/tools.ts';

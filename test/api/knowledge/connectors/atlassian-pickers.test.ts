@@ -3,6 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { BrowseQuery } from '../../../../src/engine/knowledge/connections/browser.ts';
 import { createInstallationTokens } from '../../../../src/engine/knowledge/connections/installations.ts';
 import { createConnectionTokens } from '../../../../src/engine/knowledge/connections/tokens.ts';
+import { browseWiki } from '../../../../src/engine/knowledge/connectors/confluence/browse.ts';
+import { createWiki } from '../../../../src/engine/knowledge/connectors/confluence/confluence.ts';
 import type {
   Connector,
   FetchTask,
@@ -11,10 +13,8 @@ import type {
   ListTask,
 } from '../../../../src/engine/knowledge/connectors/connector.ts';
 import { SourceError } from '../../../../src/engine/knowledge/connectors/error.ts';
-import { browseTracker } from '../../../../src/engine/knowledge/connectors/tracker/browse.ts';
-import { createVendorClient } from '../../../../src/engine/knowledge/connectors/vendor/client.ts';
-import { browseWiki } from '../../../../src/engine/knowledge/connectors/wiki/browse.ts';
-import { createWiki } from '../../../../src/engine/knowledge/connectors/wiki/wiki.ts';
+import { browseTracker } from '../../../../src/engine/knowledge/connectors/jira/browse.ts';
+import { createServiceClient } from '../../../../src/engine/knowledge/connectors/service-client/client.ts';
 import { startAtlassian } from '../../../fixtures/upstreams/atlassian.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
@@ -22,7 +22,7 @@ import { withService } from '../../../support/service.ts';
 const cloud = await startAtlassian({ pageMax: 2 });
 const { service, make } = await withService('plain', { env: cloud.env });
 const { settings, storage, logger, egress } = service.deps;
-const vendors = createVendorClient({ egress, timeoutMs: 20_000, connectTimeoutMs: 2_000, waitFactor: 0 });
+const vendors = createServiceClient({ egress, timeoutMs: 20_000, connectTimeoutMs: 2_000, waitFactor: 0 });
 const now = () => new Date();
 const tokens = createConnectionTokens({ settings, storage, vendors, logger, now });
 const installations = createInstallationTokens({ settings, storage, vendors, now });

@@ -3,8 +3,8 @@ import { makeVectorIndexes } from '../../../../src/storage/ground/vectors/vector
 import { Nearest } from '../../../../src/storage/knowledge/embeddings/nearest.ts';
 import type { ServingSpace } from '../../../../src/storage/knowledge/embeddings/spaces.ts';
 import type { ItemLimits } from '../../../../src/storage/knowledge/items/filter.ts';
+import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
 import { addFile, indexed, itemsOf } from '../../../support/knowledge/knowledge.ts';
-import { startMeaningServer } from '../../../support/knowledge/meaning-server.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';

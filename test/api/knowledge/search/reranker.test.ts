@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
 import { addFile, indexed, searchOf } from '../../../support/knowledge/knowledge.ts';
-import { startMeaningServer } from '../../../support/knowledge/meaning-server.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 

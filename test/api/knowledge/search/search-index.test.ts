@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answersOf, copied, copyOfService } from '../../../support/knowledge/copied.ts';
+import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
 import { addFile, indexed, searchOf } from '../../../support/knowledge/knowledge.ts';
-import { startMeaningServer } from '../../../support/knowledge/meaning-server.ts';
 import { startOpenSearch } from '../../../support/knowledge/opensearch/opensearch.ts';
 import type { Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDriveA } from '../../../../src/engine/knowledge/connectors/drive-a/drive-a.ts';
-import { createDriveB } from '../../../../src/engine/knowledge/connectors/drive-b/drive-b.ts';
+import { createDriveA } from '../../../../src/engine/knowledge/connectors/google-drive/google-drive.ts';
+import { createDriveB } from '../../../../src/engine/knowledge/connectors/onedrive/onedrive.ts';
 import { GoogleDrive } from '../../../fixtures/upstreams/google-drive.ts';
 import { MicrosoftGraph } from '../../../fixtures/upstreams/microsoft-graph.ts';
 import { BenchSource, connectorBench } from '../../../support/knowledge/connector-bench.ts';

@@ -2,7 +2,7 @@ import picomatch from 'picomatch';
 import { describe, expect, it } from 'vitest';
 import { addressKey, readAddress } from '../../../../src/engine/knowledge/connectors/web/address/address.ts';
 import { globTest } from '../../../../src/engine/knowledge/connectors/web/address/glob.ts';
-import { isEndless, findShape } from '../../../../src/engine/knowledge/connectors/web/address/shapes.ts';
+import { findShape, isEndless } from '../../../../src/engine/knowledge/connectors/web/address/shapes.ts';
 import { readRobotsDirectives } from '../../../../src/engine/knowledge/connectors/web/site/robots-directives.ts';
 
 describe('addresses', () => {

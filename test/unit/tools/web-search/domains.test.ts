@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDomain, mayVisit } from '../../../../src/engine/tools/web-search/domains.ts';
+import { mayVisit, parseDomain } from '../../../../src/engine/tools/web-search/domains.ts';
 
 describe('a domain of a filter', () => {
   it.each([

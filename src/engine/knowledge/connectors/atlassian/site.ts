@@ -1,8 +1,8 @@
-import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import type { OpenConnection } from '../../connections/tokens.ts';
 import type { ConnectorServices, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
-import type { VendorReply, VendorRequest, VendorToken } from '../vendor/client.ts';
+import type { ServiceReply, ServiceRequest, ServiceToken } from '../service-client/client.ts';
 
 export type AtlassianProduct = 'confluence' | 'jira';
 
@@ -21,14 +21,14 @@ export type Query = Readonly<Record<string, string | undefined>>;
 /** Makes requests to one product of one site. */
 export interface SiteApi {
   /** @param path  below the product's address, such as `/wiki/api/v2/spaces`. */
-  request(path: string, query?: Query): VendorRequest;
+  request(path: string, query?: Query): ServiceRequest;
 }
 
 /** The sites that an account may read with a product, each once. @throws SourceError, or the signal's reason. */
 export async function loadSites(
   services: Pick<ConnectorServices, 'settings' | 'vendors'>,
   product: AtlassianProduct,
-  token: VendorToken,
+  token: ServiceToken,
   signal: AbortSignal,
   attempts?: number,
 ): Promise<readonly AtlassianSite[]> {
@@ -144,7 +144,7 @@ export function siteApi(
   services: Pick<ConnectorServices, 'settings'>,
   product: AtlassianProduct,
   cloudId: string,
-  token: VendorToken,
+  token: ServiceToken,
 ): SiteApi {
   const service = productNames[product];
   const base = `${readBaseUrl(services)}/ex/${product}/${encodeURIComponent(cloudId)}`;
@@ -166,7 +166,7 @@ function readHost(url: string): string {
 }
 
 /** What a refusal means where its body says more than its status. */
-function atlassianRefusal(service: string): (reply: VendorReply) => SourceError | undefined {
+function atlassianRefusal(service: string): (reply: ServiceReply) => SourceError | undefined {
   return ({ status, body }) => {
     const isAboutScopes = (status === 401 || status === 403) && /scope/i.test(body.toString('utf8', 0, 4_096));
     if (!isAboutScopes) return undefined;

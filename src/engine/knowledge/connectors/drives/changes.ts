@@ -4,8 +4,8 @@ import { goneIdsMax } from './full-listing.ts';
 import type { DriveState } from './state.ts';
 import {
   atPlace,
-  listExisting,
   haveMoved,
+  listExisting,
   listedTarget,
   listTree,
   type PendingFolder,
@@ -52,7 +52,8 @@ export async function* listChanges(
       );
       for (const { uniqueId } of sortedChanges.items) removedIds.delete(uniqueId);
       for (const id of sortedChanges.goneIds) removedIds.add(id);
-      if (sortedChanges.items.length + sortedChanges.goneIds.length > 0) yield { items: sortedChanges.items, goneIds: sortedChanges.goneIds, place };
+      if (sortedChanges.items.length + sortedChanges.goneIds.length > 0)
+        yield { items: sortedChanges.items, goneIds: sortedChanges.goneIds, place };
       if (sortedChanges.folders.length > 0) {
         // Changes that were cut off are read anew: a place within them would be taken for one of a listing.
         const { isComplete } = yield* atPlace(listTree(context, { pending: sortedChanges.folders, isIncomplete: false }), place);

@@ -1,4 +1,4 @@
-import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import { type DriveState, readIds } from './state.ts';
 import { readTreePlace, type TreePlace } from './tree.ts';
 

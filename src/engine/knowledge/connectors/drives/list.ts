@@ -7,7 +7,7 @@ import { listEverything } from './everything.ts';
 import { type FolderPlace, readFolderPlace } from './folder-place.ts';
 import { isFullDue, placeIdsMax } from './full-listing.ts';
 import { type DriveState, readState, WatchedIds } from './state.ts';
-import { followDrive, isHidden, listTree, toPendingFolder, type TreeContext, type TreePlace } from './tree.ts';
+import { followDrive, isHidden, listTree, type TreeContext, type TreePlace, toPendingFolder } from './tree.ts';
 
 /** What a source names, through a shortcut. */
 export interface SourceRoot {
@@ -130,7 +130,11 @@ async function* listFolder({
   }
   // Without the folders of the first part nobody can say which changes are of this source.
   if (cut !== undefined && cut.ids === undefined) return { isComplete: false };
-  return yield* catchUp(context, { ...since, fullAt: initialState.fullAt }, { isResumed: cut !== undefined, isMixed: initialState.isMixed });
+  return yield* catchUp(
+    context,
+    { ...since, fullAt: initialState.fullAt },
+    { isResumed: cut !== undefined, isMixed: initialState.isMixed },
+  );
 }
 
 /**
@@ -154,7 +158,10 @@ async function* catchUp(
   if (read === 'untold' || read.goneIds.length > 0 || read.isAnyMoved) return { isComplete: false };
   // Changes may lead to further drives.
   if (isMixed || watchedIds.areTooMany || feeds.size > startedFeeds.length || !hasAllFeeds) return unfollowedEnd;
-  return { isComplete: true, state: { ...since, ...watchedIds.toState(), tokens: read.tokens, goneIds: [] } satisfies DriveState };
+  return {
+    isComplete: true,
+    state: { ...since, ...watchedIds.toState(), tokens: read.tokens, goneIds: [] } satisfies DriveState,
+  };
 }
 
 /** A file that is not there any more was deleted. Whether a folder was, or is only hidden, nobody can say: what was in it is kept. */
@@ -174,7 +181,8 @@ async function* listMissing(task: ListTask): AsyncGenerator<ListedPage, ListingE
 export async function findRoot(service: DriveService, ref: EntryRef): Promise<DriveEntry | undefined> {
   try {
     const rootEntry = await service.entry(ref);
-    const root = rootEntry.kind === 'shortcut' && rootEntry.target !== undefined ? await service.entry(rootEntry.target) : rootEntry;
+    const root =
+      rootEntry.kind === 'shortcut' && rootEntry.target !== undefined ? await service.entry(rootEntry.target) : rootEntry;
     if (!root.isGone) return root;
   } catch (error) {
     if (error instanceof SourceError && error.code === 'NOT_FOUND') return undefined;

@@ -1,4 +1,4 @@
-import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import { type SinceFull, watchedIdsMax } from './full-listing.ts';
 
 /**
@@ -29,7 +29,8 @@ export function readState(value: unknown, rootId: string): DriveState | undefine
     (token): token is [string, string] => typeof token[1] === 'string',
   );
   const { fullAt, runs } = members;
-  if (members.rootId !== rootId || tokens.length === 0 || typeof fullAt !== 'string' || typeof runs !== 'number') return undefined;
+  if (members.rootId !== rootId || tokens.length === 0 || typeof fullAt !== 'string' || typeof runs !== 'number')
+    return undefined;
   return {
     ...{ rootId, fullAt, runs, tokens: Object.fromEntries(tokens) },
     folderIds: readIds(members.folderIds),

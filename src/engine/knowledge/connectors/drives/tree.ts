@@ -1,4 +1,4 @@
-import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import type { ListedItem, ListedPage, ListTask } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import type { DriveEntry, DriveService } from './drive.ts';

@@ -6,7 +6,7 @@ import type { Scope } from './address/scope.ts';
 import { findShape } from './address/shapes.ts';
 import type { WebConfiguration } from './configuration.ts';
 import { type CrawlPlace, type CrawlState, type Entry, readPlace, readState, unpackAddress } from './crawl-place.ts';
-import { Findings, isStartEntry } from './findings.ts';
+import { CrawlResult, isStartEntry } from './crawl-result.ts';
 import { Frontier } from './frontier.ts';
 import { Memory } from './memory.ts';
 import { PageIndex } from './page-index.ts';
@@ -49,7 +49,7 @@ export class Crawl {
   readonly #origin: string;
   readonly #frontier: Frontier;
   readonly #memory: Memory;
-  readonly #findings: Findings;
+  readonly #result: CrawlResult;
   readonly #known: PageIndex;
   readonly #robots: RobotsOfSites;
   readonly #underWay = new Map<Entry, Promise<void>>();
@@ -86,7 +86,7 @@ export class Crawl {
     if (place !== undefined) scope.restore({ origins: place.origins, folder: place.folder ?? scope.facts.folder });
     this.#frontier = new Frontier({ origin: this.#origin, pagesMax: maxPages, place });
     this.#memory = new Memory(maxMemory * MB, () => this.#frontier.bytes);
-    this.#findings = new Findings({
+    this.#result = new CrawlResult({
       ...{ origin: this.#origin, scope, frontier: this.#frontier, memory: this.#memory, pagesMax: maxPages },
       ...{ isForced: task.isForced, listed: place?.listed ?? [], isComplete: place?.isComplete ?? true },
     });
@@ -114,33 +114,33 @@ export class Crawl {
         if (this.#underWay.size > 0) {
           await Promise.race(this.#underWay.values());
           this.#settleDone();
-          if (this.#findings.batch.isDue(this.#pages, performance.now() - this.#batchAt)) yield this.#nextPage();
+          if (this.#result.batch.isDue(this.#pages, performance.now() - this.#batchAt)) yield this.#nextPage();
         } else if (this.#alone !== undefined) yield this.#nextPage();
         else if (!this.#addChecks()) break;
       }
       if (this.#deadline.aborted) this.#bound = 'timeout';
       else await this.#drain();
       task.signal.throwIfAborted();
-      if (!this.#findings.batch.isEmpty || (this.#fatal !== undefined && this.#requests > 0)) yield this.#nextPage();
+      if (!this.#result.batch.isEmpty || (this.#fatal !== undefined && this.#requests > 0)) yield this.#nextPage();
     } finally {
       this.#ending.abort(new DOMException('the crawl is over', 'AbortError'));
       await Promise.allSettled(this.#underWay.values());
     }
     if (this.#fatal !== undefined) throw this.#fatal.error;
-    const failure = this.#findings.failure ?? this.#nothingLeft();
+    const failure = this.#result.failure ?? this.#nothingLeft();
     if (this.#bound === undefined && failure !== undefined) throw failure;
     return this.#end();
   }
 
   get #isPastStart(): boolean {
-    return this.#isResumed || this.#findings.isStartDone;
+    return this.#isResumed || this.#result.isStartDone;
   }
 
   async #startRequests(): Promise<void> {
     const limit = this.#isPastStart ? 2 * this.#options.concurrency : 1;
     while (this.#underWay.size < limit && !this.#signal.aborted) {
       if (this.#alone !== undefined) {
-        if (this.#underWay.size === 0 && this.#findings.batch.isEmpty) await this.#start(this.#alone);
+        if (this.#underWay.size === 0 && this.#result.batch.isEmpty) await this.#start(this.#alone);
         return;
       }
       if (!this.#hasRoomForPages()) {
@@ -197,7 +197,13 @@ export class Crawl {
     const waitMs = entry.tries === 0 ? 0 : backoffMs * 2 ** entry.tries;
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: this.#signal });
     task.progress(entry.url);
-    return readEntry({ ...this.#options, memory: this.#memory, isForced: task.isForced }, robots, entry, existingItem, this.#signal);
+    return readEntry(
+      { ...this.#options, memory: this.#memory, isForced: task.isForced },
+      robots,
+      entry,
+      existingItem,
+      this.#signal,
+    );
   }
 
   #settleDone(): void {
@@ -211,7 +217,7 @@ export class Crawl {
       this.#countSilence(entry, outcome);
       if (this.#isTriedAgain(entry, outcome)) continue;
       if ((outcome.kind === 'READ' || outcome.kind === 'UNCHANGED') && entry.kind !== 'CHECK') this.#pages += 1;
-      this.#findings.settle(entry, existingItem, outcome);
+      this.#result.settle(entry, existingItem, outcome);
     }
   }
 
@@ -253,7 +259,7 @@ export class Crawl {
       this.#fatal ??= { error: new SourceError('RATE_LIMITED', `${outcome.message} The site asks to be read later.`, waitMs) };
       return true;
     }
-    visitor.paces.silence(host, waitMs);
+    visitor.throttle.silence(host, waitMs);
     if (next.tries >= triesMax.SLOW_DOWN) return false;
     this.#frontier.putBack(next);
     return true;
@@ -276,12 +282,12 @@ export class Crawl {
         {
           ...{ sitemaps: sitemaps.length > 0 ? sitemaps : [`${origin}/sitemap.xml`], delayMs: robots.delayMs, take },
           ...{ pages: visitor.pages, scope: scope.facts, pagesMax: this.#frontier.entriesMax },
-          leaveOut: (counts) => this.#findings.leaveOut(counts),
+          leaveOut: (counts) => this.#result.leaveOut(counts),
           progress: (url) => task.progress(url),
         },
         this.#signal,
       );
-      if (!isRead) this.#findings.addUnread();
+      if (!isRead) this.#result.addUnread();
     } catch (error) {
       if (!this.#signal.aborted) throw error;
     }
@@ -297,7 +303,7 @@ export class Crawl {
     this.#areChecksAdded = true;
     const isBounded = this.#bound !== undefined || this.#frontier.isFull;
     const before = (readState(task.state)?.listed ?? []).map((address) => unpackAddress(this.#origin, address));
-    const missing = before.filter((url) => !this.#findings.hasListed(url) && (isBounded || findShape(url)?.isLimited === true));
+    const missing = before.filter((url) => !this.#result.hasListed(url) && (isBounded || findShape(url)?.isLimited === true));
     for (const url of missing.slice(0, configuration.maxPages)) this.#frontier.addCheck(url);
     return missing.length > 0;
   }
@@ -309,8 +315,8 @@ export class Crawl {
   }
 
   #nextPage(): ListedPage {
-    const page = this.#findings.batch.page(this.#place());
-    this.#findings.nextBatch();
+    const page = this.#result.batch.page(this.#place());
+    this.#result.nextBatch();
     this.#batchAt = performance.now();
     return page;
   }
@@ -321,10 +327,10 @@ export class Crawl {
     return {
       version: 1,
       ...this.#frontier.place([...new Set(ahead)]),
-      listed: [...this.#findings.packedListed()],
+      listed: [...this.#result.packedListed()],
       origins: scope.origins.slice(1),
       folder: scope.facts.folder,
-      ...{ pages: this.#pages, requests: this.#requests, isComplete: this.#findings.isComplete, bound: this.#bound },
+      ...{ pages: this.#pages, requests: this.#requests, isComplete: this.#result.isComplete, bound: this.#bound },
       elapsedMs: this.#elapsedBeforeMs + performance.now() - this.#startedAt,
       ...{ areSitemapsRead: this.#areSitemapsRead, areChecksAdded: this.#areChecksAdded },
     };
@@ -333,16 +339,16 @@ export class Crawl {
   /** Why a source that never had a document has none. One that had some loses them: its listing is complete. */
   #nothingLeft(): SourceError | undefined {
     const before = readState(this.#options.task.state)?.listed ?? [];
-    return before.length > 0 ? undefined : this.#findings.nothingLeft(this.#options.configuration.url);
+    return before.length > 0 ? undefined : this.#result.nothingLeft(this.#options.configuration.url);
   }
 
   #end(): ListingEnd {
     const { maxMemory, maxPages, timeout } = this.#options.configuration;
     const crawlBound = this.#bound ?? (this.#frontier.isFull ? 'maxPages' : undefined);
     const words = { maxPages: `${maxPages} pages`, maxMemory: `${maxMemory} MB`, timeout: `${timeout} seconds` };
-    const state: CrawlState = { version: 1, listed: [...this.#findings.packedListed()] };
+    const state: CrawlState = { version: 1, listed: [...this.#result.packedListed()] };
     return {
-      isComplete: crawlBound === undefined && this.#findings.isComplete,
+      isComplete: crawlBound === undefined && this.#result.isComplete,
       state,
       ...(crawlBound === undefined ? {} : { bound: `${crawlBound} (${words[crawlBound]})` }),
     };

@@ -21,7 +21,8 @@ export class LeftOutCounts {
   errorOf(url: string): SourceError {
     const causes = [...this.#counts.keys()];
     const parts = [...this.#counts].map(([cause, count]) => `${count} ${words[cause]}`);
-    const foundSentence = parts.length === 0 ? 'No other address was found' : `Of the addresses that were found, ${parts.join(', ')}`;
+    const foundSentence =
+      parts.length === 0 ? 'No other address was found' : `Of the addresses that were found, ${parts.join(', ')}`;
     const code = causes.every((cause) => cause === 'noindex')
       ? 'NOINDEX'
       : causes.every((cause) => cause === 'robots')

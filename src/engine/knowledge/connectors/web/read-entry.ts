@@ -4,12 +4,12 @@ import type { EgressHead } from '../../../egress/egress.ts';
 import { EgressError } from '../../../egress/error.ts';
 import { ExtractError } from '../../extract/error.ts';
 import type { ExistingItem, ListedItem } from '../connector.ts';
-import { ofEgress, parseWait } from '../vendor/client.ts';
+import { ofEgress, parseWait } from '../service-client/client.ts';
 import { readAddress } from './address/address.ts';
 import type { Scope } from './address/scope.ts';
 import type { Entry } from './crawl-place.ts';
 import { type Memory, MemoryFullError } from './memory.ts';
-import { type DocumentKind, toFilename, kindOfHead } from './page/kind.ts';
+import { type DocumentKind, kindOfHead, toFilename } from './page/kind.ts';
 import { conditionalHeaders, type PageMemory, pageMemory } from './page-memory.ts';
 import type { WebDocument } from './reading/page-reader.ts';
 import type { Robots } from './site/robots.ts';
@@ -197,7 +197,13 @@ async function lookAt(
   { head, bytes, said: headKind }: Content,
   signal: AbortSignal,
 ): Promise<Looked> {
-  const unread = { kind: headKind ?? 'PAGE', content: bytes, page: null, links: [], hash: `unread1-${hashBytes(bytes)}` } as const;
+  const unread = {
+    kind: headKind ?? 'PAGE',
+    content: bytes,
+    page: null,
+    links: [],
+    hash: `unread1-${hashBytes(bytes)}`,
+  } as const;
   if (existingItem?.changeKey === unread.hash) return unread;
   const { pages, owner } = visitor;
   const question = { url, contentType: head.headers['content-type'] ?? '', said: headKind ?? null, token, scope: scope.facts };

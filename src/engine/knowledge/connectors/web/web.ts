@@ -1,14 +1,14 @@
 import type { Connector, ConnectorServices, FetchedContent, FetchTask, ListTask, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
-import { writeBounded } from '../vendor/write-bounded.ts';
+import { writeBounded } from '../service-client/write-bounded.ts';
 import { createScope, type Scope } from './address/scope.ts';
 import { readWebConfiguration, type WebConfiguration } from './configuration.ts';
 import { Crawl } from './crawl.ts';
 import { Memory } from './memory.ts';
 import { type Outcome, readEntry } from './read-entry.ts';
 import type { PageReader } from './reading/page-reader.ts';
-import { Paces } from './site/paces.ts';
 import { readRobots } from './site/robots.ts';
+import { Throttle } from './site/throttle.ts';
 import type { Visitor } from './site/visitor.ts';
 import { crawlUserAgent, productToken } from './user-agent.ts';
 
@@ -31,7 +31,7 @@ export interface WebConnectorOptions {
 export function createWebConnector(services: WebServices, options: WebConnectorOptions = {}): Connector {
   const { settings, egress, pages } = services;
   const userAgent = crawlUserAgent(settings);
-  const paces = new Paces({ concurrency: settings.CRAWL_HOST_CONCURRENCY, delayMs: settings.CRAWL_DELAY_MS });
+  const throttle = new Throttle({ concurrency: settings.CRAWL_HOST_CONCURRENCY, delayMs: settings.CRAWL_DELAY_MS });
   const createContext = (source: SyncedSource): Context => {
     const configuration = readWebConfiguration(source.data);
     return {
@@ -39,7 +39,7 @@ export function createWebConnector(services: WebServices, options: WebConnectorO
       scope: createScope(configuration),
       visitor: {
         owner: source,
-        ...{ egress, pages, paces },
+        ...{ egress, pages, throttle },
         userAgent,
         requestTimeoutMs: options.requestTimeoutMs ?? settings.CRAWL_TIMEOUT_MS,
       },

@@ -26,7 +26,9 @@ export async function readEml(bytes: Uint8Array, writer: DocumentWriter, readPar
     writeHtml(textOfBody(mail.html), writer);
   } else writer.text(mail.text ?? '', plainBlocks);
   // Pictures inside the body are not documents.
-  const attachments = mail.attachments.filter(({ related: isRelated, mimeType }) => isRelated !== true || !mimeType.startsWith('image/'));
+  const attachments = mail.attachments.filter(
+    ({ related: isRelated, mimeType }) => isRelated !== true || !mimeType.startsWith('image/'),
+  );
   for (const attachment of attachments.slice(0, attachmentsMax)) await readAttachment(attachment, writer, readPart);
   writer.omit('ATTACHMENTS', attachments.length - attachmentsMax);
   if (attachments.length > attachmentsMax)

@@ -1,5 +1,5 @@
 import Turndown from 'turndown/lib/turndown.browser.es.js';
-import { checkboxText, readCode, dividesWords, isCheckbox, isDeleted, readWords } from './html-text.ts';
+import { checkboxText, dividesWords, isCheckbox, isDeleted, readCode, readWords } from './html-text.ts';
 import { markdownLink } from './markdown-link.ts';
 import { markdownTable } from './markdown-table.ts';
 import { type SpannedCell, spannedRows } from './spanned-rows.ts';
@@ -56,7 +56,9 @@ function codeBlock(pre: HTMLElement): string {
 /** A layout table (with blocks of its own in its cells, or with one column) becomes its content; other tables get a head, the first row if none is marked. */
 function tableText(content: string, table: HTMLElement): string {
   if (table.querySelectorAll('table,pre').length > 0) return content;
-  const rows = spannedRows(Array.from(table.querySelectorAll('tr'), (row) => Array.from(row.querySelectorAll('th,td'), toSpannedCell)));
+  const rows = spannedRows(
+    Array.from(table.querySelectorAll('tr'), (row) => Array.from(row.querySelectorAll('th,td'), toSpannedCell)),
+  );
   const isTable = rows.some((row) => row.length > 1);
   if (!isTable) return content;
   const caption = readWords(table.querySelector('caption'));

@@ -47,7 +47,10 @@ function parse(given: string): HtmlDocument {
 }
 
 /** Changes the document; call it last. */
-function extractText(document: HtmlDocument, shorten: (document: HtmlDocument, body: Element) => void = () => undefined): HtmlText {
+function extractText(
+  document: HtmlDocument,
+  shorten: (document: HtmlDocument, body: Element) => void = () => undefined,
+): HtmlText {
   openShadowRoots(document);
   if (isTooDeep(document)) return { text: bareText(document), isMarkdown: false, hiddenParts: 0 };
   const hiddenParts = removeUnseen(document);

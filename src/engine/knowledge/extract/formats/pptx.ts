@@ -1,7 +1,7 @@
 import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { damaged } from '../error.ts';
-import { chartsIn, packageTitle, findPart, loadRelations } from '../package-parts.ts';
+import { chartsIn, findPart, loadRelations, packageTitle } from '../package-parts.ts';
 import { relationId } from '../xml.ts';
 import { writeTable } from './markdown-table.ts';
 import { type ShapeText, SlideReader } from './pptx-slide.ts';

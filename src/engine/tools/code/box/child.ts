@@ -90,7 +90,10 @@ async function runShell() {
 
 function noteVariables(noteBytes: Buffer): void {
   try {
-    const { lost: lostNames, forgotten } = JSON.parse(noteBytes.toString()) as { readonly lost: string[]; readonly forgotten: string[] };
+    const { lost: lostNames, forgotten } = JSON.parse(noteBytes.toString()) as {
+      readonly lost: string[];
+      readonly forgotten: string[];
+    };
     if (forgotten.length > 0) notes.push(`Variables of earlier calls that could not be read again: ${forgotten.join(', ')}.`);
     if (lostNames.length > 0) notes.push(`Variables that cannot be kept for the next call: ${lostNames.join(', ')}.`);
   } catch {
@@ -151,7 +154,10 @@ async function collect() {
         .map((each) => JSON.stringify(each))
         .join(', ')}.`,
     );
-  return { files: collectedFiles, removed: entries > entriesMax ? [] : [...givenBytes.keys()].filter((path) => !present.has(path)) };
+  return {
+    files: collectedFiles,
+    removed: entries > entriesMax ? [] : [...givenBytes.keys()].filter((path) => !present.has(path)),
+  };
 }
 
 function cutEnd(text: string): string {

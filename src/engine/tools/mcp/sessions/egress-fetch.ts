@@ -78,7 +78,11 @@ function isCall(body: EgressRequest['body']): boolean {
   return isObject(message) && 'method' in message && 'id' in message;
 }
 
-function streamBody(content: AsyncIterable<Uint8Array>, lines: EventLines | undefined, end: () => void): ReadableStream<Uint8Array> {
+function streamBody(
+  content: AsyncIterable<Uint8Array>,
+  lines: EventLines | undefined,
+  end: () => void,
+): ReadableStream<Uint8Array> {
   const blocks = content[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {

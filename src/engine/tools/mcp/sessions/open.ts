@@ -2,7 +2,13 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Logger } from 'pino';
 import type { Egress } from '../../../egress/egress.ts';
 import { masker } from '../../secrets/masking.ts';
-import { type HttpEndpoint, type McpEndpoint, type ProgramEndpoint, type SessionOwner, listEndpointSecrets } from '../endpoint.ts';
+import {
+  type HttpEndpoint,
+  listEndpointSecrets,
+  type McpEndpoint,
+  type ProgramEndpoint,
+  type SessionOwner,
+} from '../endpoint.ts';
 import { createEgressFetch } from './egress-fetch.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { McpSession, type SessionOptions } from './session.ts';

@@ -77,7 +77,8 @@ export function writeWorkbook(workbook: Workbook, kind: FileKind, sheet: Sheet):
   for (const { name, cells, more } of workbook.sheets) {
     const { row, column } = findEnd(cells);
     const writtenSheet: Record<string, unknown> = { ...more, '!ref': `A1:${nameOfCell(Math.max(1, row), Math.max(1, column))}` };
-    for (const [key, cell] of cells) writtenSheet[key] = cell.f === undefined ? { ...cell } : { ...cell, f: formulaForFile(cell.f) };
+    for (const [key, cell] of cells)
+      writtenSheet[key] = cell.f === undefined ? { ...cell } : { ...cell, f: formulaForFile(cell.f) };
     book.Sheets[name] = writtenSheet as WorkSheet;
   }
   return excel.write(book as unknown as WorkBook, { type: 'buffer', bookType: 'xlsx', compression: true }) as Buffer;

@@ -55,7 +55,10 @@ export class OpenSearchClient {
       text = await reply.body.text();
     } catch (error) {
       signal?.throwIfAborted();
-      throw new SearchIndexError('unreachable', deadline.aborted ? `it did not answer within ${timeoutMs} ms` : describeReason(error));
+      throw new SearchIndexError(
+        'unreachable',
+        deadline.aborted ? `it did not answer within ${timeoutMs} ms` : describeReason(error),
+      );
     }
     const answer = parseJson(text);
     if (status >= 200 && status < 300 && answer !== undefined) return answer;

@@ -1,4 +1,4 @@
-import { isObject, readElements, membersOf, readString } from '../../../../lib/json/json.ts';
+import { isObject, membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import type { EmbeddingSpace } from '../../embeddings/spaces.ts';
 import { type CopiedPassage, type PassageCopy, SearchIndexError } from '../search-index.ts';
 import { parseSearchIndexAddress } from './address.ts';

@@ -1,4 +1,4 @@
-import { readElements, membersOf, readString } from '../../../../lib/json/json.ts';
+import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import type { NearestPlan } from '../../embeddings/nearest.ts';
 import type { RankingPlan } from '../../passages/chunk-ranking.ts';
 import { SearchIndexError, toWord } from '../search-index.ts';

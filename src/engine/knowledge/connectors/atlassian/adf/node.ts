@@ -1,4 +1,4 @@
-import { readElements, type JsonObject, membersOf, readString } from '../../../../../lib/json/json.ts';
+import { type JsonObject, membersOf, readElements, readString } from '../../../../../lib/json/json.ts';
 
 /** A node of the Atlassian Document Format. Both products' content becomes this, and this becomes Markdown. */
 export interface AdfNode {

@@ -5,7 +5,7 @@ import { decodeText } from '../../../extract/charset.ts';
 import type { Answer } from '../../../extract/document.ts';
 import { readAddress } from '../address/address.ts';
 import { createScope, type Scope, type ScopeFacts } from '../address/scope.ts';
-import { type DocumentKind, readExtension, kindByExtension, kindByMimeType, pageExtensions } from '../page/kind.ts';
+import { type DocumentKind, kindByExtension, kindByMimeType, pageExtensions, readExtension } from '../page/kind.ts';
 import { readPage } from '../page/page.ts';
 import { sitemapReader } from '../site/sitemap-reader.ts';
 import type { DocumentFacts, DocumentQuestion, SitemapQuestion, WebQuestion } from './question.ts';
@@ -130,7 +130,11 @@ function utf8Bytes(bytes: Uint8Array, text: string): Uint8Array {
  * What the content is, where its beginning contradicts or completes the head of the reply; null for something that is not read. It looks into archives, so only the
  * process that reads pages may import it.
  */
-async function kindOfContent(bytes: Uint8Array, declaredKind: DocumentKind | undefined, url: string): Promise<DocumentKind | null> {
+async function kindOfContent(
+  bytes: Uint8Array,
+  declaredKind: DocumentKind | undefined,
+  url: string,
+): Promise<DocumentKind | null> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
   if (head.includes('%PDF-')) return 'PDF';
   const isPage =
@@ -142,7 +146,8 @@ async function kindOfContent(bytes: Uint8Array, declaredKind: DocumentKind | und
   if (declaredKind !== undefined) return declaredKind;
   const fileType = await fileTypeFromBuffer(bytes).catch(() => undefined);
   const extensionKind = kindByExtension.get(readExtension(url));
-  if (fileType === undefined) return extensionKind ?? (pageExtensions.has(readExtension(url)) && /<\w/.test(head) ? 'PAGE' : null);
+  if (fileType === undefined)
+    return extensionKind ?? (pageExtensions.has(readExtension(url)) && /<\w/.test(head) ? 'PAGE' : null);
   // An old office file says no more than that it is one.
   if (fileType.mime === 'application/x-cfb') return extensionKind === 'DOC' || extensionKind === 'XLS' ? extensionKind : null;
   return kindByMimeType[fileType.mime] ?? null;

@@ -36,7 +36,8 @@ export function readRobotsRules(text: string, name: string): RobotsRules {
       if ((agent === name || agent === '*') && !addressedGroups.includes(findGroup(groups, agent)))
         addressedGroups.push(findGroup(groups, agent));
     } else if (key === 'allow' || key === 'disallow') {
-      if (value !== '') for (const { rules } of addressedGroups) rules.push({ pattern: evenPath(value), isAllowed: key === 'allow' });
+      if (value !== '')
+        for (const { rules } of addressedGroups) rules.push({ pattern: evenPath(value), isAllowed: key === 'allow' });
     } else if (key === 'crawl-delay') {
       const seconds = Number(value);
       if (value !== '' && !Number.isNaN(seconds)) for (const group of addressedGroups) group.delaySeconds = seconds;

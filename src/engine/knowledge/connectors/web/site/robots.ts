@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EgressHead } from '../../../../egress/egress.ts';
 import { EgressError } from '../../../../egress/error.ts';
 import { SourceError } from '../../error.ts';
-import { ofEgress, parseWait } from '../../vendor/client.ts';
+import { ofEgress, parseWait } from '../../service-client/client.ts';
 import { productToken } from '../user-agent.ts';
 import { readRobotsRules } from './robots-rules.ts';
 import { mayPass, type Visitor, visit } from './visitor.ts';

@@ -2,13 +2,13 @@ import type { ShareOwner } from '../../../../../lib/flow/fair-share.ts';
 import type { Egress, EgressHead } from '../../../../egress/egress.ts';
 import { EgressError } from '../../../../egress/error.ts';
 import type { PageReader } from '../reading/page-reader.ts';
-import type { Paces } from './paces.ts';
+import type { Throttle } from './throttle.ts';
 
 /** Asks sites in the name of one organization, politely. */
 export interface Visitor {
   readonly owner: ShareOwner;
   readonly egress: Egress;
-  readonly paces: Paces;
+  readonly throttle: Throttle;
   /** Looks at what they answer. */
   readonly pages: PageReader;
   readonly userAgent: string;
@@ -37,8 +37,8 @@ export async function visit<T>(
   signal: AbortSignal,
   take: (head: EgressHead, content: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T> {
-  const { owner, egress, paces, userAgent } = visitor;
-  const leave = await paces.take(new URL(url).host, delayMs, signal);
+  const { owner, egress, throttle, userAgent } = visitor;
+  const leave = await throttle.take(new URL(url).host, delayMs, signal);
   try {
     const { requestTimeoutMs: timeoutMs } = visitor;
     const all = { accept: 'text/html, application/xhtml+xml, */*;q=0.5', ...headers, 'user-agent': userAgent };

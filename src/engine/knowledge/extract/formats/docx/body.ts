@@ -325,7 +325,17 @@ export class BodyReader implements XmlHandler {
 }
 
 /** Elements of a run that are seen, besides its text. */
-const drawnElements = new Set(['tab', 'ptab', 'br', 'cr', 'noBreakHyphen', 'sym', 'docPr', 'footnoteReference', 'endnoteReference']);
+const drawnElements = new Set([
+  'tab',
+  'ptab',
+  'br',
+  'cr',
+  'noBreakHyphen',
+  'sym',
+  'docPr',
+  'footnoteReference',
+  'endnoteReference',
+]);
 
 function newParagraph(page: number, { paragraphs, defaultParagraph }: Styles): Paragraph {
   const style = paragraphs.get(defaultParagraph ?? '');

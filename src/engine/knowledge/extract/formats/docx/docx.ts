@@ -3,7 +3,7 @@ import type { Archive } from '../../archive.ts';
 import type { DocumentBytes, ExtractedDocument } from '../../document.ts';
 import type { DocumentWriter } from '../../document-writer.ts';
 import { damaged } from '../../error.ts';
-import { chartsIn, type PartRelation, packageTitle, findPart, loadRelations } from '../../package-parts.ts';
+import { chartsIn, findPart, loadRelations, type PartRelation, packageTitle } from '../../package-parts.ts';
 import { BodyReader } from './body.ts';
 import { readNotes } from './notes.ts';
 import { readNumbering } from './numbering.ts';

@@ -68,7 +68,9 @@ async function shownText(page: LayoutPage, details: LazyDetails, writer: Documen
   const shownLines = await details.lines(page.number);
   if (shownLines === undefined) return page.markdown;
   if (shownLines.hasHiddenText) writer.omit('HIDDEN_PARTS');
-  return shownLines.hasHiddenText || isReversed ? shownLines.lines.join('\n') : withRareCharacters(page.markdown, shownLines.lines);
+  return shownLines.hasHiddenText || isReversed
+    ? shownLines.lines.join('\n')
+    : withRareCharacters(page.markdown, shownLines.lines);
 }
 
 /**

@@ -39,7 +39,10 @@ export async function openDetails(bytes: Uint8Array): Promise<PdfDetails> {
       withPage(number, async (page) => {
         const glyphs = collectGlyphs(await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE }), OPS, layers);
         const visible = glyphs.filter(({ isHidden }) => !isHidden);
-        return { lines: collectLines(visible), hasHiddenText: glyphs.some(({ isHidden, text }) => isHidden && text.trim() !== '') };
+        return {
+          lines: collectLines(visible),
+          hasHiddenText: glyphs.some(({ isHidden, text }) => isHidden && text.trim() !== ''),
+        };
       }),
     annotations: (number) => withPage(number, async (page) => (await page.getAnnotations()).flatMap(annotationText)),
     close: () => document.loadingTask.destroy(),

@@ -122,10 +122,13 @@ async function repacked(archive: Archive, change = (bytes: Uint8Array): Uint8Arr
 /** The library makes a cell for each repetition that a document states. Empty rows and columns keep their number. */
 function withoutLongRepeats(xml: Uint8Array): Uint8Array {
   const text = Buffer.from(xml.buffer, xml.byteOffset, xml.byteLength).toString('latin1');
-  const shortenedText = text.replace(/number-(rows|columns)-repeated=["']\s*(\d+)\s*["']/g, (whole, kind: string, count: string) => {
-    const most = kind === 'rows' ? equalRowsMax : columnsMax;
-    return Number(count) <= most ? whole : `number-${kind}-repeated="1"`;
-  });
+  const shortenedText = text.replace(
+    /number-(rows|columns)-repeated=["']\s*(\d+)\s*["']/g,
+    (whole, kind: string, count: string) => {
+      const most = kind === 'rows' ? equalRowsMax : columnsMax;
+      return Number(count) <= most ? whole : `number-${kind}-repeated="1"`;
+    },
+  );
   return Buffer.from(shortenedText, 'latin1');
 }
 
