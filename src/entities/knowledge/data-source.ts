@@ -53,7 +53,6 @@ export const crawlBounds = {
 } as const;
 
 export const repoHostModes = ['repos', 'all'] as const;
-export type RepoHostMode = (typeof repoHostModes)[number];
 
 /** A connected body of knowledge; its status follows from its items. */
 export interface DataSource extends EndedApproval {

@@ -1,16 +1,6 @@
 import { chatOptions } from '../../../wire/responses/request.ts';
 import { builder } from '../builder/builder.ts';
 import { flatInput } from '../builder/flat-inputs.ts';
-import { boundedJson } from './scalars.ts';
-
-/**
- * Inputs that hold a part of a wire format (src/wire/). GraphQL types them for its clients. REST hands their JSON to the wire schema as it
- * came, because that schema knows the format best. Members have the names of the format, so that the same JSON is accepted by both APIs.
- */
-export const wireInput = { asJson: boundedJson } as const;
-
-/** The same where the domain reads the members, and no wire schema does: REST checks their types, and ignores members that GraphQL does not know. */
-export const checkedWireInput = { asJson: true } as const;
 
 /**
  * Inputs whose members REST takes in snake_case too where a route writes camelCase, with all inputs inside them: tools come from many
