@@ -87,7 +87,7 @@ export async function benchAgentKnowledge(chunksMax = 100_000): Promise<readonly
  * stay the same. @returns questions, each with words of one passage.
  */
 async function seed(
-  { db, chunks }: Awaited<ReturnType<typeof startService>>['deps']['storage'],
+  { db, knowledge: { chunks } }: Awaited<ReturnType<typeof startService>>['deps']['storage'],
   dataSourceId: string,
   chunksMax: number,
 ): Promise<readonly string[]> {

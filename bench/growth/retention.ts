@@ -82,7 +82,7 @@ async function measure(what: string, work: () => Promise<number>): Promise<void>
 }
 
 const logSweeps = new LogSweeps(db, { keepsUnsent: false });
-const storage = { logSweeps, retention: new RetentionStore(db) };
+const storage = { operations: { logSweeps, retention: new RetentionStore(db) } };
 async function sweep(kind: LogKind, days: number): Promise<number> {
   const settings = loadSettings({ ...env, USAGE_RETENTION_DAYS: String(days), AUDIT_RETENTION_DAYS: String(days) });
   let count = 0;

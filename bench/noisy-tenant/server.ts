@@ -39,14 +39,14 @@ process.on('disconnect', () => process.exit());
 async function makeTenant(name: string): Promise<string> {
   const { storage, newId, now } = service.deps;
   const [tenantId, orgId, userId, createdAt] = [newId('tenant'), newId('organization'), newId('user'), now()];
-  await storage.tenancy.createTenant({ id: tenantId, name, createdAt });
-  await storage.tenancy.createOrganization({ id: orgId, tenantId, name, createdAt });
-  await storage.tenancy.createUser({ id: userId, tenantId, email: `${name}@example.com`, name, createdAt });
-  await storage.tenancy.addMember({ id: newId('membership'), orgId, userId, role: 'MEMBER', createdAt });
+  await storage.people.tenancy.createTenant({ id: tenantId, name, createdAt });
+  await storage.people.tenancy.createOrganization({ id: orgId, tenantId, name, createdAt });
+  await storage.people.tenancy.createUser({ id: userId, tenantId, email: `${name}@example.com`, name, createdAt });
+  await storage.people.tenancy.addMember({ id: newId('membership'), orgId, userId, role: 'MEMBER', createdAt });
   const secret = makeKeySecret();
   const secrets = { prefix: keyPrefix(secret), hash: hashSecret(secret) };
   const key = { id: newId('apiKey'), createdAt, orgId, userId, name, scopes, level: 'ORGANIZATION', expiresAt: null } as const;
-  await storage.apiKeys.create({ ...key, ...secrets });
+  await storage.people.apiKeys.create({ ...key, ...secrets });
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   for (let index = 0; index < agentCount; index += 1) {
     const body = JSON.stringify({

@@ -40,7 +40,7 @@ const graceMs = 5_000;
 export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): Promise<Target> {
   const deps = await openDeps(env);
   try {
-    const admin = await deps.storage.tenancy.findFirstAdmin();
+    const admin = await deps.storage.people.tenancy.findFirstAdmin();
     if (admin === undefined) {
       throw nothingHere();
     }

@@ -34,8 +34,8 @@ export async function rebuildSearchIndex(env: NodeJS.ProcessEnv, screen: Screen,
     if (url === undefined) throw new Failure('SEARCH_INDEX_URL is not set: there is no search index.', exitCodes.failed);
     const copy = new SearchedCopy(url, {
       ...{ storage, settings, logger },
-      hasVectors: storage.embeddings !== undefined,
-      database: createPostgresIndex(storage.chunks, storage.embeddings),
+      hasVectors: storage.knowledge.embeddings !== undefined,
+      database: createPostgresIndex(storage.knowledge.chunks, storage.knowledge.embeddings),
       newId: () => makeId('searchIndex', Date.now()),
     });
     try {

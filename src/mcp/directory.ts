@@ -36,7 +36,7 @@ export async function listedAgents(deps: Deps, caller: Caller, only?: string): P
   const agents = only === undefined ? await loadAgents(deps, caller) : [await agentForRun(deps, caller, only)];
   const isOwn = ({ orgId }: NamedAgent) => orgId === caller.orgId;
   const toWanted = ({ id, name }: NamedAgent) => ({ agentId: id, slug: `ask_${toSlug(name)}`.slice(0, slugMax) });
-  const names = await deps.storage.toolNames.assign(caller.orgId, agents.filter(isOwn).map(toWanted));
+  const names = await deps.storage.agents.toolNames.assign(caller.orgId, agents.filter(isOwn).map(toWanted));
   return agents.map((agent) => {
     const { id, orgId, name, description } = agent;
     return { id, orgId, name, description, toolName: names.get(id) ?? withPiece(toWanted(agent)) };

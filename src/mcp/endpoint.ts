@@ -87,13 +87,13 @@ class Endpoint {
 
   /** @throws DomainError NOT_FOUND: the client begins a new session then. Cost: one statement. */
   async #requireLive({ keyId }: Caller, session: string): Promise<void> {
-    if (!(await this.#parts.deps.storage.endedSessions.has(sessionKey(keyId, session)))) return;
+    if (!(await this.#parts.deps.storage.people.endedSessions.has(sessionKey(keyId, session)))) return;
     throw new DomainError('NOT_FOUND', 'This session has ended; send initialize to begin another one');
   }
 
   async #endSession({ deps, caller, requestId }: CallContext, session: string, res: Reply): Promise<void> {
     if (session === '') throw new DomainError('INVALID_VALUE', 'DELETE ends the session that the header Mcp-Session-Id names');
-    await deps.storage.endedSessions.add(sessionKey(caller.keyId, session));
+    await deps.storage.people.endedSessions.add(sessionKey(caller.keyId, session));
     this.#calls.cancel(streamKey(caller.keyId, session));
     sendEmpty(res, 204, requestId);
   }

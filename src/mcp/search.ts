@@ -34,7 +34,7 @@ export async function searchKnowledge(
     const dataSourceIds = [...new Set(loadedAgents.flatMap((agent) => agent.dataSourceIds))].slice(0, sourcesMax);
     if (dataSourceIds.length === 0) return [];
     const readable = new Set(
-      (await deps.storage.dataSources.findMany(dataSourceIds, visibleDataSources(caller))).map(({ id }) => id),
+      (await deps.storage.knowledge.sources.findMany(dataSourceIds, visibleDataSources(caller))).map(({ id }) => id),
     );
     const run = searchRun(caller, agents.length === 1 ? first.id : null);
     const { passages } = await deps.runs.recorded(run, async (charge, recorder) => {

@@ -96,7 +96,7 @@ async function listUsers(query: Values, { deps, caller }: ScimContext, page: Sci
     externalid: 'externalId',
     id: 'id',
   });
-  const { items, total } = await deps.storage.scim.listUsers(caller.orgId, wantedFilter, page);
+  const { items, total } = await deps.storage.people.scim.listUsers(caller.orgId, wantedFilter, page);
   const base = String(SCIMMY.Resources.User.basepath());
   return { total, items: items.map((user) => new SCIMMY.Schemas.User(shownUser(user), 'out', base, attributes)) };
 }
@@ -104,7 +104,7 @@ async function listUsers(query: Values, { deps, caller }: ScimContext, page: Sci
 async function listGroups(query: Values, { deps, caller }: ScimContext, page: ScimPage) {
   const { attributes } = new SCIMMY.Resources.Group(undefined, toSelection(query));
   const wantedFilter = parseFilter(query.filter, { displayname: 'name', externalid: 'externalId', id: 'id' });
-  const { items, total } = await deps.storage.scim.listGroups(caller.orgId, wantedFilter, page);
+  const { items, total } = await deps.storage.people.scim.listGroups(caller.orgId, wantedFilter, page);
   const base = String(SCIMMY.Resources.Group.basepath());
   return { total, items: items.map((group) => new SCIMMY.Schemas.Group(shownGroup(group), 'out', base, attributes)) };
 }

@@ -139,12 +139,12 @@ export async function createDeps({
     });
     const limits = new UsageLimits({
       ...basics,
-      store: storage.usageLimits,
+      store: storage.operations.usageLimits,
       leaseMs: settings.USAGE_LEASE_MS,
       blockTokens: usageBlockTokens,
     });
     const rates = createRates(basics);
-    if (storage.rateBuckets !== undefined) jobs.lead('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
+    if (storage.operations.rateBuckets !== undefined) jobs.lead('rates.sweep', rateSweepMs, storage.operations.rateBuckets.sweep);
     jobs.every('agents.message-counts', messageCountsMs, () => storage.agents.addMessageCounts());
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = new UsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
@@ -167,7 +167,7 @@ export async function createDeps({
     const passwords = createPasswordHasher();
     const mailer = await createMailer(settings);
     const auditSink = createAuditSink(settings, egressOptions);
-    const live = new LiveFeed(storage.signals, storage.live);
+    const live = new LiveFeed(storage.signals, storage.operations.live);
     const dataLife = new DataLife();
     const deps: Deps = {
       ...basics,
@@ -251,7 +251,7 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   return new RateLimits({
     keyPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_KEY,
     organizationPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION,
-    store: storage.rateBuckets,
+    store: storage.operations.rateBuckets,
     instances: () => storage.signals.counts.instances,
     logger,
   });

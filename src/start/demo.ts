@@ -59,7 +59,7 @@ const pages = [
  */
 export async function createDemo(deps: Deps, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const admin = await deps.storage.tenancy.findFirstAdmin();
+    const admin = await deps.storage.people.tenancy.findFirstAdmin();
     const files = (await Promise.all(pages.map(fileAt))).filter((file) => file !== undefined);
     if (admin === undefined || files.length === 0) return undefined;
     const caller: Caller = { ...admin, keyId: 'demo', level: 'ORGANIZATION', role: 'ADMIN', scopes: new Set(scopes) };

@@ -59,8 +59,8 @@ export function measure(
     },
   );
   measureSignals(metrics, storage.signals);
-  if (auditSink !== undefined) measureAuditSink(metrics, auditSink.counts, storage.auditSink);
-  if (knowledge.copy !== undefined) measureSearchIndex(metrics, knowledge.copy.index, storage.searchIndex);
+  if (auditSink !== undefined) measureAuditSink(metrics, auditSink.counts, storage.operations.auditSink);
+  if (knowledge.copy !== undefined) measureSearchIndex(metrics, knowledge.copy.index, storage.knowledge.searchIndex);
   measureModels(metrics, runs.counts.timings);
   const { modes, lexical, unreranked: unrerankedTally } = knowledge.counts;
   metrics.counter('retrievals_total', 'Searches for passages, by mode.', ['mode'], () => labelled('mode', modes));

@@ -40,7 +40,7 @@ export function createTools(deps: ToolParts): ToolRegistry {
   return new ToolRegistry([
     createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
     createFileSearchKind({
-      ...{ knowledge, stores: storage.vectorStores, rightsOfAgent },
+      ...{ knowledge, stores: storage.knowledge.vectorStores, rightsOfAgent },
       ...{ tokensMax: fileSearchTokensMax, resultCharsMax, now },
     }),
     ...createCodeKinds({
@@ -60,7 +60,7 @@ export function createTools(deps: ToolParts): ToolRegistry {
     createImageGenerationKind({
       ...{ settings, models: deps.models.images, egress: deps.egress },
       ownFile: async ({ orgId, userId }, id) => {
-        const [file] = await storage.files.findMany([id], { orgId, userId, hasSources: false });
+        const [file] = await storage.conversations.files.findMany([id], { orgId, userId, hasSources: false });
         return file === undefined ? undefined : { ...file, read: () => storage.blobs.read(file.blobKey) };
       },
     }),

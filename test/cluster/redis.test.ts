@@ -99,7 +99,7 @@ function instancesWithRedis(): void {
     const here = ann.stream(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hi', stream: true });
     const runId = await activeRun(chatId);
     let reads = 0;
-    const { runs } = two.deps.storage;
+    const { runs } = two.deps.storage.conversations;
     const readEvents = runs.readEvents.bind(runs);
     Object.assign(runs, {
       readEvents: (...args: Parameters<typeof readEvents>) => {

@@ -47,7 +47,7 @@ export function makeFor(service: TestService) {
 
   async function tenant(): Promise<{ readonly id: string }> {
     const id = newId('tenant');
-    await store().tenancy.createTenant({ id, name: `Tenant ${++made}`, createdAt: service.deps.now() });
+    await store().people.tenancy.createTenant({ id, name: `Tenant ${++made}`, createdAt: service.deps.now() });
     return { id };
   }
 
@@ -55,7 +55,12 @@ export function makeFor(service: TestService) {
   async function organization(of: { readonly tenant?: { readonly id: string } } = {}): Promise<Organization> {
     const { id: tenantId } = of.tenant ?? (await tenant());
     const id = newId('organization');
-    await store().tenancy.createOrganization({ id, tenantId, name: `Organization ${++made}`, createdAt: service.deps.now() });
+    await store().people.tenancy.createOrganization({
+      id,
+      tenantId,
+      name: `Organization ${++made}`,
+      createdAt: service.deps.now(),
+    });
     return { id, tenantId };
   }
 
@@ -65,8 +70,8 @@ export function makeFor(service: TestService) {
     const createdAt = service.deps.now();
     const userId = newId('user');
     const email = of.email ?? `person${++made}@example.com`;
-    await store().tenancy.createUser({ id: userId, tenantId, email, name: of.name ?? `Person ${made}`, createdAt });
-    await store().tenancy.addMember({ id: newId('membership'), orgId, userId, role: of.role ?? 'MEMBER', createdAt });
+    await store().people.tenancy.createUser({ id: userId, tenantId, email, name: of.name ?? `Person ${made}`, createdAt });
+    await store().people.tenancy.addMember({ id: newId('membership'), orgId, userId, role: of.role ?? 'MEMBER', createdAt });
     const user = { userId, email, orgId, tenantId };
     return new Person(() => service.url, await newKey(user, of), user);
   }
@@ -76,7 +81,7 @@ export function makeFor(service: TestService) {
     const { orgId, userId: ownerUserId } = of.owner;
     const id = newId('repoHostInstallation');
     const sealed = await store().vault.seal({ orgId, table: 'connections', rowId: id }, '{}');
-    return store().connections.create({
+    return store().knowledge.connections.create({
       ...{ id, orgId, ownerUserId, sealed, createdAt: service.deps.now() },
       ...{ kind: 'REPO_HOST_INSTALLATION', provider: 'REPO_HOST', installationId: of.installationId, name: of.name },
       ...{ baseUrl: null, scopes: [], expiresAt: null },
@@ -94,12 +99,12 @@ export function makeFor(service: TestService) {
     const times = { createdAt, expiresAt: new Date(createdAt.getTime() + 86_400_000) };
     const hash = hashSecret(makeSignInSecret());
     const place = { userId, orgId, level: 'ORGANIZATION', method: 'LINK', userAgent: null, network: null } as const;
-    return (await store().sessions.create({ id: newId('session'), hash, ...times, ...place })).id;
+    return (await store().people.sessions.create({ id: newId('session'), hash, ...times, ...place })).id;
   }
 
   async function newKey({ orgId, userId }: Pick<NewPerson, 'orgId' | 'userId'>, options: KeyOptions) {
     const secret = makeKeySecret();
-    const { id } = await store().apiKeys.create({
+    const { id } = await store().people.apiKeys.create({
       id: newId('apiKey'),
       createdAt: service.deps.now(),
       orgId,

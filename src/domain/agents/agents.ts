@@ -148,7 +148,9 @@ function listFilter(caller: Caller, { scope, catalog }: AgentListQuery): AgentFi
 
 /** A group that the caller may not read matches no agent, like a group that does not exist. */
 async function seesGroup(deps: Deps, caller: Caller, groupId: string): Promise<boolean> {
-  return caller.scopes.has('GROUPS:READ') && (await deps.storage.groups.find(groupId, visibleGroups(caller))) !== undefined;
+  return (
+    caller.scopes.has('GROUPS:READ') && (await deps.storage.people.groups.find(groupId, visibleGroups(caller))) !== undefined
+  );
 }
 
 function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuery): AgentFilter {

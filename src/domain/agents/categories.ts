@@ -11,7 +11,7 @@ const categoriesMax = 500;
 
 /** The categories of the organization's catalog, by name. */
 export function listAgentCategories(deps: Deps, caller: Caller): Promise<readonly AgentCategory[]> {
-  return deps.storage.agentCategories.list(caller.orgId);
+  return deps.storage.agents.categories.list(caller.orgId);
 }
 
 /**
@@ -22,13 +22,13 @@ export function listAgentCategories(deps: Deps, caller: Caller): Promise<readonl
 export async function createAgentCategory(deps: Deps, caller: Caller, input: { readonly name: string }): Promise<AgentCategory> {
   requireAdministrator(caller);
   const name = readName(input.name);
-  const others = await deps.storage.agentCategories.list(caller.orgId);
+  const others = await deps.storage.agents.categories.list(caller.orgId);
   if (others.length >= categoriesMax) {
     throw new DomainError('CONFLICT', `An organization may have at most ${categoriesMax} categories`);
   }
   requireFree(name, others);
   const category = { id: deps.newId('agentCategory'), createdAt: deps.now(), orgId: caller.orgId, name };
-  return deps.audit.change(caller, () => deps.storage.agentCategories.create(category));
+  return deps.audit.change(caller, () => deps.storage.agents.categories.create(category));
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE, CONFLICT for a name that is taken. */
@@ -40,12 +40,12 @@ export async function renameAgentCategory(
 ): Promise<AgentCategory> {
   const category = await managedCategory(deps, caller, id);
   const name = readName(input.name);
-  const others = await deps.storage.agentCategories.list(category.orgId);
+  const others = await deps.storage.agents.categories.list(category.orgId);
   requireFree(
     name,
     others.filter((other) => other.id !== category.id),
   );
-  return deps.audit.change(caller, () => deps.storage.agentCategories.rename(id, name));
+  return deps.audit.change(caller, () => deps.storage.agents.categories.rename(id, name));
 }
 
 /**
@@ -57,7 +57,7 @@ export async function renameAgentCategory(
 export async function deleteAgentCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {
   const category = await managedCategory(deps, caller, id);
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentCategories.delete(id))) throw missingCategory();
+    if (!(await deps.storage.agents.categories.delete(id))) throw missingCategory();
     return category;
   });
 }
@@ -65,7 +65,7 @@ export async function deleteAgentCategory(deps: Deps, caller: Caller, id: string
 async function managedCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {
   // INSTANCE keys administer every organization.
   const orgId = caller.level === 'INSTANCE' ? undefined : caller.orgId;
-  const category = isId('agentCategory', id) ? await deps.storage.agentCategories.find(id, orgId) : undefined;
+  const category = isId('agentCategory', id) ? await deps.storage.agents.categories.find(id, orgId) : undefined;
   if (category === undefined) throw missingCategory();
   requireAdministrator(caller);
   return category;

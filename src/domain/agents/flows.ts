@@ -32,7 +32,7 @@ const nameLengthMax = 200;
 
 /** The flows of an agent by name; without their versions for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listFlows(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentFlow>[]> {
-  return listParts(deps, caller, agentId, deps.storage.agentParts.flows, hiddenFlow);
+  return listParts(deps, caller, agentId, deps.storage.agents.parts.flows, hiddenFlow);
 }
 
 /** @throws DomainError NOT_FOUND. */
@@ -43,7 +43,7 @@ export async function getFlow(deps: Deps, caller: Caller, place: PartPlace): Pro
 
 /** The flows with these ids, as far as the caller may see their agents. */
 export function getFlows(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentFlow>[]> {
-  return getParts(deps, caller, ids, deps.storage.agentParts.flows, hiddenFlow);
+  return getParts(deps, caller, ids, deps.storage.agents.parts.flows, hiddenFlow);
 }
 
 /**
@@ -61,7 +61,7 @@ export async function createFlow(
   await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentFlow'), createdAt: deps.now(), agentId: agent.id };
-  const storedFlow = await deps.audit.change(caller, () => deps.storage.agentParts.flows.create(part));
+  const storedFlow = await deps.audit.change(caller, () => deps.storage.agents.parts.flows.create(part));
   return changedPart(deps, agent, storedFlow);
 }
 
@@ -85,7 +85,7 @@ export async function updateFlow(
   if (input.versions !== undefined) await refuseApprovals(deps, agent, values.versions, faults);
   faults.throwIfAny();
   const changes = { ...values, ...(enabled === before.enabled ? {} : { enabled }) };
-  const storedFlow = await deps.audit.change(caller, () => deps.storage.agentParts.flows.update(agent.id, before.id, changes));
+  const storedFlow = await deps.audit.change(caller, () => deps.storage.agents.parts.flows.update(agent.id, before.id, changes));
   return changedPart(deps, agent, storedFlow);
 }
 
@@ -93,7 +93,7 @@ export async function updateFlow(
 export async function deleteFlow(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentFlow>> {
   const { agent, part } = await editablePart(deps, caller, 'flows', place);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.flows.delete(agent.id, part.id))) throw missingPart('flowId');
+    if (!(await deps.storage.agents.parts.flows.delete(agent.id, part.id))) throw missingPart('flowId');
   });
   return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }
@@ -119,12 +119,12 @@ async function refuseApprovals(
   versions: AgentFlow['versions'],
   faults: Faults,
 ): Promise<void> {
-  const tools = await storage.agentParts.tools.ofAgents([id]);
+  const tools = await storage.agents.parts.tools.ofAgents([id]);
   noteApprovals('versions', versions, { tools, enabledTools }, registry, faults);
 }
 
 async function userInputNames({ storage }: Deps, agentId: string): Promise<ReadonlySet<string>> {
-  const userInputs = await storage.agentParts.userInputs.ofAgents([agentId]);
+  const userInputs = await storage.agents.parts.userInputs.ofAgents([agentId]);
   return new Set(userInputs.map(({ variableName }) => variableName));
 }
 

@@ -22,7 +22,7 @@ export const grantedAgentsMax = 500;
 
 /** What the caller grants to an agent. @throws DomainError NOT_FOUND for an agent that the caller may not use and grants nothing. */
 export async function getAgentGrants(deps: Deps, caller: Caller, agentId: string): Promise<AgentGrants> {
-  const [agentGrants] = await deps.storage.agentGrants.find(toOwner(caller), [agentId]);
+  const [agentGrants] = await deps.storage.agents.grants.find(toOwner(caller), [agentId]);
   if (agentGrants !== undefined) return agentGrants;
   await getAgent(deps, caller, agentId);
   return nothing(agentId);
@@ -30,7 +30,7 @@ export async function getAgentGrants(deps: Deps, caller: Caller, agentId: string
 
 /** The agents to which the caller grants something, with what it grants, by the ids of the agents. */
 export async function listAgentGrants(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<AgentGrants>> {
-  const grants = await deps.storage.agentGrants.list(toOwner(caller));
+  const grants = await deps.storage.agents.grants.list(toOwner(caller));
   return pageOfItems(
     grants.toSorted((a, b) => byId([a.agentId], [b.agentId])),
     page,
@@ -68,7 +68,7 @@ export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string
   faults.throwIfAny();
   await requireRoom(deps, caller, agentId);
   const grants = { agentId, connectionIds, memories: input.memories ?? 'none', agentIds } as const;
-  await deps.audit.change(caller, () => deps.storage.agentGrants.put(toOwner(caller), grants));
+  await deps.audit.change(caller, () => deps.storage.agents.grants.put(toOwner(caller), grants));
   return getAgentGrants(deps, caller, agentId);
 }
 
@@ -79,7 +79,7 @@ export async function putAgentGrants(deps: Deps, caller: Caller, agentId: string
  */
 export async function deleteAgentGrants(deps: Deps, caller: Caller, agentId: string): Promise<AgentGrants> {
   const before = await getAgentGrants(deps, caller, agentId);
-  await deps.audit.change(caller, () => deps.storage.agentGrants.delete(toOwner(caller), agentId));
+  await deps.audit.change(caller, () => deps.storage.agents.grants.delete(toOwner(caller), agentId));
   return before;
 }
 
@@ -102,7 +102,7 @@ function requireScopes({ scopes }: Caller, { connections, agents }: AgentGrantsI
 }
 
 async function requireRoom(deps: Deps, caller: Caller, agentId: string): Promise<void> {
-  const others = (await deps.storage.agentGrants.list(toOwner(caller))).filter((one) => one.agentId !== agentId);
+  const others = (await deps.storage.agents.grants.list(toOwner(caller))).filter((one) => one.agentId !== agentId);
   if (others.length >= grantedAgentsMax) {
     throw new DomainError(
       'CONFLICT',
@@ -112,7 +112,9 @@ async function requireRoom(deps: Deps, caller: Caller, agentId: string): Promise
 }
 
 async function hasServer(deps: Deps, { orgId, userId }: Caller, id: string): Promise<boolean> {
-  return isId('mcpServer', id) && (await deps.storage.connections.find(id, { orgId, ownerUserId: userId })) !== undefined;
+  return (
+    isId('mcpServer', id) && (await deps.storage.knowledge.connections.find(id, { orgId, ownerUserId: userId })) !== undefined
+  );
 }
 
 async function mayUse(deps: Deps, caller: Caller, id: string): Promise<boolean> {

@@ -241,7 +241,7 @@ async function readCategories(deps: Deps, place: Place, input: AgentInput, fault
   faults.requireCount('orgCategoryIds', orgCategoryIds ?? [], categoriesMax);
   const ids = [...new Set(orgCategoryIds ?? [])].slice(0, categoriesMax);
   if (ids.length > 0) {
-    const storedCategories = await deps.storage.agentCategories.findMany(ids, place.orgId);
+    const storedCategories = await deps.storage.agents.categories.findMany(ids, place.orgId);
     const allowedIds = new Set([...storedCategories.map(({ id }) => id), ...(place.orgCategoryIds ?? [])]);
     for (const [index, id] of (orgCategoryIds ?? []).slice(0, categoriesMax).entries()) {
       if (allowedIds.has(id)) continue;
@@ -269,7 +269,7 @@ async function readGroups(deps: Deps, caller: Caller, place: Place, input: Agent
   const ids = [...new Set(input.groups ?? [])];
   faults.requireCount('groups', ids, groupsMax);
   if (ids.length === 0 || ids.length > groupsMax) return { groupIds: [] };
-  const storedGroups = await deps.storage.groups.findMany(ids, {
+  const storedGroups = await deps.storage.people.groups.findMany(ids, {
     all: [{ group: 'in-organization', orgId: place.orgId }, visibleGroups(caller)],
   });
   const allowedIds = new Set([...storedGroups.map(({ id }) => id), ...(place.groupIds ?? [])]);
@@ -287,7 +287,7 @@ async function readEditors(deps: Deps, place: Place, input: AgentInput, faults: 
   if (editors.length === 0 || editors.length > editorsMax) return { editorIds: [] };
   const ids = editors.flatMap(({ id }) => (isGiven(id) ? [id] : []));
   const emails = editors.flatMap(({ email }) => (isGiven(email) ? [email] : []));
-  const members = [...(await deps.storage.accounts.findMembers(place.orgId, { ids, emails })), ...(place.editors ?? [])];
+  const members = [...(await deps.storage.people.accounts.findMembers(place.orgId, { ids, emails })), ...(place.editors ?? [])];
   const memberIds = editors.map(({ id, email }, index) => {
     const member = members.find((user) => (isGiven(id) ? user.id === id : user.email === email?.trim().toLowerCase()));
     if (member === undefined) {

@@ -24,13 +24,13 @@ export async function rateAgent(
   if (rating !== null && (rating < 1 || rating > best)) {
     throw outOfRange('rating', 1, best);
   }
-  await deps.audit.change(caller, () => deps.storage.agentRatings.rate(id, caller.userId, rating));
+  await deps.audit.change(caller, () => deps.storage.agents.ratings.rate(id, caller.userId, rating));
   return getAgent(deps, caller, id);
 }
 
 /** The caller's own ratings, in the order of `agentIds`; null for none. One statement. */
 export async function ownRatings(deps: Deps, caller: Caller, agentIds: readonly string[]): Promise<readonly (number | null)[]> {
-  const ratingRows = await deps.storage.agentRatings.ofUser(caller.userId, agentIds);
+  const ratingRows = await deps.storage.agents.ratings.ofUser(caller.userId, agentIds);
   const byAgent = new Map(ratingRows.map(({ agentId, rating }) => [agentId, rating]));
   return agentIds.map((id) => byAgent.get(id) ?? null);
 }

@@ -35,7 +35,7 @@ const descriptionLengthMax = 2_000;
 /** The secrets of an agent by key, without their values, for callers who may edit it. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: string): Promise<readonly AgentSecret[]> {
   const agent = await editableAgent(deps, caller, agentId);
-  return deps.storage.agentParts.secrets.ofAgent(agent.id);
+  return deps.storage.agents.parts.secrets.ofAgent(agent.id);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -45,7 +45,7 @@ export async function getAgentSecret(deps: Deps, caller: Caller, place: PartPlac
 
 /** The secrets with these ids, of agents that the caller may edit. */
 export async function getAgentSecrets(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AgentSecret[]> {
-  const secrets = await deps.storage.agentParts.secrets.findMany(ids);
+  const secrets = await deps.storage.agents.parts.secrets.findMany(ids);
   const agents = await getAgents(deps, caller, [...new Set(secrets.map(({ agentId }) => agentId))]);
   const editable = new Set(agents.filter((agent) => canEditAgent(caller, agent)).map(({ id }) => id));
   return secrets.filter(({ agentId }) => editable.has(agentId));
@@ -82,7 +82,7 @@ export async function createAgentSecret(
     givenByUserId: null,
     ...binding,
   };
-  return deps.audit.change(caller, () => deps.storage.agentParts.secrets.create(secret));
+  return deps.audit.change(caller, () => deps.storage.agents.parts.secrets.create(secret));
 }
 
 /**
@@ -109,14 +109,14 @@ export async function updateAgentSecret(
     ...(value === undefined ? {} : { sealed: await sealed(deps, agent, secret.id, value) }),
     ...binding,
   };
-  return deps.audit.change(caller, () => deps.storage.agentParts.secrets.update(agent.id, secret.id, changes));
+  return deps.audit.change(caller, () => deps.storage.agents.parts.secrets.update(agent.id, secret.id, changes));
 }
 
 /** @returns the former secret, without its value. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteAgentSecret(deps: Deps, caller: Caller, place: PartPlace): Promise<AgentSecret> {
   const { agent, part: secret } = await editablePart(deps, caller, 'secrets', place);
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.secrets.delete(agent.id, secret.id))) throw missingPart('secretId');
+    if (!(await deps.storage.agents.parts.secrets.delete(agent.id, secret.id))) throw missingPart('secretId');
     return secret;
   });
 }
@@ -134,7 +134,7 @@ async function readBinding(
     if (originInput !== undefined) faults.add('origins', 'origins must come with value: another origin asks for the secret anew');
     return value === null ? { givenByUserId: null } : {};
   }
-  const tools = await deps.storage.agentParts.tools.ofAgents([secret.agentId]);
+  const tools = await deps.storage.agents.parts.tools.ofAgents([secret.agentId]);
   return { origins: requestOrigins(secret, originInput, tools, faults), givenByUserId: caller.userId };
 }
 

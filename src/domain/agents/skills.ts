@@ -30,7 +30,7 @@ const lengthsMax = { name: 200, description: 10_000, content: 200_000 } as const
 
 /** The skills of an agent by name; without their content for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listSkills(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentSkill>[]> {
-  return listParts(deps, caller, agentId, deps.storage.agentParts.skills, hiddenSkill);
+  return listParts(deps, caller, agentId, deps.storage.agents.parts.skills, hiddenSkill);
 }
 
 /** @throws DomainError NOT_FOUND. */
@@ -41,7 +41,7 @@ export async function getSkill(deps: Deps, caller: Caller, place: PartPlace): Pr
 
 /** The skills with these ids, as far as the caller may see their agents. */
 export function getSkills(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentSkill>[]> {
-  return getParts(deps, caller, ids, deps.storage.agentParts.skills, hiddenSkill);
+  return getParts(deps, caller, ids, deps.storage.agents.parts.skills, hiddenSkill);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */
@@ -56,7 +56,7 @@ export async function createSkill(
   const values = readSkill('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentSkill'), createdAt: deps.now(), agentId: agent.id };
-  const storedSkill = await deps.audit.change(caller, () => deps.storage.agentParts.skills.create(part));
+  const storedSkill = await deps.audit.change(caller, () => deps.storage.agents.parts.skills.create(part));
   return changedPart(deps, agent, storedSkill);
 }
 
@@ -79,7 +79,7 @@ export async function updateSkill(
   };
   const values = readSkill('', skillInput, faults);
   faults.throwIfAny();
-  const storedSkill = await deps.audit.change(caller, () => deps.storage.agentParts.skills.update(agent.id, before.id, values));
+  const storedSkill = await deps.audit.change(caller, () => deps.storage.agents.parts.skills.update(agent.id, before.id, values));
   return changedPart(deps, agent, storedSkill);
 }
 
@@ -87,7 +87,7 @@ export async function updateSkill(
 export async function deleteSkill(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentSkill>> {
   const { agent, part } = await editablePart(deps, caller, 'skills', place);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.skills.delete(agent.id, part.id))) throw missingPart('skillId');
+    if (!(await deps.storage.agents.parts.skills.delete(agent.id, part.id))) throw missingPart('skillId');
   });
   return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }

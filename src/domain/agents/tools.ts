@@ -47,7 +47,7 @@ export interface UpdateAgentToolInput {
 
 /** The tools of an agent by name; without their inner data for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentTool>[]> {
-  return listParts(deps, caller, agentId, deps.storage.agentParts.tools, hiddenTool);
+  return listParts(deps, caller, agentId, deps.storage.agents.parts.tools, hiddenTool);
 }
 
 /** @throws DomainError NOT_FOUND. */
@@ -58,7 +58,7 @@ export async function getAgentTool(deps: Deps, caller: Caller, place: PartPlace)
 
 /** The tools with these ids, as far as the caller may see their agents. */
 export function getAgentTools(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentTool>[]> {
-  return getParts(deps, caller, ids, deps.storage.agentParts.tools, hiddenTool);
+  return getParts(deps, caller, ids, deps.storage.agents.parts.tools, hiddenTool);
 }
 
 /**
@@ -74,7 +74,7 @@ export async function createAgentTool(
   input: CreateAgentToolInput,
 ): Promise<PartView<AgentTool>> {
   const agent = await editableAgent(deps, caller, agentId);
-  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
+  const tools = await deps.storage.agents.parts.tools.ofAgents([agent.id]);
   const faults = new Faults();
   readToolName('name', input.name, faults);
   noteServerOfTool(deps, caller, agent, { given: input.data, before: undefined }, faults);
@@ -84,7 +84,7 @@ export async function createAgentTool(
   faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
   const storedTool = await deps.audit.change(caller, () =>
-    deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derivation)),
+    deps.storage.agents.parts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derivation)),
   );
   return changedPart(deps, agent, storedTool);
 }
@@ -109,7 +109,7 @@ export async function updateAgentTool(
     faults.add('type', `type does not fit: the tool is of the type ${before.type}`);
     faults.throwIfAny();
   }
-  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
+  const tools = await deps.storage.agents.parts.tools.ofAgents([agent.id]);
   const name = input.name ?? before.name;
   readToolName('name', name, faults);
   if (input.name === null) faults.add('name', 'name cannot be null');
@@ -120,7 +120,7 @@ export async function updateAgentTool(
   const { data, ...derivation } = await derivedSecrets(deps, agent, others, declaration, faults);
   faults.throwIfAny();
   const storedTool = await deps.audit.change(caller, () =>
-    deps.storage.agentParts.tools.update(agent.id, before.id, { name, data }, (tx) => putSecrets(tx, agent.id, derivation)),
+    deps.storage.agents.parts.tools.update(agent.id, before.id, { name, data }, (tx) => putSecrets(tx, agent.id, derivation)),
   );
   return changedPart(deps, agent, storedTool);
 }
@@ -129,7 +129,7 @@ export async function updateAgentTool(
 export async function deleteAgentTool(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentTool>> {
   const { agent, part } = await editablePart(deps, caller, 'tools', place);
   await deps.audit.change(caller, async () => {
-    const wasThere = await deps.storage.agentParts.tools.delete(agent.id, part.id, (tx) => putDerivedSecrets(tx, agent.id, []));
+    const wasThere = await deps.storage.agents.parts.tools.delete(agent.id, part.id, (tx) => putDerivedSecrets(tx, agent.id, []));
     if (!wasThere) throw missingPart('toolId');
   });
   return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };

@@ -39,7 +39,7 @@ const orderIndexMax = 1_000_000;
  * The variables of an agent in the order they are asked; every caller who may use the agent sees them completely. @throws DomainError NOT_FOUND.
  */
 export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentUserInput>[]> {
-  return listParts(deps, caller, agentId, deps.storage.agentParts.userInputs, whole);
+  return listParts(deps, caller, agentId, deps.storage.agents.parts.userInputs, whole);
 }
 
 /** @throws DomainError NOT_FOUND. */
@@ -50,7 +50,7 @@ export async function getUserInput(deps: Deps, caller: Caller, place: PartPlace)
 
 /** The user inputs with these ids, as far as the caller may see their agents. */
 export function getUserInputs(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<AgentUserInput>[]> {
-  return getParts(deps, caller, ids, deps.storage.agentParts.userInputs, whole);
+  return getParts(deps, caller, ids, deps.storage.agents.parts.userInputs, whole);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */
@@ -65,7 +65,7 @@ export async function createUserInput(
   const values = readUserInput('', input, faults);
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentUserInput'), createdAt: deps.now(), agentId: agent.id };
-  const storedInput = await deps.audit.change(caller, () => deps.storage.agentParts.userInputs.create(part));
+  const storedInput = await deps.audit.change(caller, () => deps.storage.agents.parts.userInputs.create(part));
   return changedPart(deps, agent, storedInput);
 }
 
@@ -95,7 +95,7 @@ export async function updateUserInput(
   );
   faults.throwIfAny();
   const storedInput = await deps.audit.change(caller, () =>
-    deps.storage.agentParts.userInputs.update(agent.id, before.id, values),
+    deps.storage.agents.parts.userInputs.update(agent.id, before.id, values),
   );
   return changedPart(deps, agent, storedInput);
 }
@@ -104,7 +104,7 @@ export async function updateUserInput(
 export async function deleteUserInput(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<AgentUserInput>> {
   const { agent, part } = await editablePart(deps, caller, 'userInputs', place);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agentParts.userInputs.delete(agent.id, part.id))) throw missingPart('userInputId');
+    if (!(await deps.storage.agents.parts.userInputs.delete(agent.id, part.id))) throw missingPart('userInputId');
   });
   return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }

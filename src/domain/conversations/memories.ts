@@ -31,19 +31,19 @@ export interface UpdateMemoryInput {
 
 /** A memory of the caller. @throws DomainError NOT_FOUND, also for one of another user or organization. */
 export async function getMemory(deps: Deps, caller: Caller, id: string): Promise<Memory> {
-  const memory = isId('memory', id) ? await deps.storage.memories.find(id, toOwner(caller)) : undefined;
+  const memory = isId('memory', id) ? await deps.storage.conversations.memories.find(id, toOwner(caller)) : undefined;
   if (memory === undefined) throw missingMemory();
   return memory;
 }
 
 /** The caller's memories among `ids`, in any order. */
 export function getMemories(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Memory[]> {
-  return deps.storage.memories.findMany(ids, toOwner(caller));
+  return deps.storage.conversations.memories.findMany(ids, toOwner(caller));
 }
 
 /** The caller's memories, newest first. @throws DomainError MUTUALLY_EXCLUSIVE_PARAMETERS for scope `user` with an agent. */
 export async function listMemories(deps: Deps, caller: Caller, query: MemoryQuery, page: PageRequest): Promise<Page<Memory>> {
-  return deps.storage.memories.list(toFilter(caller, query), page);
+  return deps.storage.conversations.memories.list(toFilter(caller, query), page);
 }
 
 /** A page of the caller's memories with each agent alone, in the order of the agents. Cost: two statements. */
@@ -53,7 +53,7 @@ export async function pageMemoriesOfAgents(
   agentIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<Memory>[]> {
-  const pages = await deps.storage.memories.pagesOfAgents(toOwner(caller), agentIds, page);
+  const pages = await deps.storage.conversations.memories.pagesOfAgents(toOwner(caller), agentIds, page);
   return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -72,7 +72,10 @@ export async function createMemory(deps: Deps, caller: Caller, input: CreateMemo
   const key = cleanKey(input.key);
   const memory = { ...toOwner(caller), id: newId('memory'), createdAt: now(), agentId, key, text, callKey: null };
   return deps.audit.change(caller, async () => {
-    const rememberResult = await deps.storage.memories.remember({ ...memory, ...searchWords(key, text) }, settings.MEMORIES_MAX);
+    const rememberResult = await deps.storage.conversations.memories.remember(
+      { ...memory, ...searchWords(key, text) },
+      settings.MEMORIES_MAX,
+    );
     if (rememberResult.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
     return rememberResult.memory;
   });
@@ -87,7 +90,11 @@ export async function updateMemory(deps: Deps, caller: Caller, id: string, input
   const text = typeof input.text === 'string' ? cleanText(input.text) : before.text;
   const key = input.key === undefined ? before.key : cleanKey(input.key);
   return deps.audit.change(caller, async () => {
-    const updateResult = await deps.storage.memories.update(id, toOwner(caller), { text, key, ...searchWords(key, text) });
+    const updateResult = await deps.storage.conversations.memories.update(id, toOwner(caller), {
+      text,
+      key,
+      ...searchWords(key, text),
+    });
     if (updateResult === undefined) throw missingMemory();
     if (updateResult === 'conflict') throw new DomainError('CONFLICT', `Another memory has the key ${key}`, { param: 'key' });
     return updateResult;
@@ -97,13 +104,15 @@ export async function updateMemory(deps: Deps, caller: Caller, id: string, input
 /** Deletes a memory. @returns what it was. @throws DomainError NOT_FOUND. */
 export async function deleteMemory(deps: Deps, caller: Caller, id: string): Promise<Memory> {
   const memory = await getMemory(deps, caller, id);
-  await deps.audit.change(caller, () => deps.storage.memories.delete(id, toOwner(caller)));
+  await deps.audit.change(caller, () => deps.storage.conversations.memories.delete(id, toOwner(caller)));
   return memory;
 }
 
 /** Deletes the caller's memories. @returns how many there were. @throws DomainError as `listMemories`. */
 export async function deleteMemories(deps: Deps, caller: Caller, query: MemoryQuery): Promise<{ readonly deletedCount: number }> {
-  return { deletedCount: await deps.audit.change(caller, () => deps.storage.memories.deleteAll(toFilter(caller, query))) };
+  return {
+    deletedCount: await deps.audit.change(caller, () => deps.storage.conversations.memories.deleteAll(toFilter(caller, query))),
+  };
 }
 
 /** Notes the faults of the members that are there. */

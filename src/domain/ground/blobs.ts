@@ -8,8 +8,8 @@ export async function removeBlobs(deps: Deps, keys: readonly string[]): Promise<
 
 /** Deletes a chat with its messages and files, also one that is half deleted. */
 export async function removeChat(deps: Deps, id: string): Promise<void> {
-  await deps.storage.chats.delete(id);
-  await removeBlobs(deps, await deps.storage.chatFiles.deleteAll(id));
+  await deps.storage.conversations.chats.delete(id);
+  await removeBlobs(deps, await deps.storage.conversations.chatFiles.deleteAll(id));
 }
 
 const sweepEveryMs = 3_600_000;
@@ -34,7 +34,7 @@ export function registerOrphanSweep(deps: Deps): void {
 export async function sweepOrphans({ storage, now }: Deps, before: Date, signal: AbortSignal): Promise<void> {
   for await (const keys of storage.blobs.listOlder(before)) {
     signal.throwIfAborted();
-    for (const key of await storage.orphanBlobs.among(keys)) {
+    for (const key of await storage.operations.orphanBlobs.among(keys)) {
       if (!isLinkedRunFile(key, now())) await storage.blobs.delete(key);
     }
   }

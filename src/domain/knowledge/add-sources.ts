@@ -103,7 +103,7 @@ async function addSource(
   const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
   try {
     await deps.audit.change(caller, async () => {
-      await storage.dataSources.create({ ...row, item, runId: deps.newId('sourceRun') }, async (tx) => {
+      await storage.knowledge.sources.create({ ...row, item, runId: deps.newId('sourceRun') }, async (tx) => {
         await also(tx);
         await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
       });
@@ -135,7 +135,7 @@ export async function attachDataSource(
     throw new DomainError('FORBIDDEN', 'Only sources of your own and those open to the organization may be attached');
   }
   await requireRoom(deps, agent.id);
-  await deps.audit.change(caller, () => deps.storage.dataSources.attach(agent.id, source.id));
+  await deps.audit.change(caller, () => deps.storage.knowledge.sources.attach(agent.id, source.id));
   return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
 }
 
@@ -152,6 +152,6 @@ export async function detachDataSource(
 ): Promise<{ readonly aiId: string; readonly dataSourceId: string } & EndedApproval> {
   const agent = await editableAgent(deps, caller, agentId);
   const source = await getDataSource(deps, caller, dataSourceId);
-  await deps.audit.change(caller, () => deps.storage.dataSources.detach(agent.id, source.id));
+  await deps.audit.change(caller, () => deps.storage.knowledge.sources.detach(agent.id, source.id));
   return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
 }

@@ -38,14 +38,14 @@ export async function addConnectedSources(
     type,
   }));
   await deps.audit.change(caller, async () => {
-    await deps.storage.connectedSources.create(agent.id, rows, async (tx) => {
+    await deps.storage.knowledge.connectedSources.create(agent.id, rows, async (tx) => {
       for (const { id } of rows) {
         await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'ADDED' }, { owner: caller, key: id, tx });
       }
     });
     return rows[0];
   });
-  const existingSources = await deps.storage.dataSources.findMany(
+  const existingSources = await deps.storage.knowledge.sources.findMany(
     rows.map(({ id }) => id),
     visibleDataSources(caller),
   );

@@ -55,7 +55,7 @@ export async function authorizeConnection(
     sealed: sealedAttempt,
     expiresAt: new Date(deps.now().getTime() + lifeMs),
   };
-  await deps.audit.change(caller, () => deps.storage.connectionAttempts.create(attempt));
+  await deps.audit.change(caller, () => deps.storage.knowledge.connectionAttempts.create(attempt));
   return { url };
 }
 
@@ -97,7 +97,7 @@ export async function receiveCallback(
   origin: CallOrigin,
   signal: AbortSignal,
 ): Promise<Confirmation> {
-  const { connectionAttempts } = deps.storage;
+  const { connectionAttempts } = deps.storage.knowledge;
   const attempt = callback.state === '' ? undefined : await connectionAttempts.take(hashWord(callback.state));
   if (attempt === undefined) throw refused('This link was used already or is older than ten minutes. Begin again.');
   if (callback.error !== '' || callback.code === '') throw refused('The access was not allowed. Nothing was connected.');
@@ -126,7 +126,7 @@ export async function receiveCallback(
   ) {
     throw refused('The person or the organization that asked for this connection is gone.');
   }
-  const tenant = await deps.storage.tenants.find(organization.tenantId, { reach: 'instance' });
+  const tenant = await deps.storage.people.tenants.find(organization.tenantId, { reach: 'instance' });
   const { provider, returnTo } = attempt;
   const { name, email } = person;
   const identity = { person: { name, email }, organization: organization.name, tenant: tenant?.name ?? '' };
@@ -144,7 +144,7 @@ export async function confirmConnection(
   word: string,
   origin: CallOrigin,
 ): Promise<{ readonly connection: Connection; readonly returnTo: string | null }> {
-  const { connectionAttempts } = deps.storage;
+  const { connectionAttempts } = deps.storage.knowledge;
   const attempt: ConnectionAttempt | undefined = word === '' ? undefined : await connectionAttempts.confirm(hashWord(word));
   if (attempt === undefined) throw refused('This page was used already or is older than ten minutes. Begin again.');
   const { account, keyId } = (await openAttempt(deps.storage, attempt)) as { account: ConnectedAccount; keyId?: string };
@@ -160,7 +160,7 @@ const confirmOperation = 'Page.confirmConnection';
 
 /** The key that asked for the connection, with its current rights. */
 async function loadCaller(deps: Deps, keyId: string | undefined): Promise<Caller> {
-  const caller = keyId === undefined ? undefined : await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
+  const caller = keyId === undefined ? undefined : await deps.storage.people.apiKeys.findCallerById(keyId, deps.now().getTime());
   if (caller === undefined) throw refused('The key that asked for this connection has ended. Begin again.');
   return caller;
 }

@@ -130,14 +130,17 @@ export async function storeAccount(
 ): Promise<Connection> {
   const { storage } = deps;
   const { installationId, name, scopes, expiresAt } = account;
-  const existingConnection = await storage.connections.findAccount({ orgId, ownerUserId }, { provider, name, installationId });
+  const existingConnection = await storage.knowledge.connections.findAccount(
+    { orgId, ownerUserId },
+    { provider, name, installationId },
+  );
   if (existingConnection === undefined) {
     const kind = provider === 'REPO_HOST' ? 'REPO_HOST_INSTALLATION' : 'OAUTH_TOKEN';
     return store(deps, { ...caller, orgId, userId: ownerUserId }, kind, provider, { ...account, baseUrl: null, secrets });
   }
   const sealedSecrets = await sealSecrets(storage, existingConnection, secrets);
   const updatedConnection = await deps.audit.change(caller, () =>
-    storage.connections.update(existingConnection.id, { sealed: sealedSecrets, scopes, expiresAt }),
+    storage.knowledge.connections.update(existingConnection.id, { sealed: sealedSecrets, scopes, expiresAt }),
   );
   await readAgain(deps, updatedConnection);
   return updatedConnection;
@@ -153,7 +156,7 @@ async function store(
   provider: ConnectionProvider,
   { secrets, ...connectionInput }: Given,
 ): Promise<Connection> {
-  const { connections } = deps.storage;
+  const { connections } = deps.storage.knowledge;
   const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
   if ((await connections.count(owner)) >= connectionsMax) {
     throw new DomainError('CONFLICT', `A user may have at most ${connectionsMax} connections`);
@@ -192,14 +195,14 @@ export function ownsConnection(caller: Caller, connection: Pick<Connection, 'org
 /** @throws DomainError NOT_FOUND, also for a connection that the caller may not see. */
 export async function getConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
   const isOne = Object.values(idKinds).some((kind) => isId(kind, id));
-  const connection = isOne ? await deps.storage.connections.find(id, visibleConnections(caller)) : undefined;
+  const connection = isOne ? await deps.storage.knowledge.connections.find(id, visibleConnections(caller)) : undefined;
   if (connection === undefined) throw missingConnection();
   return connection;
 }
 
 /** The connections among `ids` that the caller may see, in any order. */
 export function getConnections(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Connection[]> {
-  return deps.storage.connections.findMany({ ids }, visibleConnections(caller));
+  return deps.storage.knowledge.connections.findMany({ ids }, visibleConnections(caller));
 }
 
 /** What the connection of a source is found by. */
@@ -217,7 +220,7 @@ export async function findConnectionsOfSources(
   const ids = sources.flatMap(({ data }) => findTokenId(data) ?? []);
   const installations = sources.flatMap((source) => readInstallation(source) ?? []);
   if (ids.length === 0 && installations.length === 0) return sources.map(() => undefined);
-  const sourceConnections = await deps.storage.connections.findMany({ ids, installations }, visibleConnections(caller));
+  const sourceConnections = await deps.storage.knowledge.connections.findMany({ ids, installations }, visibleConnections(caller));
   return sources.map((source) => {
     const [id, installation] = [findTokenId(source.data), readInstallation(source)];
     return sourceConnections.find(
@@ -246,7 +249,7 @@ export async function listSourcesOfConnections(
   connections: readonly Connection[],
   page: PageRequest,
 ): Promise<readonly Page<DataSource>[]> {
-  const pages = await deps.storage.sourceLinks.pagesOfConnections(connections, visibleDataSources(caller), page);
+  const pages = await deps.storage.knowledge.sourceLinks.pagesOfConnections(connections, visibleDataSources(caller), page);
   for (const { items } of pages.values()) deps.audit.read(caller, 'dataSource', items);
   return connections.map(({ id }) => pages.get(id) ?? emptyPage(page));
 }
@@ -269,7 +272,7 @@ export async function listConnections(
     ...(kind === undefined || kind === null ? {} : { kind }),
     ...(provider === undefined || provider === null ? {} : { provider }),
   };
-  return deps.storage.connections.list(connectionsListed(caller, ofOrganization === true), query, page);
+  return deps.storage.knowledge.connections.list(connectionsListed(caller, ofOrganization === true), query, page);
 }
 
 /** The connections that a list has. @throws DomainError FORBIDDEN for those of an organization that the caller does not administer. */
@@ -322,7 +325,7 @@ export async function updateConnection(
   const isRenewed = accessToken !== undefined || refreshToken !== undefined;
   const secretsChange = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
   const updatedConnection = await deps.audit.change(caller, () =>
-    deps.storage.connections.update(id, { ...changes, ...secretsChange }),
+    deps.storage.knowledge.connections.update(id, { ...changes, ...secretsChange }),
   );
   if (isRenewed) await readAgain(deps, updatedConnection);
   return updatedConnection;
@@ -330,7 +333,7 @@ export async function updateConnection(
 
 /** Has the sources read that could not be read with the connection as it was. */
 async function readAgain({ storage, jobs }: Deps, connection: Connection): Promise<void> {
-  await storage.syncing.reconnected(connection, sourceJobs(jobs, 'RECONNECTED'));
+  await storage.knowledge.syncing.reconnected(connection, sourceJobs(jobs, 'RECONNECTED'));
 }
 
 async function renewedSecrets(
@@ -359,7 +362,7 @@ async function renewedSecrets(
 export async function deleteConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
   const connection = await getConnection(deps, caller, id);
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.connections.delete(id))) throw missingConnection();
+    if (!(await deps.storage.knowledge.connections.delete(id))) throw missingConnection();
     return connection;
   });
 }
@@ -373,7 +376,9 @@ export async function requireOwnToken(
   param: string,
   faults: Faults,
 ): Promise<void> {
-  const connection = isId('oauthToken', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
+  const connection = isId('oauthToken', id)
+    ? await deps.storage.knowledge.connections.find(id, ownConnections(caller))
+    : undefined;
   if (connection?.provider !== provider) {
     faults.add(param, `${param} is not a connection of yours of the kind ${provider}; GET /api/v1/connections lists them`);
   }
@@ -387,7 +392,7 @@ export async function requireOwnInstallation(
   param: string,
   faults: Faults,
 ): Promise<void> {
-  const connection = await deps.storage.connections.findInstallation(installationId, ownConnections(caller));
+  const connection = await deps.storage.knowledge.connections.findInstallation(installationId, ownConnections(caller));
   if (connection === undefined) {
     faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);
   }
@@ -402,7 +407,7 @@ export async function findOwnInstallation(
   faults: Faults,
 ): Promise<number | undefined> {
   const connection = isId('repoHostInstallation', id)
-    ? await deps.storage.connections.find(id, ownConnections(caller))
+    ? await deps.storage.knowledge.connections.find(id, ownConnections(caller))
     : undefined;
   if (connection !== undefined && connection.installationId !== null) return connection.installationId;
   faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);

@@ -12,7 +12,7 @@ export async function listPassagesOfItems(
   itemIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<KnowledgePassage>[]> {
-  const passagesByItem = await storage.knowledgeItems.passagesOf(itemIds, page);
+  const passagesByItem = await storage.knowledge.items.passagesOf(itemIds, page);
   return itemIds.map((id) => {
     const read = passagesByItem.get(id);
     if (read === undefined) return emptyPage(page);

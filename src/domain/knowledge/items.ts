@@ -28,7 +28,7 @@ export async function getKnowledgeItem(
 
 /** The items among `ids` that the caller may see, in any order. */
 export async function getKnowledgeItems(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly KnowledgeItem[]> {
-  const items = await deps.storage.knowledgeItems.findMany(ids, visibleDataSources(caller));
+  const items = await deps.storage.knowledge.items.findMany(ids, visibleDataSources(caller));
   for (const id of new Set(items.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
   return items;
 }
@@ -51,7 +51,7 @@ export async function listKnowledgeItems(
 ): Promise<Page<KnowledgeItem>> {
   const filter = readQuery(query);
   const source = await getDataSource(deps, caller, dataSourceId);
-  return deps.storage.knowledgeItems.list(source.id, filter, page, toOffset(pageNumber, page));
+  return deps.storage.knowledge.items.list(source.id, filter, page, toOffset(pageNumber, page));
 }
 
 /**
@@ -67,7 +67,7 @@ export async function listItemsOfSources(
   query: Omit<ItemListQuery, 'page'>,
   page: PageRequest,
 ): Promise<readonly Page<KnowledgeItem>[]> {
-  const pages = await deps.storage.knowledgeItems.pagesOf(dataSourceIds, readQuery(query), page);
+  const pages = await deps.storage.knowledge.items.pagesOf(dataSourceIds, readQuery(query), page);
   return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -97,7 +97,7 @@ export async function updateKnowledgeItem(
   if (!canEditDataSource(caller, source)) {
     throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may change its items');
   }
-  await deps.audit.change(caller, () => deps.storage.knowledgeItems.setCite(item.id, input.cite));
+  await deps.audit.change(caller, () => deps.storage.knowledge.items.setCite(item.id, input.cite));
   return { ...item, cite: input.cite, updatedAt: deps.now() };
 }
 
@@ -121,7 +121,7 @@ export interface ItemPlace {
  */
 export async function getCitedItem(deps: Deps, caller: Caller, { dataSourceId, id }: ItemPlace): Promise<KnowledgeItem> {
   const find = (filter: DataSourceFilter) =>
-    isId('knowledgeItem', id) ? deps.storage.knowledgeItems.find(id, filter) : undefined;
+    isId('knowledgeItem', id) ? deps.storage.knowledge.items.find(id, filter) : undefined;
   const visibleItem = await find(visibleDataSources(caller));
   const citedItem = visibleItem === undefined ? await find(citedDataSources(caller)) : undefined;
   const readableItem = visibleItem ?? (citedItem?.cite === true ? citedItem : undefined);

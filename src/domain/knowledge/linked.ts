@@ -54,7 +54,7 @@ export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, ti
   const ticket = readContentTicket(deps, ticketText);
   if (ticket === undefined || ticket.itemId !== id) throw refusedLink('This link was not made by this service');
   if (ticket.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to sources work for an hour');
-  const item = await deps.storage.knowledgeItems.find(id, { dataSource: 'in-organization', orgId: ticket.orgId });
+  const item = await deps.storage.knowledge.items.find(id, { dataSource: 'in-organization', orgId: ticket.orgId });
   if (item === undefined || item.dataSourceId !== dataSourceId) throw missingItem();
   const { passage } = ticket;
   return {
@@ -64,7 +64,7 @@ export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, ti
 }
 
 async function loadPassage(deps: Deps, item: KnowledgeItem, place: LinkedPassage): Promise<PassageView> {
-  const [chunks = []] = await deps.storage.chunks.details.around([{ itemId: item.id, ...place }], {
+  const [chunks = []] = await deps.storage.knowledge.chunks.details.around([{ itemId: item.id, ...place }], {
     before: chunksBefore,
     after: chunksAfter,
   });

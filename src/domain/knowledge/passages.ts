@@ -43,7 +43,7 @@ export async function readPassages(
   caller: Caller,
   citations: readonly CitedPassage[],
 ): Promise<readonly (PassageText | undefined)[]> {
-  const { knowledgeItems, chunks } = deps.storage;
+  const { items: knowledgeItems, chunks } = deps.storage.knowledge;
   const ids = [...new Set(citations.map(({ knowledgeItemId }) => knowledgeItemId).filter((id) => isId('knowledgeItem', id)))];
   if (ids.length === 0) return citations.map(() => undefined);
   const visibleItems = await knowledgeItems.findMany(ids, visibleDataSources(caller));

@@ -125,7 +125,7 @@ interface SearchedSources {
 }
 
 async function findSources(deps: Deps, caller: Caller, input: KnowledgeSearchInput): Promise<SearchedSources> {
-  const { dataSources } = deps.storage;
+  const { sources: dataSources } = deps.storage.knowledge;
   const requestedIds = input.dataSourceIds ?? undefined;
   if (requestedIds?.some((id) => !isId('dataSource', id)) === true) throw missingSource();
   if (typeof input.agentId === 'string') {

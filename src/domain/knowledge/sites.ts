@@ -23,7 +23,7 @@ export async function requireSite(
   { storage, knowledge }: Deps,
   { type, oauthTokenId, cloudId, owner }: ReadWith,
 ): Promise<string | undefined> {
-  const connection = await storage.connections.find(oauthTokenId, owner);
+  const connection = await storage.knowledge.connections.find(oauthTokenId, owner);
   const site = connection === undefined ? undefined : await knowledge.findSite(type, connection, cloudId);
   if (site === undefined) return cloudId;
   if ('site' in site) return site.site.cloudId;

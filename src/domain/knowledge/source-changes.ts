@@ -31,7 +31,10 @@ async function* follow(
   first: DataSource,
   signal: AbortSignal,
 ): AsyncGenerator<DataSource, void, void> {
-  const { signals, dataSources } = deps.storage;
+  const {
+    signals,
+    knowledge: { sources: dataSources },
+  } = deps.storage;
   let wake = () => {};
   let isChanged = true;
   const change = () => {

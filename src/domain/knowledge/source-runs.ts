@@ -17,7 +17,7 @@ export async function getSourceRun(deps: Deps, caller: Caller, id: string): Prom
 
 /** The runs among `ids` whose sources the caller may see, in any order. */
 export async function getSourceRuns(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly SourceRun[]> {
-  const runs = await deps.storage.sourceRuns.findMany(ids, visibleDataSources(caller));
+  const runs = await deps.storage.knowledge.sourceRuns.findMany(ids, visibleDataSources(caller));
   for (const id of new Set(runs.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
   return runs;
 }
@@ -30,7 +30,7 @@ export async function listSourceRuns(
   page: PageRequest,
 ): Promise<Page<SourceRun>> {
   const source = await getDataSource(deps, caller, dataSourceId);
-  return deps.storage.sourceRuns.list(source.id, page);
+  return deps.storage.knowledge.sourceRuns.list(source.id, page);
 }
 
 /** A page of the runs of each source, in the order of the sources, newest first. Access is checked where the sources are found. */
@@ -39,7 +39,7 @@ export async function listRunsOfSources(
   dataSourceIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<SourceRun>[]> {
-  const pages = await deps.storage.sourceRuns.pagesOf(dataSourceIds, page);
+  const pages = await deps.storage.knowledge.sourceRuns.pagesOf(dataSourceIds, page);
   return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -63,7 +63,7 @@ export async function findProgressOfRuns(
   runs: readonly SourceRun[],
 ): Promise<readonly (SourceRunProgress | null)[]> {
   const going = runs.filter(({ endedAt }) => endedAt === null);
-  const counts = going.length === 0 ? new Map() : await storage.sourceRuns.itemCountsOf(going);
+  const counts = going.length === 0 ? new Map() : await storage.knowledge.sourceRuns.itemCountsOf(going);
   return runs.map((run) => {
     if (run.endedAt !== null) return null;
     const statistics = indexingStatistics(counts.get(run.id) ?? noItems);

@@ -34,7 +34,9 @@ const pageMax = 1_000_000;
 
 /** @throws DomainError NOT_FOUND, also for a source that the caller may not see. Cost: a fixed handful of statements. */
 export async function getDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
-  const dataSource = isId('dataSource', id) ? await deps.storage.dataSources.find(id, visibleDataSources(caller)) : undefined;
+  const dataSource = isId('dataSource', id)
+    ? await deps.storage.knowledge.sources.find(id, visibleDataSources(caller))
+    : undefined;
   if (dataSource === undefined) throw missingSource();
   deps.audit.read(caller, 'dataSource', [dataSource]);
   return dataSource;
@@ -42,7 +44,7 @@ export async function getDataSource(deps: Deps, caller: Caller, id: string): Pro
 
 /** The sources among `ids` that the caller may see, in any order. */
 export async function getDataSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly DataSource[]> {
-  const sources = await deps.storage.dataSources.findMany(ids, visibleDataSources(caller));
+  const sources = await deps.storage.knowledge.sources.findMany(ids, visibleDataSources(caller));
   deps.audit.read(caller, 'dataSource', sources);
   return sources;
 }
@@ -54,7 +56,7 @@ export async function listDataSourcesOfAgents(
   agentIds: readonly string[],
   members?: Members<DataSource>,
 ): Promise<readonly (readonly DataSource[])[]> {
-  const byAgent = await deps.storage.dataSources.ofAgents(agentIds, visibleDataSources(caller), members);
+  const byAgent = await deps.storage.knowledge.sources.ofAgents(agentIds, visibleDataSources(caller), members);
   for (const sources of byAgent.values()) deps.audit.read(caller, 'dataSource', sources);
   return agentIds.map((id) => byAgent.get(id) ?? []);
 }
@@ -67,7 +69,7 @@ export async function pageDataSourcesOfAgents(
   page: PageRequest,
   members?: Members<DataSource>,
 ): Promise<readonly Page<DataSource>[]> {
-  const pages = await deps.storage.sourceLinks.pagesOfAgents(agentIds, visibleDataSources(caller), page, members);
+  const pages = await deps.storage.knowledge.sourceLinks.pagesOfAgents(agentIds, visibleDataSources(caller), page, members);
   for (const { items } of pages.values()) deps.audit.read(caller, 'dataSource', items);
   return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
@@ -130,7 +132,7 @@ export async function listDataSources(
     ...order,
     offset: toOffset(query.page, page),
   };
-  const sourcePage = await deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
+  const sourcePage = await deps.storage.knowledge.sources.list(visibleDataSources(caller), storeQuery, page);
   deps.audit.read(caller, 'dataSource', sourcePage.items);
   return sourcePage;
 }
@@ -153,7 +155,7 @@ export async function listAgentsOfDataSources(
   caller: Caller,
   dataSourceIds: readonly string[],
 ): Promise<readonly (readonly UsingAgent[])[]> {
-  const agents = await deps.storage.dataSources.agentsOf(dataSourceIds, usableAgents(caller));
+  const agents = await deps.storage.knowledge.sources.agentsOf(dataSourceIds, usableAgents(caller));
   deps.audit.read(caller, 'agent', agents);
   const bySource = Map.groupBy(agents, ({ dataSourceId }) => dataSourceId);
   return dataSourceIds.map((id) => bySource.get(id) ?? []);
@@ -166,7 +168,7 @@ export async function pageAgentsOfDataSources(
   dataSourceIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<{ readonly id: string }>[]> {
-  const pages = await deps.storage.sourceLinks.agentPagesOf(dataSourceIds, usableAgents(caller), page);
+  const pages = await deps.storage.knowledge.sourceLinks.agentPagesOf(dataSourceIds, usableAgents(caller), page);
   return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -212,9 +214,9 @@ export async function updateDataSource(
     ...(data === undefined ? {} : { data }),
   };
   await deps.audit.change(caller, async () => {
-    await deps.storage.dataSources.update(id, changes);
+    await deps.storage.knowledge.sources.update(id, changes);
     // Ids and versions of two sites say nothing of each other: everything is read anew.
-    if (data !== undefined) await deps.storage.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
+    if (data !== undefined) await deps.storage.knowledge.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
   });
   const approvalEnds = await Promise.all(approvedAgents.map((agent) => endedApproval(deps, agent)));
   return { ...(await getDataSource(deps, caller, id)), ...(approvalEnds.find((one) => one.endedApproval === true) ?? {}) };
@@ -235,7 +237,7 @@ async function agentChanges(deps: Deps, caller: Caller, source: DataSource, ais:
   const faults = new Faults();
   faults.requireCount('ais', ais, attachedAgentsMax);
   faults.throwIfAny();
-  const attachedAgents = await deps.storage.dataSources.agentsOf([source.id], editableAgents(caller));
+  const attachedAgents = await deps.storage.knowledge.sources.agentsOf([source.id], editableAgents(caller));
   const attachedIds = new Set(attachedAgents.map(({ id }) => id));
   const targetIds = new Set(ais);
   const attach = [...targetIds].filter((id) => !attachedIds.has(id));
@@ -305,7 +307,7 @@ export async function bulkDeleteDataSources(
     await enqueueDeletion(deps, caller, tx, deleted);
   };
   const { deletedIds, detachedIds } = await deps.audit.change(caller, () =>
-    deps.storage.dataSources.release(agent.id, ids, deps.now(), enqueue),
+    deps.storage.knowledge.sources.release(agent.id, ids, deps.now(), enqueue),
   );
   const counts = { deletedCount: deletedIds.length, detachedCount: detachedIds.length };
   return { aiId: agent.id, dataSourceIds: ids, ...counts, ...(await endedApproval(deps, agent)) };
@@ -313,7 +315,7 @@ export async function bulkDeleteDataSources(
 
 async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly string[]> {
   return deps.audit.change(caller, () =>
-    deps.storage.dataSources.markDeleting(ids, deps.now(), (tx, hiddenIds) => enqueueDeletion(deps, caller, tx, hiddenIds)),
+    deps.storage.knowledge.sources.markDeleting(ids, deps.now(), (tx, hiddenIds) => enqueueDeletion(deps, caller, tx, hiddenIds)),
   );
 }
 
@@ -329,7 +331,7 @@ async function enqueueDeletion({ jobs }: Deps, caller: Caller, tx: Transaction, 
  */
 export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'refresh');
-  const { indexing, syncing } = deps.storage;
+  const { indexing, syncing } = deps.storage.knowledge;
   if (isConnectedType(source.type)) {
     await deps.audit.change(caller, () => syncing.want(source.id, isForced, sourceJobs(deps.jobs, 'REFRESH')));
   } else {
@@ -346,7 +348,7 @@ export async function refreshDataSource(deps: Deps, caller: Caller, id: string, 
  */
 export async function cancelDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'cancel');
-  await deps.audit.change(caller, () => deps.storage.syncing.cancel(source.id));
+  await deps.audit.change(caller, () => deps.storage.knowledge.syncing.cancel(source.id));
   return getDataSource(deps, caller, id);
 }
 
@@ -354,7 +356,7 @@ export async function cancelDataSource(deps: Deps, caller: Caller, id: string): 
 export async function retryDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'retry');
   const runId = isConnectedType(source.type) ? undefined : deps.newId('sourceRun');
-  await deps.audit.change(caller, () => deps.storage.syncing.retryFailed(source.id, runId, itemJobs(deps.jobs)));
+  await deps.audit.change(caller, () => deps.storage.knowledge.syncing.retryFailed(source.id, runId, itemJobs(deps.jobs)));
   return getDataSource(deps, caller, id);
 }
 
@@ -378,7 +380,7 @@ async function editableSource(deps: Deps, caller: Caller, id: string, verb: stri
 /** @throws DomainError CONFLICT when an agent has its most sources already. */
 export async function requireRoom(deps: Deps, agentId: string, count = 1): Promise<void> {
   const max = deps.settings.AGENT_DATA_SOURCES_MAX;
-  if ((await deps.storage.dataSources.countOf(agentId)) + count > max) {
+  if ((await deps.storage.knowledge.sources.countOf(agentId)) + count > max) {
     throw new DomainError('CONFLICT', `An agent may have at most ${max} data sources`);
   }
 }

@@ -41,7 +41,7 @@ export async function admitTicket(
   ticketText: string,
 ): Promise<{ readonly caller: Caller; readonly sizeBytesMax: number }> {
   const { keyId, sizeBytes } = readTicket(deps, ticketText);
-  const caller = await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
+  const caller = await deps.storage.people.apiKeys.findCallerById(keyId, deps.now().getTime());
   if (caller === undefined) throw refused('The key that this link was made with has ended');
   return { caller, sizeBytesMax: sizeBytes };
 }

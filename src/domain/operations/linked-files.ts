@@ -25,7 +25,7 @@ export async function linkedChatFile(
 ): Promise<LinkedFile> {
   const ticket = readTicket(deps, ticketText);
   if (!('fileId' in ticket) || ticket.fileId !== place.fileId || ticket.chatId !== place.chatId) throw foreignLink();
-  const file = await deps.storage.chatFiles.find(ticket.chatId, ticket.fileId);
+  const file = await deps.storage.conversations.chatFiles.find(ticket.chatId, ticket.fileId);
   const blobKey = file?.blobKey ?? null;
   if (file === undefined || blobKey === null || file.status !== 'UPLOADED') throw missingFile();
   const viewKind = fileView(file.mimeType);

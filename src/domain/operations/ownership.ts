@@ -70,7 +70,7 @@ export async function transferOwnership(
   if ((input.allOf ?? undefined) === undefined && reason !== undefined) throw new DomainError('CONFLICT', reason);
   const movable = { ...things, agentIds: things.agentIds.filter((id) => !tieReasons.has(id)) };
   const { agentIds, dataSourceIds, groupIds, scheduleIds, activeRunIds } = await deps.audit.change(caller, async () => {
-    const movedThings = await deps.storage.ownership.transfer(owner, movable, toUserId);
+    const movedThings = await deps.storage.operations.ownership.transfer(owner, movable, toUserId);
     const ids = [...movedThings.agentIds, ...movedThings.dataSourceIds, ...movedThings.groupIds, ...movedThings.scheduleIds];
     return { ...movedThings, orgId: owner.orgId, targetIds: [...ids, owner.userId, toUserId] };
   });
@@ -96,7 +96,7 @@ async function findThings(deps: Deps, caller: Caller, input: TransferOwnershipIn
   }
   if (typeof dataSourceId === 'string') {
     requireScope(caller, 'Mutation.updateDataSource');
-    const source = await storage.dataSources.find(dataSourceId, visibleDataSources(caller));
+    const source = await storage.knowledge.sources.find(dataSourceId, visibleDataSources(caller));
     if (source === undefined) throw missing('data source', 'dataSourceId');
     requireOwner(canEditDataSource(caller, source));
     const owner = { orgId: source.orgId, userId: source.ownerUserId };
@@ -104,7 +104,7 @@ async function findThings(deps: Deps, caller: Caller, input: TransferOwnershipIn
   }
   if (typeof groupId === 'string') {
     requireScope(caller, 'Mutation.updateGroup');
-    const group = await storage.groups.find(groupId, visibleGroups(caller));
+    const group = await storage.people.groups.find(groupId, visibleGroups(caller));
     if (group === undefined) throw missing('group', 'groupId');
     requireOwner(canEditGroup(caller, group));
     const owner = { orgId: group.orgId, userId: group.ownerUserId };
@@ -120,7 +120,7 @@ async function findThings(deps: Deps, caller: Caller, input: TransferOwnershipIn
   requireOwner(owner.userId === caller.userId || isAdministrator(caller, caller.orgId));
   requireScope(caller, 'Mutation.updateDataSource');
   requireScope(caller, 'Mutation.updateGroup');
-  const ownedThings = await storage.ownership.owned(owner, thingsMax + 1);
+  const ownedThings = await storage.operations.ownership.owned(owner, thingsMax + 1);
   // A key that could hand all over before there were schedules still can.
   return { owner, ...pickFirst(hasScope(caller, 'Mutation.updateSchedule') ? ownedThings : { ...ownedThings, scheduleIds: [] }) };
 }
@@ -143,7 +143,7 @@ function requireOwner(isOwner: boolean): void {
 }
 
 async function requireRecipient({ storage }: Deps, owner: Owner, toUserId: string): Promise<void> {
-  const role = await storage.accounts.findRole(owner.orgId, toUserId);
+  const role = await storage.people.accounts.findRole(owner.orgId, toUserId);
   if (role === undefined) {
     throw new DomainError('NOT_FOUND', 'There is no such member of the organization', { param: 'toUserId' });
   }
@@ -164,7 +164,7 @@ async function findTied(
 ): Promise<ReadonlyMap<string, string>> {
   if (agentIds.length === 0) return new Map();
   const { storage, mcp } = deps;
-  const agents = await storage.ownership.configurations(agentIds);
+  const agents = await storage.operations.ownership.configurations(agentIds);
   const visible = await visibleTo(deps, { ...caller, ...owner }, agents);
   return new Map(
     agents.flatMap((agent) => {
@@ -193,7 +193,7 @@ async function visibleTo(
   if (ids.length === 0) return new Set();
   const member = toMember(owner);
   const seenAgents = await storage.agents.findMany(ids, usableAgents(member), toViewer(member));
-  const sources = await storage.dataSources.findMany(ids, visibleDataSources(member));
+  const sources = await storage.knowledge.sources.findMany(ids, visibleDataSources(member));
   return new Set([...seenAgents, ...sources].map(({ id }) => id));
 }
 

@@ -50,7 +50,7 @@ export async function getUsage(deps: Deps, caller: Caller, input: UsageInput): P
   const isOwn = orgId === caller.orgId;
   const [organization, total] = await Promise.all([
     isOwn ? callerOrganization(deps, caller) : administeredOrganization(deps, caller, orgId),
-    deps.storage.usage.total(orgId, period),
+    deps.storage.operations.usage.total(orgId, period),
   ]);
   const { dataUsageTokenLimit, apiUsageTokenLimit } = organization;
   const isAdministered = !isOwn || isAdministrator(caller, orgId);
@@ -65,7 +65,7 @@ export async function listAgentUsage(
   page: PageRequest,
 ): Promise<Page<AgentUsage>> {
   const filter = isAdministrator(caller, orgId) ? everything : usableAgents(caller);
-  const agents = await deps.storage.usage.byAgent(orgId, period, filter, usedAgentsMax);
+  const agents = await deps.storage.operations.usage.byAgent(orgId, period, filter, usedAgentsMax);
   return pageOfItems(agents, page, (usage) => [sumTokens(usage), usage.agentId], mostFirst);
 }
 
@@ -78,7 +78,7 @@ export function listSubjectUsage(
   page: PageRequest,
 ): Promise<Page<SubjectUsage>> {
   const userId = isAdministered ? undefined : caller.userId;
-  return deps.storage.usage.bySubject({ orgId, subject, userId }, period, page);
+  return deps.storage.operations.usage.bySubject({ orgId, subject, userId }, period, page);
 }
 
 /** What the caller's organization used of each agent, in the order of the ids. Default of `from`: 30 days back. */
@@ -88,7 +88,7 @@ export async function usageOfAgents(
   agentIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const usageByAgent = await deps.storage.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
+  const usageByAgent = await deps.storage.operations.usage.ofAgents(caller.orgId, agentIds, latelyOr(deps, input));
   return agentIds.map((id) => usageByAgent.get(id) ?? noTokensUsed);
 }
 
@@ -99,7 +99,7 @@ export async function usageOfUsers(
   userIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const usageByUser = await deps.storage.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
+  const usageByUser = await deps.storage.operations.usage.ofSubjects(caller.orgId, 'user', userIds, latelyOr(deps, input));
   return userIds.map((id) => usageByUser.get(id) ?? noTokensUsed);
 }
 
@@ -115,7 +115,7 @@ export async function usageOfKeys(
   keyIds: readonly string[],
   input: UsagePeriodInput,
 ): Promise<readonly UsageSums[]> {
-  const usageByKey = await deps.storage.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
+  const usageByKey = await deps.storage.operations.usage.ofSubjects(orgId, 'key', keyIds, latelyOr(deps, input));
   return keyIds.map((id) => usageByKey.get(id) ?? noTokensUsed);
 }
 
@@ -123,7 +123,7 @@ export async function usageOfKeys(
 export async function getTokenLimits(deps: Deps, caller: Caller): Promise<TokenLimits> {
   const [{ apiUsageTokenLimit, dataUsageTokenLimit }, usedTokens] = await Promise.all([
     callerOrganization(deps, caller),
-    deps.storage.usage.counted(caller.orgId),
+    deps.storage.operations.usage.counted(caller.orgId),
   ]);
   return {
     api: { limit: apiUsageTokenLimit, used: usedTokens.api },
@@ -168,7 +168,7 @@ async function loadDays(
   const count = (lastMs - firstMs) / dayMs + 1;
   if (count > usageDaysMax) throw new DomainError('INVALID_VALUE', `At most ${usageDaysMax} days at a time`, { param: 'from' });
   if (count < 1) throw new DomainError('INVALID_VALUE', 'from must not be in the future', { param: 'from' });
-  const usageDays = await deps.storage.usage.byDay(orgId, toDay(firstMs), toDay(lastMs), agentId);
+  const usageDays = await deps.storage.operations.usage.byDay(orgId, toDay(firstMs), toDay(lastMs), agentId);
   const byDay = new Map(usageDays.map((day) => [day.day, day]));
   return Array.from({ length: count }, (_, index) => {
     const day = toDay(firstMs + index * dayMs);

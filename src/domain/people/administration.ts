@@ -22,7 +22,7 @@ export async function administeredOrganization(
   caller: Caller,
   orgId: string | null | undefined,
 ): Promise<Organization> {
-  const organization = await deps.storage.organizations.find(orgId ?? caller.orgId, adminReach(caller));
+  const organization = await deps.storage.people.organizations.find(orgId ?? caller.orgId, adminReach(caller));
   if (organization === undefined) throw missing('organization', 'orgId');
   return organization;
 }
@@ -33,7 +33,7 @@ export async function administeredAmong(deps: Deps, caller: Caller, orgIds: read
   const near = ids.filter((id) => isAdministrator(caller, id));
   const far = ids.filter((id) => !near.includes(id));
   if (far.length === 0 || caller.level !== 'TENANT') return new Set(near);
-  const farOrganizations = await deps.storage.accounts.findOrganizations(far);
+  const farOrganizations = await deps.storage.people.accounts.findOrganizations(far);
   return new Set([
     ...near,
     ...farOrganizations.filter((organization) => canAdminister(caller, organization)).map(({ id }) => id),
@@ -56,9 +56,10 @@ export async function requireNoKeyAbove(
   caller: Caller,
   target: { readonly orgId?: string; readonly userId?: string },
 ): Promise<void> {
-  if (caller.level !== 'INSTANCE' && (await deps.storage.operators.isConcerned(target))) throw operatorRefused('is removed');
+  if (caller.level !== 'INSTANCE' && (await deps.storage.people.operators.isConcerned(target)))
+    throw operatorRefused('is removed');
   const levels = levelsAbove(caller);
-  if (levels.length === 0 || !(await deps.storage.apiKeys.hasLiving({ ...target, levels }))) return;
+  if (levels.length === 0 || !(await deps.storage.people.apiKeys.hasLiving({ ...target, levels }))) return;
   throw new DomainError(
     'FORBIDDEN',
     `This ends keys of level ${levels.join(' or ')}, which a key of level ${caller.level} cannot end`,
@@ -67,7 +68,7 @@ export async function requireNoKeyAbove(
 
 /** What a caller below INSTANCE may not do to a person who reaches further. @throws DomainError FORBIDDEN for an operator. */
 export async function requireNoOperator(deps: Deps, caller: Caller, userId: string, what: string): Promise<void> {
-  if (caller.level === 'INSTANCE' || !(await deps.storage.operators.isOperator(userId))) return;
+  if (caller.level === 'INSTANCE' || !(await deps.storage.people.operators.isOperator(userId))) return;
   throw operatorRefused(what);
 }
 
@@ -96,16 +97,16 @@ export function registerPurges(deps: Deps): void {
   const { jobs, storage } = deps;
   const options = { concurrency: 1, timeoutMs: 600_000 };
   jobs.work('accounts.purge-organization', options, async ({ orgId }, signal) => {
-    await storage.organizations.purge(orgId, signal);
+    await storage.people.organizations.purge(orgId, signal);
     await storage.blobs.deleteOrganization(orgId);
   });
   jobs.work('accounts.purge-user', options, async ({ userId }, signal) => {
     for (;;) {
       signal.throwIfAborted();
-      const ids = await storage.users.chatIdsOf(userId, chatsPerRound);
+      const ids = await storage.people.users.chatIdsOf(userId, chatsPerRound);
       if (ids.length === 0) break;
       for (const id of ids) await removeChat(deps, id);
     }
-    await storage.users.purge(userId, signal);
+    await storage.people.users.purge(userId, signal);
   });
 }

@@ -19,7 +19,7 @@ export function authenticateKey(deps: Deps, secret: string): Caller | undefined 
   // An operator's own key may look like a generated one without a valid checksum.
   if (!isWellFormedKey(secret) && secret !== deps.settings.PARLEY_ADMIN_KEY) return undefined;
   const nowMs = deps.now().getTime();
-  const foundCaller = deps.storage.apiKeys.findCaller(hashSecret(secret), nowMs);
+  const foundCaller = deps.storage.people.apiKeys.findCaller(hashSecret(secret), nowMs);
   return foundCaller instanceof Promise
     ? foundCaller.then((caller) => noted(deps, caller, nowMs))
     : noted(deps, foundCaller, nowMs);
@@ -27,11 +27,11 @@ export function authenticateKey(deps: Deps, secret: string): Caller | undefined 
 
 /** Whether the key is cached, without a statement. */
 export function isFamiliarKey(deps: Deps, secret: string): boolean {
-  return deps.storage.apiKeys.isFamiliar(hashSecret(secret));
+  return deps.storage.people.apiKeys.isFamiliar(hashSecret(secret));
 }
 
 function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | undefined {
-  if (caller !== undefined) deps.storage.apiKeys.noteUse(caller.keyId, nowMs);
+  if (caller !== undefined) deps.storage.people.apiKeys.noteUse(caller.keyId, nowMs);
   return caller;
 }
 
@@ -42,7 +42,7 @@ function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | 
  * @returns a function that stops watching; call it when the stream ends.
  */
 export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
-  return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
+  return deps.storage.people.apiKeys.watch(caller.keyId, onKeyRevoked);
 }
 
 /**
@@ -55,7 +55,7 @@ export function watchRights(deps: Deps, caller: Caller, onEnd: (reason: DomainEr
   const { keyId, role } = caller;
   const stops = [
     watchKey(deps, caller, () => onEnd(keyEnded())),
-    deps.storage.apiKeys.watchRole(keyId, role, () =>
+    deps.storage.people.apiKeys.watchRole(keyId, role, () =>
       onEnd(new DomainError('RIGHTS_CHANGED', 'The role of the caller has changed: subscribe again')),
     ),
   ];
@@ -66,7 +66,7 @@ export function watchRights(deps: Deps, caller: Caller, onEnd: (reason: DomainEr
 
 /** Like `watchKey`, for requests, without expiry: an expired key may still receive the result of a request it made before. */
 export function watchRevocation(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
-  return deps.storage.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);
+  return deps.storage.people.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);
 }
 
 export interface CreateApiKeyInput {
@@ -118,7 +118,7 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
     createdByUserId: caller.userId,
     createdByKeyId: caller.keyId,
   };
-  const createdKey = await deps.audit.change(caller, () => deps.storage.apiKeys.create(row));
+  const createdKey = await deps.audit.change(caller, () => deps.storage.people.apiKeys.create(row));
   return { ...createdKey, key: secret };
 }
 
@@ -141,7 +141,7 @@ export async function listApiKeys(
   if (userId !== caller.userId && !mayAdminister) {
     throw new DomainError('FORBIDDEN', 'Only administrators may list the keys of others', { param: 'userId' });
   }
-  return deps.storage.apiKeys.list({ orgId, userId }, page);
+  return deps.storage.people.apiKeys.list({ orgId, userId }, page);
 }
 
 /**
@@ -149,7 +149,7 @@ export async function listApiKeys(
  * administers.
  */
 export async function getApiKeys(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ApiKey[]> {
-  const keys = await deps.storage.apiKeys.findMany(ids);
+  const keys = await deps.storage.people.apiKeys.findMany(ids);
   const foreign = keys.filter((key) => !isOwnKey(caller, key));
   const administeredOrgIds = await administeredAmong(
     deps,
@@ -166,7 +166,7 @@ export async function getApiKeys(deps: Deps, caller: Caller, ids: readonly strin
  */
 export async function findInactiveReasons(deps: Deps, keys: readonly ApiKey[]): Promise<readonly (string | null)[]> {
   const activeKeyIds = keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id);
-  const living = activeKeyIds.length === 0 ? new Set() : await deps.storage.apiKeys.living(activeKeyIds);
+  const living = activeKeyIds.length === 0 ? new Set() : await deps.storage.people.apiKeys.living(activeKeyIds);
   return keys.map(({ id, revokedAt }) => (revokedAt !== null || living.has(id) ? null : inactive));
 }
 
@@ -185,7 +185,7 @@ function isOwnKey(caller: Caller, key: ApiKey): boolean {
  * FORBIDDEN for a key above the caller's level, unless it acts as the caller's user and another user made it.
  */
 export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Promise<ApiKey> {
-  const key = await deps.storage.apiKeys.find(id);
+  const key = await deps.storage.people.apiKeys.find(id);
   if (key === undefined || !(await seesKey(deps, caller, key))) throw missingKey();
   if (!mayRevoke(caller, key)) {
     throw new DomainError('FORBIDDEN', `A key of level ${caller.level} cannot revoke one of level ${key.level}`, {
@@ -194,14 +194,14 @@ export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Prom
   }
   const revokedAt = deps.now();
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.apiKeys.revoke(id, revokedAt))) throw missingKey();
+    if (!(await deps.storage.people.apiKeys.revoke(id, revokedAt))) throw missingKey();
     return { ...key, revokedAt };
   });
 }
 
 async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {
   if (isOwnKey(caller, key)) return true;
-  const [organization] = await deps.storage.accounts.findOrganizations([key.orgId]);
+  const [organization] = await deps.storage.people.accounts.findOrganizations([key.orgId]);
   return organization !== undefined && canAdminister(caller, organization);
 }
 
@@ -285,7 +285,7 @@ async function resolveOwner(
       param: 'userId',
     });
   }
-  if ((await deps.storage.accounts.findRole(orgId, userId)) === undefined) {
+  if ((await deps.storage.people.accounts.findRole(orgId, userId)) === undefined) {
     throw new DomainError('NOT_FOUND', 'There is no such user in this organization', { param: 'userId' });
   }
   return { orgId, userId };
@@ -302,7 +302,7 @@ async function administers(deps: Deps, caller: Caller, orgId: string): Promise<b
   if (caller.level === 'ORGANIZATION') {
     throw new DomainError('FORBIDDEN', 'Only TENANT and INSTANCE keys reach other organizations', { param: 'orgId' });
   }
-  const [organization] = await deps.storage.accounts.findOrganizations([orgId]);
+  const [organization] = await deps.storage.people.accounts.findOrganizations([orgId]);
   if (organization === undefined || !canAdminister(caller, organization)) {
     throw new DomainError('NOT_FOUND', 'There is no such organization', { param: 'orgId' });
   }
@@ -313,7 +313,7 @@ async function resolveExpiry(deps: Deps, caller: Caller, wantedExpiry: Date | nu
   if (wantedExpiry !== null && wantedExpiry.getTime() <= now.getTime()) {
     throw new DomainError('INVALID_VALUE', 'expiresAt must be in the future', { param: 'expiresAt' });
   }
-  const makerExpiresAt = (await deps.storage.apiKeys.find(caller.keyId))?.expiresAt ?? null;
+  const makerExpiresAt = (await deps.storage.people.apiKeys.find(caller.keyId))?.expiresAt ?? null;
   if (makerExpiresAt === null || wantedExpiry === null) return wantedExpiry ?? makerExpiresAt;
   if (wantedExpiry.getTime() > makerExpiresAt.getTime()) {
     throw new DomainError('FORBIDDEN', 'A key cannot outlive its maker', { param: 'expiresAt' });

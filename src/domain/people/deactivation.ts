@@ -12,7 +12,7 @@ type Place = Pick<Caller, 'orgId'>;
 /** Whether each user is a member within the reach of the caller: in its organization, for keys above in any of theirs. In the order of the ids. */
 export async function isActiveOfEach(deps: Deps, caller: Caller, userIds: readonly string[]): Promise<readonly boolean[]> {
   const reach = adminReachIfAny(caller) ?? { reach: 'organization', orgId: caller.orgId };
-  const active = await deps.storage.memberships.membersAmong(userIds, reach);
+  const active = await deps.storage.people.memberships.membersAmong(userIds, reach);
   return userIds.map((id) => active.has(id));
 }
 
@@ -49,13 +49,13 @@ export async function endMembership(deps: Deps, caller: Caller, { orgId }: Place
   if (membershipId === undefined) return;
   await requireNoKeyAbove(deps, caller, { orgId, userId: id });
   // Before the membership, whose end would end the sessions for another reason: what runs for a revoked session ends too.
-  await deps.storage.scim.endAccess(orgId, id, deps.now());
-  requireChanged(await deps.storage.memberships.delete(membershipId));
+  await deps.storage.people.scim.endAccess(orgId, id, deps.now());
+  requireChanged(await deps.storage.people.memberships.delete(membershipId));
 }
 
 /** A new membership of somebody who had one. Whoever calls it has noted that the person is active. */
 export async function beginMembership(deps: Deps, { orgId }: Place, { id }: ScimUser, role: MemberRole): Promise<void> {
-  await deps.storage.tenancy.addMember({ id: deps.newId('membership'), orgId, userId: id, role, createdAt: deps.now() });
+  await deps.storage.people.tenancy.addMember({ id: deps.newId('membership'), orgId, userId: id, role, createdAt: deps.now() });
 }
 
 async function inOrganization(
@@ -67,7 +67,7 @@ async function inOrganization(
 ): Promise<User> {
   const organization = await administeredOrganization(deps, caller, orgId);
   return deps.audit.change(caller, async () => {
-    const user = await deps.storage.scim.findUser(organization.id, id);
+    const user = await deps.storage.people.scim.findUser(organization.id, id);
     if (user === undefined) throw missing('user', 'id');
     await write({ orgId: organization.id }, user);
     const { tenantId, email, name, createdAt } = user;
@@ -77,5 +77,5 @@ async function inOrganization(
 
 function noteState(deps: Deps, { orgId }: Place, user: ScimUser, isActive: boolean, role: MemberRole): Promise<void> {
   const { externalId, givenName, familyName } = user;
-  return deps.storage.scim.noteUser(orgId, user.id, { externalId, givenName, familyName, isActive, role });
+  return deps.storage.people.scim.noteUser(orgId, user.id, { externalId, givenName, familyName, isActive, role });
 }

@@ -20,7 +20,7 @@ export interface FirstKey {
 export async function prepareFirstStart(
   deps: Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>,
 ): Promise<FirstKey | undefined> {
-  const { tenancy } = deps.storage;
+  const { tenancy } = deps.storage.people;
   if (!(await tenancy.isEmpty())) return undefined;
   const chosenKey = deps.settings.PARLEY_ADMIN_KEY;
   const secret = chosenKey ?? makeKeySecret();

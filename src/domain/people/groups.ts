@@ -19,19 +19,19 @@ const emailPattern = /^[^\s@,]+@[^\s@,]+$/;
 
 /** @throws DomainError NOT_FOUND, also for a RESTRICTED group that the caller is not in. */
 export async function getGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
-  const group = await deps.storage.groups.find(id, visibleGroups(caller));
+  const group = await deps.storage.people.groups.find(id, visibleGroups(caller));
   if (group === undefined) throw new DomainError('NOT_FOUND', 'There is no such group', { param: 'groupId' });
   return group;
 }
 
 /** The groups among `ids` that the caller may see, in any order. */
 export function getGroups(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Group[]> {
-  return deps.storage.groups.findMany(ids, visibleGroups(caller));
+  return deps.storage.people.groups.findMany(ids, visibleGroups(caller));
 }
 
 /** The groups the caller owns or is a member of, newest first. */
 export function listMyGroups(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Group>> {
-  return deps.storage.groups.list(toGroupFilter(caller), {}, page);
+  return deps.storage.people.groups.list(toGroupFilter(caller), {}, page);
 }
 
 /** The groups that the caller may see, newest first. @throws DomainError INVALID_VALUE. */
@@ -44,7 +44,7 @@ export async function listGroups(
   const faults = new Faults();
   faults.requireLength('search', search ?? '', nameLengthMax);
   faults.throwIfAny();
-  return deps.storage.groups.list(visibleGroups(caller), { orgId: orgId ?? undefined, search: search ?? undefined }, page);
+  return deps.storage.people.groups.list(visibleGroups(caller), { orgId: orgId ?? undefined, search: search ?? undefined }, page);
 }
 
 /** The same page of the members of each group that the caller sees, in the order of the ids, oldest first. */
@@ -53,7 +53,7 @@ export async function groupMemberPages(
   groupIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<GroupMember>[]> {
-  const pages = await deps.storage.groups.memberPagesOf(groupIds, page);
+  const pages = await deps.storage.people.groups.memberPagesOf(groupIds, page);
   return groupIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -64,7 +64,7 @@ export function groupPagesOfUsers(
   userIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<Group>[]> {
-  return deps.storage.groups.pagesOfMembers(userIds, visibleGroups(caller), page);
+  return deps.storage.people.groups.pagesOfMembers(userIds, visibleGroups(caller), page);
 }
 
 /** The groups of agents that the caller sees, one array for each id. One statement. */
@@ -73,7 +73,7 @@ export async function listGroupsOfAgents(
   caller: Caller,
   agentIds: readonly string[],
 ): Promise<readonly (readonly Group[])[]> {
-  const byAgent = await deps.storage.groups.ofAgents(agentIds, visibleGroups(caller));
+  const byAgent = await deps.storage.people.groups.ofAgents(agentIds, visibleGroups(caller));
   return agentIds.map((id) => byAgent.get(id) ?? []);
 }
 
@@ -97,7 +97,7 @@ export async function createGroup(deps: Deps, caller: Caller, input: CreateGroup
     availability: input.availability,
   };
   const members = await resolveMembers(deps, caller.orgId, emails);
-  return deps.audit.change(caller, () => deps.storage.groups.create(group, members));
+  return deps.audit.change(caller, () => deps.storage.people.groups.create(group, members));
 }
 
 /** Notes the faults of the members that are there. */
@@ -122,20 +122,20 @@ export async function updateGroup(deps: Deps, caller: Caller, id: string, input:
   const toAdd = readEmails(splitEmails(input.memberEmailsToAdd ?? ''), 'memberEmailsToAdd', faults);
   const toRemove = readEmails(input.memberEmailsToRemove ?? [], 'memberEmailsToRemove', faults);
   faults.throwIfAny();
-  if ((await deps.storage.groups.countMembers(id)) + toAdd.length > membersMax) {
+  if ((await deps.storage.people.groups.countMembers(id)) + toAdd.length > membersMax) {
     throw new DomainError('INVALID_VALUE', `A group has at most ${membersMax} members`, { param: 'memberEmailsToAdd' });
   }
   const changes = { name: name.trim(), availability: input.availability ?? group.availability };
   const add = await resolveMembers(deps, group.orgId, toAdd);
   const removeEmails = toRemove.filter((email) => !toAdd.includes(email));
-  return deps.audit.change(caller, () => deps.storage.groups.update(id, changes, { add, removeEmails }));
+  return deps.audit.change(caller, () => deps.storage.people.groups.update(id, changes, { add, removeEmails }));
 }
 
 /** Deletes a group; agents are no longer shared through it. @throws DomainError like `updateGroup`. */
 export async function deleteGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
   const group = await getGroup(deps, caller, id);
   requireEditor(caller, group);
-  await deps.audit.change(caller, () => deps.storage.groups.delete(id));
+  await deps.audit.change(caller, () => deps.storage.people.groups.delete(id));
   return group;
 }
 
@@ -162,8 +162,9 @@ function readEmails(texts: readonly string[], param: string, faults: Faults): re
 /** Finds users in the tenant of the group's organization. */
 async function resolveMembers(deps: Deps, orgId: string, emails: readonly string[]): Promise<readonly NewMember[]> {
   if (emails.length === 0) return [];
-  const [organization] = await deps.storage.accounts.findOrganizations([orgId]);
-  const users = organization === undefined ? [] : await deps.storage.accounts.findUsersByEmail(organization.tenantId, emails);
+  const [organization] = await deps.storage.people.accounts.findOrganizations([orgId]);
+  const users =
+    organization === undefined ? [] : await deps.storage.people.accounts.findUsersByEmail(organization.tenantId, emails);
   const ids = new Map(users.map(({ email, id }) => [email, id]));
   return emails.map((email) => ({ email, userId: ids.get(email) ?? null }));
 }

@@ -18,7 +18,7 @@ export interface CreateMembershipInput {
 
 /** @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for a membership out of reach. */
 export async function getMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
-  const membership = await deps.storage.memberships.find(id, adminReach(caller));
+  const membership = await deps.storage.people.memberships.find(id, adminReach(caller));
   if (membership === undefined) throw missing('membership', 'membershipId');
   return membership;
 }
@@ -26,7 +26,7 @@ export async function getMembership(deps: Deps, caller: Caller, id: string): Pro
 /** The memberships among `ids` that the caller administers, in any order. */
 export async function getMemberships(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Membership[]> {
   const reach = adminReachIfAny(caller);
-  return reach === undefined ? [] : deps.storage.memberships.findMany(ids, reach);
+  return reach === undefined ? [] : deps.storage.people.memberships.findMany(ids, reach);
 }
 
 /**
@@ -42,7 +42,7 @@ export async function loadMembershipPages(
 ): Promise<readonly (Page<Membership> | null)[]> {
   const reach = adminReachIfAny(caller);
   if (reach === undefined) return ids.map(() => null);
-  const pages = await deps.storage.memberships.pagesOf(owner, ids, reach, page);
+  const pages = await deps.storage.people.memberships.pagesOf(owner, ids, reach, page);
   return ids.map((id) => pages.get(id) ?? null);
 }
 
@@ -54,7 +54,7 @@ export async function listMemberships(
   page: PageRequest,
 ): Promise<Page<Membership>> {
   const scopeIds = { orgId: filter.orgId ?? undefined, userId: filter.userId ?? undefined };
-  return deps.storage.memberships.list(adminReach(caller), scopeIds, page);
+  return deps.storage.people.memberships.list(adminReach(caller), scopeIds, page);
 }
 
 /**
@@ -66,7 +66,7 @@ export async function createMembership(deps: Deps, caller: Caller, input: Create
   const organization = await administeredOrganization(deps, caller, input.orgId);
   const user = await getUser(deps, caller, input.userId);
   if (user.tenantId !== organization.tenantId) throw missing('user', 'userId');
-  if ((await deps.storage.accounts.findRole(organization.id, user.id)) !== undefined) {
+  if ((await deps.storage.people.accounts.findRole(organization.id, user.id)) !== undefined) {
     throw new DomainError('CONFLICT', 'The user is a member of the organization', { param: 'userId' });
   }
   const membership = {
@@ -77,7 +77,7 @@ export async function createMembership(deps: Deps, caller: Caller, input: Create
     createdAt: deps.now(),
   } as const;
   return deps.audit.change(caller, async () => {
-    await deps.storage.tenancy.addMember(membership);
+    await deps.storage.people.tenancy.addMember(membership);
     return membership;
   });
 }
@@ -92,7 +92,7 @@ export async function updateMembership(
   const membership = await getMembership(deps, caller, id);
   await requireNoOperator(deps, caller, membership.userId, 'gets another role');
   return deps.audit.change(caller, async () => {
-    requireChanged(await deps.storage.memberships.setRole(id, role));
+    requireChanged(await deps.storage.people.memberships.setRole(id, role));
     return { ...membership, role };
   });
 }
@@ -107,7 +107,7 @@ export async function deleteMembership(deps: Deps, caller: Caller, id: string): 
   const membership = await getMembership(deps, caller, id);
   await requireNoKeyAbove(deps, caller, { orgId: membership.orgId, userId: membership.userId });
   return deps.audit.change(caller, async () => {
-    requireChanged(await deps.storage.memberships.delete(id));
+    requireChanged(await deps.storage.people.memberships.delete(id));
     return membership;
   });
 }

@@ -13,7 +13,7 @@ export async function isOperatorOfEach(
   userIds: readonly string[],
 ): Promise<readonly (boolean | null)[]> {
   const visibleUserIds = userIds.filter((id) => caller.level === 'INSTANCE' || id === caller.userId);
-  const operators = visibleUserIds.length === 0 ? new Set<string>() : await deps.storage.operators.among(visibleUserIds);
+  const operators = visibleUserIds.length === 0 ? new Set<string>() : await deps.storage.people.operators.among(visibleUserIds);
   return userIds.map((id) => (visibleUserIds.includes(id) ? operators.has(id) : null));
 }
 
@@ -30,7 +30,7 @@ export async function setOperator(deps: Deps, caller: Caller, id: string, isOper
     throw new DomainError('CONFLICT', 'You cannot take this right from yourself: another operator or a key can', { param: 'id' });
   }
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.operators.set(id, isOperator))) throw missing('user', 'id');
+    if (!(await deps.storage.people.operators.set(id, isOperator))) throw missing('user', 'id');
     return user;
   });
 }

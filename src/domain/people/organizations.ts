@@ -41,7 +41,7 @@ export async function listOrganizations(
   tenantId: string | undefined,
   page: PageRequest,
 ): Promise<Page<Organization>> {
-  return deps.storage.organizations.list(adminReach(caller), tenantId, page);
+  return deps.storage.people.organizations.list(adminReach(caller), tenantId, page);
 }
 
 /** @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys, NOT_FOUND for a tenant out of reach, INVALID_VALUE. */
@@ -50,10 +50,10 @@ export async function createOrganization(deps: Deps, caller: Caller, input: Crea
   const { name, dataUsageTokenLimit = null, apiUsageTokenLimit = null } = input;
   const changes = readChanges({ name, dataUsageTokenLimit, apiUsageTokenLimit });
   const tenantId = input.tenantId ?? caller.tenantId;
-  if ((await deps.storage.tenants.find(tenantId, adminReach(caller))) === undefined) throw missing('tenant', 'tenantId');
+  if ((await deps.storage.people.tenants.find(tenantId, adminReach(caller))) === undefined) throw missing('tenant', 'tenantId');
   const id = deps.newId('organization');
   await deps.audit.change(caller, async () => {
-    await deps.storage.tenancy.createOrganization({ ...changes, id, tenantId, name: name.trim(), createdAt: deps.now() });
+    await deps.storage.people.tenancy.createOrganization({ ...changes, id, tenantId, name: name.trim(), createdAt: deps.now() });
     return { id };
   });
   return getOrganization(deps, caller, id);
@@ -68,7 +68,7 @@ export async function updateOrganization(
 ): Promise<Organization> {
   await getOrganization(deps, caller, id);
   requireAboveOrganizations(caller);
-  return deps.audit.change(caller, () => deps.storage.organizations.update(id, readChanges(input)));
+  return deps.audit.change(caller, () => deps.storage.people.organizations.update(id, readChanges(input)));
 }
 
 /**
@@ -86,7 +86,7 @@ export async function deleteOrganization(deps: Deps, caller: Caller, id: string)
   // Said before what else stands in the way: settling that would be in vain.
   refuseHeld(await deps.storage.legalHolds.ofOrganization(id));
   return deps.audit.change(caller, async () => {
-    const holdings = await deps.storage.organizations.delete(id, (tx) =>
+    const holdings = await deps.storage.people.organizations.delete(id, (tx) =>
       deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),
     );
     if (holdings !== undefined) {

@@ -10,20 +10,20 @@ import { missing, nameLengthMax } from './administration.ts';
 /** @throws DomainError FORBIDDEN for all keys except INSTANCE keys, NOT_FOUND. */
 export async function getTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
   requireInstance(caller);
-  const tenant = await deps.storage.tenants.find(id, adminReach(caller));
+  const tenant = await deps.storage.people.tenants.find(id, adminReach(caller));
   if (tenant === undefined) throw missing('tenant', 'tenantId');
   return tenant;
 }
 
 /** The tenants among `ids`, in any order; none for keys other than INSTANCE keys. */
 export async function getTenants(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Tenant[]> {
-  return caller.level === 'INSTANCE' ? deps.storage.tenants.findMany(ids, adminReach(caller)) : [];
+  return caller.level === 'INSTANCE' ? deps.storage.people.tenants.findMany(ids, adminReach(caller)) : [];
 }
 
 /** Newest first. @throws DomainError FORBIDDEN for all keys except INSTANCE keys. */
 export async function listTenants(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Tenant>> {
   requireInstance(caller);
-  return deps.storage.tenants.list(adminReach(caller), page);
+  return deps.storage.people.tenants.list(adminReach(caller), page);
 }
 
 /** @throws DomainError FORBIDDEN for all keys except INSTANCE keys, INVALID_VALUE. */
@@ -32,7 +32,7 @@ export async function createTenant(deps: Deps, caller: Caller, input: { readonly
   const id = deps.newId('tenant');
   const tenant = { id, name: readName(input.name), createdAt: deps.now() };
   await deps.audit.change(caller, async () => {
-    await deps.storage.tenancy.createTenant(tenant);
+    await deps.storage.people.tenancy.createTenant(tenant);
     return { id };
   });
   return getTenant(deps, caller, id);
@@ -47,14 +47,14 @@ export async function updateTenant(
 ): Promise<Tenant> {
   const tenant = await getTenant(deps, caller, id);
   const name = readName(input.name ?? tenant.name);
-  return deps.audit.change(caller, () => deps.storage.tenants.rename(id, name));
+  return deps.audit.change(caller, () => deps.storage.people.tenants.rename(id, name));
 }
 
 /** Deletes a tenant and its users. @throws DomainError like `getTenant`, CONFLICT while it has organizations. */
 export async function deleteTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
   const tenant = await getTenant(deps, caller, id);
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.tenants.delete(id))) {
+    if (!(await deps.storage.people.tenants.delete(id))) {
       throw new DomainError('CONFLICT', 'The tenant has organizations; delete those first');
     }
     return tenant;

@@ -42,7 +42,7 @@ const searchLengthMax = 200;
 
 /** @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for a user out of reach. */
 export async function getUser(deps: Deps, caller: Caller, id: string): Promise<User> {
-  const user = await deps.storage.users.find(id, adminReach(caller));
+  const user = await deps.storage.people.users.find(id, adminReach(caller));
   if (user === undefined) throw missing('user', 'userId');
   return user;
 }
@@ -58,7 +58,7 @@ export async function listUsers(
   faults.requireLength('search', search ?? '', searchLengthMax);
   faults.throwIfAny();
   const filter = { orgId: orgId ?? undefined, search: search ?? undefined, isActive: isActive ?? true };
-  return deps.storage.users.list(adminReach(caller), filter, page);
+  return deps.storage.people.users.list(adminReach(caller), filter, page);
 }
 
 /**
@@ -73,7 +73,7 @@ export async function createUser(deps: Deps, caller: Caller, input: CreateUserIn
   const name = input.name ?? email.slice(0, Math.max(1, email.indexOf('@'))).slice(0, nameLengthMax);
   faults.requireName('name', name, nameLengthMax);
   faults.throwIfAny();
-  const { accounts, tenancy } = deps.storage;
+  const { accounts, tenancy } = deps.storage.people;
   const createdAt = deps.now();
   const [existingUser] = await accounts.findUsersByEmail(organization.tenantId, [email]);
   if (existingUser !== undefined && (await accounts.findRole(organization.id, existingUser.id)) !== undefined) {
@@ -99,7 +99,7 @@ export async function createUser(deps: Deps, caller: Caller, input: CreateUserIn
 export async function updateUser(deps: Deps, caller: Caller, id: string, input: UpdateUserInput): Promise<User> {
   const user = await getUser(deps, caller, id);
   await requireNoOperator(deps, caller, id, 'is changed');
-  if (caller.level === 'ORGANIZATION' && (await deps.storage.users.isMemberElsewhere(id, caller.orgId))) {
+  if (caller.level === 'ORGANIZATION' && (await deps.storage.people.users.isMemberElsewhere(id, caller.orgId))) {
     throw new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
   }
   const faults = new Faults();
@@ -107,11 +107,11 @@ export async function updateUser(deps: Deps, caller: Caller, id: string, input: 
   faults.requireName('name', name, nameLengthMax);
   const email = typeof input.email === 'string' ? readEmail(input.email, faults) : user.email;
   faults.throwIfAny();
-  if (email !== user.email && (await deps.storage.accounts.findUsersByEmail(user.tenantId, [email])).length > 0) {
+  if (email !== user.email && (await deps.storage.people.accounts.findUsersByEmail(user.tenantId, [email])).length > 0) {
     throw new DomainError('CONFLICT', 'Another user has this e-mail', { param: 'email' });
   }
   const changes = { name: name.trim(), ...(email === user.email ? {} : { email }) };
-  return deps.audit.change(caller, () => deps.storage.users.update(id, changes));
+  return deps.audit.change(caller, () => deps.storage.people.users.update(id, changes));
 }
 
 /**
@@ -129,7 +129,7 @@ export async function deleteUser(deps: Deps, caller: Caller, id: string): Promis
   // Said before what else stands in the way: settling that would be in vain.
   refuseHeld(await deps.storage.legalHolds.ofPerson(id));
   return deps.audit.change(caller, async () => {
-    const holdings = await deps.storage.users.delete(id, (tx) =>
+    const holdings = await deps.storage.people.users.delete(id, (tx) =>
       deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),
     );
     if (holdings === undefined) return user;

@@ -157,7 +157,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const copy = createCopy(options, embeddings);
   const counts = new SearchCounts();
   const spaceId = async () => (embeddings === undefined ? undefined : (await findSpace(embeddings))?.id);
-  const waiting = new RecentValue(countAgeMs, async () => storage.embeddings?.countAll(await spaceId()));
+  const waiting = new RecentValue(countAgeMs, async () => storage.knowledge.embeddings?.countAll(await spaceId()));
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
@@ -173,7 +173,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       if (copy !== undefined) await copy.prepare();
       else if (settings.ROLE !== 'web') await forgetCopy(options);
     },
-    vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
+    vectorsOf: async (dataSourceIds) => (await storage.knowledge.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
     withoutVectors: () => waiting.read(),
     async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
       const context = collectContext(question, earlier);
@@ -183,7 +183,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
         return signedContentAddress(options, { dataSourceId, itemId, orgId, passage: { chunkId, charStart, charEnd } });
       };
       const searchResult = await searchPassages(
-        { ranking: storage.chunks, index: copy?.index, embeddings, reranker },
+        { ranking: storage.knowledge.chunks, index: copy?.index, embeddings, reranker },
         { orgId, dataSourceIds, ...items },
         { text: question, context, charge },
         { passagesMax, tokensMax },
@@ -200,7 +200,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       matches,
     ) {
       return explainPassages(
-        storage.chunks,
+        storage.knowledge.chunks,
         { orgId, dataSourceIds, ...items },
         question,
         collectContext(question, earlier),
@@ -212,7 +212,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
         { itemId, ordinal: firstOrdinal - 1 },
         { itemId, ordinal: lastOrdinal + 1 },
       ]);
-      const chunks = await storage.chunks.details.textsAt(places);
+      const chunks = await storage.knowledge.chunks.details.textsAt(places);
       return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
     async readFile(owner, document, param, signal) {
@@ -239,7 +239,7 @@ function createEmbeddings({ settings, storage, models, embed }: KnowledgeOptions
   if (models.embedding === undefined) return undefined;
   const { EMBEDDING_DIMENSIONS: dimensions } = settings;
   return {
-    store: storage.embeddings,
+    store: storage.knowledge.embeddings,
     model: models.embedding,
     modelOf: models.embeddingOf,
     embed,
@@ -256,7 +256,7 @@ function createCopy(
 ): SearchedCopy | undefined {
   const { SEARCH_INDEX_URL: url } = settings;
   if (url === undefined) return undefined;
-  const database = createPostgresIndex(storage.chunks, storage.embeddings);
+  const database = createPostgresIndex(storage.knowledge.chunks, storage.knowledge.embeddings);
   const hasVectors = embeddings?.store !== undefined;
   return new SearchedCopy(url, { settings, storage, logger, hasVectors, database, newId: () => newId('searchIndex') });
 }

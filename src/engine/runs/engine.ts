@@ -84,7 +84,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const { tracing } = deps;
   const timings = new RunTimings(deps.models);
   const counts = { ended: new Counter<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']), timings };
-  const ledger = createUsageLedger({ ...deps, store: deps.storage.usage, timings });
+  const ledger = createUsageLedger({ ...deps, store: deps.storage.operations.usage, timings });
   const active = new ActiveRuns(deps.pools.admission('active-runs', { max: settings.RUNS_ACTIVE_MAX, what: 'concurrent runs' }));
   const loopDeps: LoopDeps = {
     models: deps.models,
@@ -105,7 +105,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       depthMax: subagentDepthMax,
       resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     },
-    askApproval: (approval) => deps.storage.approvals.ask(approval),
+    askApproval: (approval) => deps.storage.conversations.approvals.ask(approval),
     filesOf: (plan) => openRunFiles(deps, plan),
     async withImages(messages, { modelId, charge: { orgId } }, files, bytesLeft, signal) {
       const acceptsImages = (await deps.models.find(modelId))?.acceptsImages ?? false;

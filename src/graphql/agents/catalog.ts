@@ -30,7 +30,7 @@ const AgentCategoryType = AgentCategoryRef.implement({
 registerNode('agentCategory', {
   typeName: 'AgentCategory',
   operation: 'Query.agentCategories',
-  loadMany: (ids, { deps, caller }) => deps.storage.agentCategories.findMany(ids, caller.orgId),
+  loadMany: (ids, { deps, caller }) => deps.storage.agents.categories.findMany(ids, caller.orgId),
 });
 
 const AgentCategoryInput = builder.inputType('AgentCategoryInput', {

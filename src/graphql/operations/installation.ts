@@ -95,12 +95,12 @@ const InstallationType = builder.objectRef<Installation>('Installation').impleme
     database: t.field({
       type: DatabaseType,
       description: 'The database.',
-      resolve: (_installation, _args, { deps }) => deps.storage.installation.database(),
+      resolve: (_installation, _args, { deps }) => deps.storage.operations.installation.database(),
     }),
     storage: t.field({
       type: StorageType,
       description: 'Where files are kept.',
-      resolve: (_installation, _args, { deps }) => deps.storage.installation.files(),
+      resolve: (_installation, _args, { deps }) => deps.storage.operations.installation.files(),
     }),
     jobs: t.field({
       type: [JobQueueType],

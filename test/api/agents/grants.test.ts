@@ -314,7 +314,7 @@ describe('a grant', () => {
     const ending = 'mutation ($id: ID!) { deleteMembership(id: $id) { id } }';
     const ended = await service.client().graphql(ending, { id: members.data.memberships.nodes[0].id });
     expect(ended.errors).toBeUndefined();
-    expect(await service.deps.storage.agentGrants.list({ orgId, userId })).toEqual([]);
+    expect(await service.deps.storage.agents.grants.list({ orgId, userId })).toEqual([]);
   });
 });
 

@@ -149,7 +149,10 @@ describe('organizations', () => {
 
   it('that are deleted leave nothing behind that is written later', async () => {
     const orgId = makeId('organization', Date.now());
-    const { usage, usageLimits, db } = service.deps.storage;
+    const {
+      db,
+      operations: { usage, usageLimits },
+    } = service.deps.storage;
     const noted = {
       createdAt: new Date(),
       orgId,

@@ -179,7 +179,7 @@ describe('a key', () => {
     const { maker, bob } = await scene();
     const { body } = await maker.post('/api/v1/api-keys', { name: 'Lent', scopes: ['AGENTS:READ'], userId: bob.userId });
     const ended = Promise.withResolvers<void>();
-    service.deps.storage.apiKeys.watch(body.id, () => ended.resolve());
+    service.deps.storage.people.apiKeys.watch(body.id, () => ended.resolve());
     await setRole(maker, 'MEMBER');
     await ended.promise;
   });

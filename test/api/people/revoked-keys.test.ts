@@ -146,13 +146,17 @@ describe('a run that goes on by itself when its key is revoked', () => {
     await bench.upstream.until(({ openStreams }) => openStreams === 1);
     const { pool } = bench.service.deps.storage.db;
     await pool.query('delete from memberships where "userId" = $1', [leaver.userId]);
-    const find = async () => (await bench.service.deps.storage.runs.find(id))?.error?.code;
+    const find = async () => (await bench.service.deps.storage.conversations.runs.find(id))?.error?.code;
     await inTime(() => eventually(async () => expect(await find()).toBe('INVALID_API_KEY')));
   });
 });
 
 it('an expired key ends streams, not runs that end by themselves', async () => {
-  const { apiKeys, db, signals } = bench.service.deps.storage;
+  const {
+    db,
+    signals,
+    people: { apiKeys },
+  } = bench.service.deps.storage;
   const who = await otherKey();
   let isRevoked = false;
   const ended = new Promise<void>((resolve) => apiKeys.watch(who.keyId, resolve));

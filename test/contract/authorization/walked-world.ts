@@ -250,7 +250,7 @@ class Maker {
     const at = now();
     const times = { createdAt: at, dueAt: at, startedAt: at, endedAt: at };
     const ended = { trigger: 'TIME', status: 'INCOMPLETE', errorMessage: 'The answer is incomplete', runId, chatId };
-    await storage.schedules.update(scheduleId, { chatMode: 'SAME', chatId, userInputs: { city: 'Rome' } });
+    await storage.conversations.schedules.update(scheduleId, { chatMode: 'SAME', chatId, userInputs: { city: 'Rome' } });
     await storage.db.prisma.scheduleRun.create({
       data: { id: newId('scheduleRun'), orgId, userId, scheduleId, ...times, ...ended },
     });
@@ -292,7 +292,7 @@ class Maker {
   async #webhook(agentId: string): Promise<void> {
     const { storage, now } = this.#service.deps;
     const { id, deliveryId } = await this.#world.webhook();
-    await storage.webhooks.update(id, this.#world.home.id, { agentIds: [agentId] });
+    await storage.operations.webhooks.update(id, this.#world.home.id, { agentIds: [agentId] });
     const last = { lastAttemptAt: now(), lastStatus: 500, lastBodyStart: 'No', lastError: 'The receiver answered 500' };
     await storage.db.prisma.webhookDelivery.update({
       where: { id: deliveryId },
@@ -309,8 +309,16 @@ class Maker {
     const made = { id: newId('session'), hash: hashSecret(makeSignInSecret()), level: 'ORGANIZATION', method: 'LINK' } as const;
     const identity = { provider: 'idp', issuer: 'https://id.example.com', subject: userId, email: 'owner@example.com' };
     const byProvider = { isAdminByGroup: false, groupIds: [], lastUsedAt: createdAt };
-    await storage.identities.create({ id: newId('identity'), createdAt, userId, orgId, ...identity, ...byProvider });
-    await storage.sessions.create({ ...made, createdAt, userId, orgId, expiresAt, userAgent: 'A browser', network: '127.0.0.1' });
+    await storage.people.identities.create({ id: newId('identity'), createdAt, userId, orgId, ...identity, ...byProvider });
+    await storage.people.sessions.create({
+      ...made,
+      createdAt,
+      userId,
+      orgId,
+      expiresAt,
+      userAgent: 'A browser',
+      network: '127.0.0.1',
+    });
   }
 
   /** A source of every kind that is read from elsewhere: nothing reads them, so that the test calls nobody. One of them has a run under way. */

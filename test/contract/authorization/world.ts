@@ -325,7 +325,14 @@ export class World {
       lastUsedAt: null,
       orgIds: [],
     };
-    await storage.passkeys.create({ id, createdAt: now(), userId, name: this.name('Laptop'), level: 'ORGANIZATION', ...device });
+    await storage.people.passkeys.create({
+      id,
+      createdAt: now(),
+      userId,
+      name: this.name('Laptop'),
+      level: 'ORGANIZATION',
+      ...device,
+    });
     return id;
   }
   /** A person at a provider, who signs in to the organization. */
@@ -336,7 +343,7 @@ export class World {
     const key = { provider: 'idp', issuer: 'https://id.example.com', subject: userId };
     const times = { createdAt: now(), lastUsedAt: now() };
     const byProvider = { email: null, isAdminByGroup: false, groupIds: [] };
-    await storage.identities.create({ id, ...times, userId, orgId: this.home.id, ...key, ...byProvider });
+    await storage.people.identities.create({ id, ...times, userId, orgId: this.home.id, ...key, ...byProvider });
     return id;
   }
   async invitation(): Promise<string> {
@@ -353,7 +360,7 @@ export class World {
     );
     const { id } = made.data.createWebhook.webhook;
     // Switched off, so that no job sends anything between two looks at the database.
-    await this.service.deps.storage.webhooks.update(id, this.home.id, { isEnabled: false });
+    await this.service.deps.storage.operations.webhooks.update(id, this.home.id, { isEnabled: false });
     const tested = await this.admin.graphql('mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id });
     return { id, deliveryId: tested.data.testWebhook.id };
   }

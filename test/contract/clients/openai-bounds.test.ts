@@ -258,7 +258,7 @@ describe('cancelling a batch', () => {
     const vector_store_id = store.id;
     const batch = await client.vectorStores.fileBatches.create(store.id, { file_ids: [done.id, waiting.id] });
     expect(batch).toMatchObject({ status: 'in_progress', file_counts: { in_progress: 2, total: 2 } });
-    const itemOf = async (id: string) => (await service.deps.storage.vectorStores.findFile(store.id, id))?.itemId ?? '';
+    const itemOf = async (id: string) => (await service.deps.storage.knowledge.vectorStores.findFile(store.id, id))?.itemId ?? '';
     await sql(`update knowledge_items set "indexStatus" = 'INDEXED', "liveGeneration" = 1 where id = $1`, await itemOf(done.id));
     const cancelled = await client.vectorStores.fileBatches.cancel(batch.id, { vector_store_id });
     expect(cancelled).toMatchObject({
@@ -269,12 +269,15 @@ describe('cancelling a batch', () => {
     expect((await client.vectorStores.files.retrieve(other.id, { vector_store_id })).status).toBe('in_progress');
     expect(await client.vectorStores.fileBatches.cancel(batch.id, { vector_store_id })).toEqual(cancelled);
     // Whoever takes the job of a cancelled file does not index it.
-    const taken = await service.deps.storage.indexing.take(await itemOf(waiting.id), 'worker', 60_000);
+    const taken = await service.deps.storage.knowledge.indexing.take(await itemOf(waiting.id), 'worker', 60_000);
     expect(taken).toMatchObject({ isBusy: false });
   });
 
   it('takes the lease from who indexes', async () => {
-    const { indexing, leases, vectorStores } = service.deps.storage;
+    const {
+      leases,
+      knowledge: { indexing, vectorStores },
+    } = service.deps.storage;
     const file = await upload();
     const store = await client.vectorStores.create({});
     const vector_store_id = store.id;

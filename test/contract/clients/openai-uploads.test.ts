@@ -203,7 +203,7 @@ describe('an upload', () => {
     const kept = await uploads.create({ ...begun, bytes: 4 });
     await uploads.parts.create(kept.id, { data: await part('Good') });
     const { storage } = service.deps;
-    const [{ blobKey } = { blobKey: '' }] = await storage.fileUploads.parts(upload.id);
+    const [{ blobKey } = { blobKey: '' }] = await storage.conversations.fileUploads.parts(upload.id);
     await storage.db.pool.query(`update file_uploads set "expiresAt" = now() - interval '1 second' where id = $1`, [upload.id]);
     await expect(uploads.parts.create(upload.id, { data: await part('more') })).rejects.toMatchObject({
       status: 409,
@@ -224,13 +224,13 @@ describe('an upload', () => {
     const { uploads } = of(ann.key);
     const upload = await uploads.create({ ...begun, bytes: 4 });
     await uploads.parts.create(upload.id, { data: await part('Good') });
-    const [{ blobKey } = { blobKey: '' }] = await storage.fileUploads.parts(upload.id);
+    const [{ blobKey } = { blobKey: '' }] = await storage.conversations.fileUploads.parts(upload.id);
     const lost = `${ann.orgId}/uploads/part_lost`;
-    expect(await storage.orphanBlobs.among([blobKey, lost])).toEqual([lost]);
+    expect(await storage.operations.orphanBlobs.among([blobKey, lost])).toEqual([lost]);
     await uploads.cancel(upload.id);
   });
 });
 
 async function partsLeft(uploadId: string): Promise<number> {
-  return (await service.deps.storage.fileUploads.parts(uploadId)).length;
+  return (await service.deps.storage.conversations.fileUploads.parts(uploadId)).length;
 }

@@ -31,7 +31,7 @@ describe('a run that uses no tool of the service', () => {
     const events = await bench.events({ model: agent.id, input: 'What does a puncture repair cost?' });
     const { id } = walk(events);
     expect(JSON.stringify(events)).not.toContain('parley.');
-    const log = (await bench.service.deps.storage.runs.readEvents(id, -1, 100))?.events ?? [];
+    const log = (await bench.service.deps.storage.conversations.runs.readEvents(id, -1, 100))?.events ?? [];
     expect(log.map(({ type }) => type)).toContain('parley.step');
   });
 });

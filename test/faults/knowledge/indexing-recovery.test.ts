@@ -65,7 +65,7 @@ describe('a worker that is killed right after it completed an item', () => {
   it('leaves the item queued when another run was requested meanwhile', async () => {
     const sourceId = await added();
     await indexed(ann, sourceId);
-    const { indexing } = service.deps.storage;
+    const { indexing } = service.deps.storage.knowledge;
     const { rows } = await sql(
       `update knowledge_items set "indexStatus" = 'QUEUED', "updatedAt" = now() where "dataSourceId" = $1 returning id`,
       [sourceId],
@@ -118,7 +118,7 @@ describe('a failure that may pass', () => {
 });
 
 describe('a refresh period', () => {
-  const due = async () => (await service.deps.storage.indexing.findDue()).map(({ id }) => id);
+  const due = async () => (await service.deps.storage.knowledge.indexing.findDue()).map(({ id }) => id);
 
   it('makes a source due once it is over, and not before', async () => {
     const sourceId = await added();

@@ -76,7 +76,7 @@ describe('an OpenSearch that fails', () => {
     const before = answersOf(service, 'index');
     expect(await textsOf('marmalade ladders', [id, ...sourceIds])).toContain('A marmalade stands in the cellar.');
     expect(answersOf(service, 'index')).toBe(before + 1);
-    expect((await service.deps.storage.searchIndex.changes.lag()).items).toBe(1);
+    expect((await service.deps.storage.knowledge.searchIndex.changes.lag()).items).toBe(1);
     standIn.failing.clear();
     await copied(service);
     expect(await textsOf('marmalade', [id])).toEqual(['A marmalade stands in the cellar.']);
@@ -163,7 +163,7 @@ describe('building anew', () => {
   });
 
   it('goes on where a killed process stopped', async () => {
-    const { states } = service.deps.storage.searchIndex;
+    const { states } = service.deps.storage.knowledge.searchIndex;
     const { openSearch } = copyOfService(service);
     const name = names.index(openSearch.prefix, toVersion(false), 'begun');
     const lease = await eventually(async () => {
@@ -184,7 +184,7 @@ describe('building anew', () => {
 
   it('begins when the setting was taken away and is back: nothing of the time between is missing', async () => {
     await service.restart({ SEARCH_INDEX_URL: '' });
-    expect(await service.deps.storage.searchIndex.states.read()).toBeUndefined();
+    expect(await service.deps.storage.knowledge.searchIndex.states.read()).toBeUndefined();
     const id = await add('A document about marzipan.');
     await service.restart({ SEARCH_INDEX_URL: standIn.url });
     await copied(service);

@@ -60,7 +60,10 @@ describe('files in an S3 store', () => {
     const ann = await make.person();
     const files = await chatOf(ann);
     const { body } = await ann.post(files, formOf('kept'));
-    const { blobs, orphanBlobs } = service.deps.storage;
+    const {
+      blobs,
+      operations: { orphanBlobs },
+    } = service.deps.storage;
     await blobs.put(`${ann.orgId}/chat-files/nobody`, Buffer.from('left'), 4);
     const later = new Date(Date.now() + 60_000);
     const keys = (await Array.fromAsync(blobs.listOlder(later))).flat().filter((key) => key.startsWith(ann.orgId));

@@ -155,9 +155,9 @@ it.each(readByOne)('%s, left by its only reader at every place, is whole', async
 it('cut by force while the database is slow, a run is ended by the request that cut it: no process takes it over meanwhile', async () => {
   const run = await runs.standing(scenarioOf('thinking, then text'), { answer: 0, steps: 3 });
   const { storage } = service.deps;
-  const readEvents = storage.runs.readEvents.bind(storage.runs);
+  const readEvents = storage.conversations.runs.readEvents.bind(storage.conversations.runs);
   const read = Promise.withResolvers<void>();
-  Object.assign(storage.runs, {
+  Object.assign(storage.conversations.runs, {
     readEvents: async (...asked: Parameters<typeof readEvents>) => {
       await read.promise;
       return readEvents(...asked);
@@ -176,7 +176,7 @@ it('cut by force while the database is slow, a run is ended by the request that 
   });
   await eventually(async () => expect((await leased())?.untilMs).toBeGreaterThan((cut?.untilMs ?? 0) + 2 * leaseMs));
   expect((await leased())?.fence).toBe(cut?.fence);
-  Object.assign(storage.runs, { readEvents });
+  Object.assign(storage.conversations.runs, { readEvents });
   read.resolve();
   expect((await next).body.status).toBe('completed');
   await runs.whole(run, ['cancelled']);

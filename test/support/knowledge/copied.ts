@@ -12,7 +12,7 @@ export function copyOfService({ deps }: TestService) {
 
 /** Waits until the index has everything, and answers searches. */
 export function copied({ deps }: TestService): Promise<void> {
-  const { states, changes } = deps.storage.searchIndex;
+  const { states, changes } = deps.storage.knowledge.searchIndex;
   return eventually(async () => {
     const state = await states.read();
     expect(state).toMatchObject({ serving: expect.any(String), building: null });

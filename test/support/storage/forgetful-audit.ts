@@ -9,7 +9,7 @@ export function forgetfulAudit(settings: Settings): AuditTrail {
   const batch = { add: () => true, flush: async () => undefined, close: async () => undefined };
   return new AuditTrail({
     settings,
-    storage: { auditBatch: batch } as unknown as Storage,
+    storage: { operations: { auditBatch: batch } } as unknown as Storage,
     logger: pino({ level: 'silent' }),
     newId: (kind) => makeId(kind, Date.now()),
     now: () => new Date(),

@@ -95,7 +95,7 @@ async function findPart<Kind extends AgentPartKind>(
   check: (agent: AgentView) => void,
 ): Promise<Found<Kind>> {
   const { idKind, param } = partKinds[kind];
-  const table = (deps.storage.agentParts satisfies Lookups as Lookups)[kind];
+  const table = (deps.storage.agents.parts satisfies Lookups as Lookups)[kind];
   const isPossible = isId(idKind, id);
   if (agentId !== undefined && agentId !== null) {
     const agent = await getAgent(deps, caller, agentId);

@@ -35,7 +35,7 @@ export async function derivedSecrets(
   { before, userId, ...declaration }: ToolDeclaration,
   faults: Faults,
 ): Promise<{ readonly data: ReadToolData['data']; readonly secrets: readonly NewSecret[]; readonly firstUse: FirstUse }> {
-  const secretsByKey = new Map((await deps.storage.agentParts.secrets.ofAgent(agent.id)).map((secret) => [secret.key, secret]));
+  const secretsByKey = new Map((await deps.storage.agents.parts.secrets.ofAgent(agent.id)).map((secret) => [secret.key, secret]));
   const foreign = new Set(others.flatMap(({ data }) => secretKeysIn(data)));
   const isTaken = (key: string) => foreign.has(key) || secretsByKey.get(key)?.isDerived === false;
   const { data, secrets: secretMatches } = readToolData('data', { ...declaration, stored: before?.data }, isTaken, faults);

@@ -39,7 +39,7 @@ export async function partsOfAgents(
   const agentIds = Object.entries(Object.groupBy(readable, ({ kind }) => kind)).map(
     ([kind, things]) => [kind, [...new Set(things.map(({ agent }) => agent.id))]] as const,
   );
-  const parts = await storage.agentParts.ofAgents(Object.fromEntries(agentIds));
+  const parts = await storage.agents.parts.ofAgents(Object.fromEntries(agentIds));
   const tools = byAgent(parts.tools);
   const userInputs = byAgent(parts.userInputs);
   const skills = byAgent(parts.skills);

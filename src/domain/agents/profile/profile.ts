@@ -49,7 +49,9 @@ export async function generateAgentProfile(deps: Deps, caller: Caller, id: strin
 async function loadFacts(deps: Deps, caller: Caller, agent: AgentView): Promise<ProfileFacts> {
   // A profile reveals its facts: a key that may not read sources does not add their names.
   const mayRead = caller.scopes.has('DATA_SOURCES:READ');
-  const sources = mayRead ? (await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) : [];
+  const sources = mayRead
+    ? (await deps.storage.knowledge.sources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id)
+    : [];
   const { name, description, introduction, instructions, src, generateCitations, profile } = agent;
   const knowledge = (sources ?? []).map((source) => source.name.replace(/\.[a-z0-9]{1,5}$/i, ''));
   return { name, description, introduction, instructions, src, generateCitations, knowledge, profile };

@@ -100,7 +100,7 @@ export async function regenerateMessage(
 export async function selectBranch(deps: Deps, caller: Caller, messageId: string, chatId?: string | null): Promise<Chat> {
   const { message, chat } = await getOwnMessage(deps, caller, messageId, chatId, 'messageId');
   await deps.audit.change(caller, async () => {
-    const result = await deps.storage.branches.select(chat.id, message.id);
+    const result = await deps.storage.conversations.branches.select(chat.id, message.id);
     if (result.kind === 'missing') throw missingMessage('messageId');
     if (result.kind === 'run-active') throw runActive(result.runId);
     return { id: chat.id };
@@ -128,33 +128,33 @@ export async function getOwnMessage(
   chatId?: string | null,
   param?: string,
 ): Promise<{ readonly message: ChatMessage; readonly chat: Chat }> {
-  const [message] = isId('message', id) ? await deps.storage.branches.find([id], visibleChats(caller)) : [];
+  const [message] = isId('message', id) ? await deps.storage.conversations.branches.find([id], visibleChats(caller)) : [];
   if (message === undefined || (typeof chatId === 'string' && chatId !== message.chatId)) throw missingMessage(param);
   return { message, chat: await getOwnChat(deps, caller, message.chatId) };
 }
 
 /** The messages among `ids` that people see, in chats that the caller may read, in any order. */
 export async function getMessages(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ChatMessage[]> {
-  const messageRows = await deps.storage.branches.find(ids, visibleChats(caller));
+  const messageRows = await deps.storage.conversations.branches.find(ids, visibleChats(caller));
   for (const { chatId: id, orgId, userId } of messageRows) deps.audit.read(caller, 'chat', [{ id, orgId, userId }]);
   return visibleMessages(deps, messageRows);
 }
 
 /** The places of messages that the caller may read, in the order of `ids`. Cost: one statement. */
 export async function listKin(deps: Deps, ids: readonly string[]): Promise<readonly Kin[]> {
-  const kinById = await deps.storage.branches.kinOf(ids);
+  const kinById = await deps.storage.conversations.branches.kinOf(ids);
   return ids.map((id) => kinById.get(id) ?? { parentId: null, siblingIds: [id] });
 }
 
 /** The ids of the messages that follow messages that the caller may read, on all branches, in the order of `ids`. Cost: one statement. */
 export async function listReplies(deps: Deps, ids: readonly string[]): Promise<readonly (readonly string[])[]> {
-  const repliesById = await deps.storage.branches.repliesOf(ids);
+  const repliesById = await deps.storage.conversations.branches.repliesOf(ids);
   return ids.map((id) => repliesById.get(id) ?? []);
 }
 
 /** The ids of the last messages of the active branches of chats that the caller may read, in the order of `chatIds`. Cost: one statement. */
 export async function listLeaves(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
-  const leavesByChat = await deps.storage.branches.leavesOf(chatIds);
+  const leavesByChat = await deps.storage.conversations.branches.leavesOf(chatIds);
   return chatIds.map((id) => leavesByChat.get(id) ?? null);
 }
 
@@ -162,7 +162,7 @@ export async function listLeaves(deps: Deps, chatIds: readonly string[]): Promis
 async function buildRequest(deps: Deps, caller: Caller, chat: Chat, message: ChatMessage, modelId: string | undefined) {
   // Refused when the caller may no longer use the agent.
   const agent = await agentOfChat(deps, caller, chat);
-  const before = message.runId === null ? undefined : await deps.storage.runs.findRequest(message.runId);
+  const before = message.runId === null ? undefined : await deps.storage.conversations.runs.findRequest(message.runId);
   const ofAgent = agent === undefined ? (chat.modelId ?? '') : findModelId(deps, agent);
   const model = await modelFor(deps, modelId ?? before?.modelId ?? ofAgent);
   if (before !== undefined) {
@@ -171,7 +171,7 @@ async function buildRequest(deps: Deps, caller: Caller, chat: Chat, message: Cha
     const text = 'A person approved calls for this answer, once: regenerate the answer before it';
     throw new DomainError('CONFLICT', text, { param: 'id' });
   }
-  const line = await deps.storage.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
+  const line = await deps.storage.conversations.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
   const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs: chat.userInputs });
   const request = planMessage(deps, caller, plainRequest, answerer, { question: findVisibleQuestion(line), date: deps.now() });
   return { request, modelId: model.id, warnings: answerer.warnings };

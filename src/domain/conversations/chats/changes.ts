@@ -47,7 +47,7 @@ export async function duplicateChat(deps: Deps, caller: Caller, id: string): Pro
   const newId = (kind: 'message' | 'chatFile') => deps.newId(kind);
   const copy = { id: copyId, createdAt: deps.now(), newId };
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.chatChanges.duplicate(chat.id, copy))) throw missingChat();
+    if (!(await deps.storage.conversations.chatChanges.duplicate(chat.id, copy))) throw missingChat();
     return { id: copyId };
   });
   return getChat(deps, caller, copyId);
@@ -61,7 +61,7 @@ export async function duplicateChat(deps: Deps, caller: Caller, id: string): Pro
 export async function resetChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
   const blobKeys = await deps.audit.change(caller, async () => {
-    const result = await deps.storage.chatChanges.reset(chat.id);
+    const result = await deps.storage.conversations.chatChanges.reset(chat.id);
     if (result.kind === 'missing') throw missingChat();
     if (result.kind === 'run-active') throw runActive(result.runId);
     return result.blobKeys;
@@ -88,16 +88,16 @@ export async function summarizeChat(
   if (!messages.some(({ content, role, runId }) => (role === 'user' || runId !== null) && content.trim() !== '')) {
     throw new DomainError('CONFLICT', 'Nothing was said in this chat yet');
   }
-  const compression = await deps.storage.chatChanges.compressionOf(chat.id);
+  const compression = await deps.storage.conversations.chatChanges.compressionOf(chat.id);
   const isWhole = compression === undefined || messages[0]?.ordinal === 0;
   const summary = await askForSummary(deps, caller, chat, messages, isWhole ? undefined : compression.summary, signal);
-  await deps.audit.change(caller, () => deps.storage.chatChanges.setSummary(chat.id, summary));
+  await deps.audit.change(caller, () => deps.storage.conversations.chatChanges.setSummary(chat.id, summary));
   return { summary };
 }
 
 /** The last summaries of chats; null for chats without one. Cost: one statement. */
 export function listSummaries(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
-  return deps.storage.chatChanges.summariesOf(chatIds);
+  return deps.storage.conversations.chatChanges.summariesOf(chatIds);
 }
 
 /**
@@ -110,7 +110,7 @@ export function listSummaries(deps: Deps, chatIds: readonly string[]): Promise<r
  */
 export async function compressChat(deps: Deps, caller: Caller, id: string, signal: AbortSignal): Promise<Compression> {
   const chat = await getOwnChat(deps, caller, id);
-  const { chatChanges } = deps.storage;
+  const { chatChanges } = deps.storage.conversations;
   const [messages = []] = await readTranscripts(deps, [chat.id]);
   const before = await chatChanges.compressionOf(chat.id);
   const fresh = messages.filter(({ ordinal }) => before === undefined || ordinal > before.ordinal);

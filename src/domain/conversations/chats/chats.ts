@@ -36,7 +36,7 @@ const pinPositionMax = 1_000_000;
 
 /** @throws DomainError NOT_FOUND, also for a chat that the caller may not read. */
 export async function getChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
-  const chat = isId('chat', id) ? await deps.storage.chats.find(id, visibleChats(caller)) : undefined;
+  const chat = isId('chat', id) ? await deps.storage.conversations.chats.find(id, visibleChats(caller)) : undefined;
   if (chat === undefined) throw missingChat();
   deps.audit.read(caller, 'chat', [chat]);
   return chat;
@@ -44,7 +44,7 @@ export async function getChat(deps: Deps, caller: Caller, id: string): Promise<C
 
 /** The chats among `ids` that the caller may read, in any order. Cost: one statement. */
 export async function getChats(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Chat[]> {
-  const chats = await deps.storage.chats.findMany(ids, visibleChats(caller));
+  const chats = await deps.storage.conversations.chats.findMany(ids, visibleChats(caller));
   deps.audit.read(caller, 'chat', chats);
   return chats;
 }
@@ -55,7 +55,7 @@ export async function agentsOfChats(
   chats: readonly Chat[],
 ): Promise<readonly (ChatAgent & { readonly userName: string })[]> {
   const ownerIds = [...new Set(chats.flatMap(({ agent }) => (agent.userId === '' ? [] : [agent.userId])))];
-  const names = await deps.storage.chats.ownerNames(ownerIds);
+  const names = await deps.storage.conversations.chats.ownerNames(ownerIds);
   return chats.map(({ agent: { seed, ...agent } }) => ({ ...agent, userName: names.get(agent.userId) ?? '', seed }));
 }
 
@@ -90,7 +90,7 @@ export async function listChats(
   const agent = typeof agentId === 'string' ? await agentForRun(deps, caller, agentId) : undefined;
   const isSearch = typeof search === 'string' && search.trim() !== '';
   const showsLogs = !isSearch && agent?.chatLogsVisible === true && canEditAgent(caller, agent);
-  const chatPage = await deps.storage.chats.list(
+  const chatPage = await deps.storage.conversations.chats.list(
     {
       ...{ userId, orgId },
       ...(agent === undefined ? {} : { agentId: agent.id }),
@@ -130,7 +130,7 @@ export function pagesOfMessages(
 /** The caller has read all answers of a chat. @throws DomainError NOT_FOUND for a chat that the caller may not read. */
 export async function markChatRead(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getChat(deps, caller, id);
-  await deps.storage.chatReads.mark(chat.id, caller.userId);
+  await deps.storage.conversations.chatReads.mark(chat.id, caller.userId);
   return chat;
 }
 
@@ -138,7 +138,7 @@ export async function markChatRead(deps: Deps, caller: Caller, id: string): Prom
 export async function areUnread(deps: Deps, caller: Caller, chats: readonly Chat[]): Promise<readonly boolean[]> {
   const answeredIds = chats.filter(({ answeredAt }) => answeredAt !== null).map(({ id }) => id);
   if (answeredIds.length === 0) return chats.map(() => false);
-  const marks = await deps.storage.chatReads.marksOf(answeredIds, caller.userId);
+  const marks = await deps.storage.conversations.chatReads.marksOf(answeredIds, caller.userId);
   return chats.map(({ id, answeredAt }) => answeredAt !== null && answeredAt > (marks.get(id) ?? new Date(0)));
 }
 
@@ -154,7 +154,7 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
   const isVisibleToEditors = showsNewChats(agent, orgId);
   const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs, isVisibleToEditors };
   await deps.audit.change(caller, async () => {
-    await deps.storage.chats.create(chat, toIntroduction(deps, agent));
+    await deps.storage.conversations.chats.create(chat, toIntroduction(deps, agent));
     return { id };
   });
   return getChat(deps, caller, id);
@@ -189,7 +189,7 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
     ...(name === undefined ? {} : { name }),
     ...(pinPosition === undefined ? {} : { pinPosition: pinPosition === 0 ? null : pinPosition }),
   };
-  await deps.audit.change(caller, () => deps.storage.chats.update(id, changes));
+  await deps.audit.change(caller, () => deps.storage.conversations.chats.update(id, changes));
   return getChat(deps, caller, id);
 }
 
@@ -197,10 +197,10 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
 export async function deleteChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.chats.delete(id))) throw missingChat();
+    if (!(await deps.storage.conversations.chats.delete(id))) throw missingChat();
   });
   if (chat.activeRunId !== null) deps.storage.signals.publish('run-cancel', chat.activeRunId);
-  await removeBlobs(deps, await deps.storage.chatFiles.deleteAll(chat.id));
+  await removeBlobs(deps, await deps.storage.conversations.chatFiles.deleteAll(chat.id));
   return chat;
 }
 
@@ -222,7 +222,10 @@ async function* streamChanges(deps: Deps, caller: Caller, first: Chat, signal: A
     isChanged = true;
     wake?.();
   };
-  const { signals, chats } = deps.storage;
+  const {
+    signals,
+    conversations: { chats },
+  } = deps.storage;
   const stops = [
     signals.subscribe('chat-changed', (chatId) => {
       if (chatId === first.id) onChange();

@@ -38,7 +38,7 @@ export async function rateMessage(
   const { message, chat } = await getOwnMessage(deps, caller, id, chatId);
   if (!isAnswer(message)) throw new DomainError('CONFLICT', 'Only an answer of the agent can be rated', { param: 'id' });
   const { rating, tags, comment } = readRating(input);
-  const { feedback } = deps.storage;
+  const { feedback } = deps.storage.conversations;
   const { runId } = message;
   const { orgId, userId, agentId } = chat;
   await deps.audit.change(caller, async () => {
@@ -68,21 +68,21 @@ export async function listFeedback(
     ...(agent === undefined ? {} : { agentId: agent.id }),
     ...(typeof rating === 'string' ? { rating } : {}),
   };
-  const feedbackPage = await deps.storage.feedback.list(visibleFeedback(caller), query, page);
+  const feedbackPage = await deps.storage.conversations.feedback.list(visibleFeedback(caller), query, page);
   noteReads(deps, caller, feedbackPage.items);
   return feedbackPage;
 }
 
 /** The feedback among `ids` that the caller may see, in any order. */
 export async function getFeedback(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Feedback[]> {
-  const feedbackRows = await deps.storage.feedback.findMany(ids, visibleFeedback(caller));
+  const feedbackRows = await deps.storage.conversations.feedback.findMany(ids, visibleFeedback(caller));
   noteReads(deps, caller, feedbackRows);
   return feedbackRows;
 }
 
 /** What is said of messages that the caller may read, in the order of `messageIds`; null where nothing is. Cost: one statement. */
 export async function loadFeedback(deps: Deps, messageIds: readonly string[]): Promise<readonly (Feedback | null)[]> {
-  const feedbackByMessage = await deps.storage.feedback.ofMessages(messageIds);
+  const feedbackByMessage = await deps.storage.conversations.feedback.ofMessages(messageIds);
   return messageIds.map((id) => feedbackByMessage.get(id) ?? null);
 }
 
@@ -91,7 +91,7 @@ export async function feedbackCounts(
   deps: Deps,
   agents: readonly { readonly id: string; readonly orgId: string }[],
 ): Promise<readonly FeedbackCounts[]> {
-  const counts = await deps.storage.feedback.countsOf(agents);
+  const counts = await deps.storage.conversations.feedback.countsOf(agents);
   return agents.map(({ id }) => counts.get(id) ?? { up: 0, down: 0 });
 }
 

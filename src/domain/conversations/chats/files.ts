@@ -109,7 +109,8 @@ export async function putChatFileContent(
   const { blobKey, sizeBytes } = await keep(deps, chat.orgId, content);
   await deps.audit
     .change(caller, async () => {
-      if (!(await deps.storage.chatFiles.complete(file.id, { blobKey, mimeType: file.mimeType, sizeBytes }))) throw hasContent();
+      if (!(await deps.storage.conversations.chatFiles.complete(file.id, { blobKey, mimeType: file.mimeType, sizeBytes })))
+        throw hasContent();
     })
     .catch(async (error: unknown) => {
       await deps.storage.blobs.delete(blobKey);
@@ -129,12 +130,12 @@ export function pagesOfChatFiles(
   page: PageRequest,
   includesDeleted: boolean,
 ): Promise<readonly Page<ChatFile>[]> {
-  return deps.storage.chatFiles.pagesOf(chatIds, page, includesDeleted ? deletedSince(deps) : undefined);
+  return deps.storage.conversations.chatFiles.pagesOf(chatIds, page, includesDeleted ? deletedSince(deps) : undefined);
 }
 
 /** The files among `ids` that are not deleted, in chats that the caller may read, in any order. Cost: one statement. */
 export async function getChatFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ChatFile[]> {
-  const chatFiles = await deps.storage.chatFiles.findInChats(ids, visibleChats(caller));
+  const chatFiles = await deps.storage.conversations.chatFiles.findInChats(ids, visibleChats(caller));
   for (const { chatId, orgId, userId } of chatFiles) deps.audit.read(caller, 'chat', [{ id: chatId, orgId, userId }]);
   return chatFiles;
 }
@@ -152,7 +153,7 @@ export async function filesOfChat(
   includesDeleted: boolean,
 ): Promise<readonly ChatFile[]> {
   const chat = await getChat(deps, caller, chatId);
-  return deps.storage.chatFiles.listOf([chat.id], includesDeleted ? deletedSince(deps) : undefined);
+  return deps.storage.conversations.chatFiles.listOf([chat.id], includesDeleted ? deletedSince(deps) : undefined);
 }
 
 function deletedSince({ now }: Deps): Date {
@@ -177,7 +178,7 @@ export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string,
   const chat = await getOwnChat(deps, caller, chatId);
   const file = await findFile(deps, chat.id, fileId);
   const blobKeys = await deps.audit.change(caller, async () => {
-    const removed = await deps.storage.chatFiles.delete(chat.id, file.id);
+    const removed = await deps.storage.conversations.chatFiles.delete(chat.id, file.id);
     if (removed === undefined) throw missingFile();
     return removed;
   });
@@ -200,7 +201,7 @@ export function registerChatFileSweep(deps: Deps): void {
 
 /** @param signal  ends it between two steps. */
 export async function expireRecords(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { chatFiles } = deps.storage;
+  const { chatFiles } = deps.storage.conversations;
   const before = new Date(deps.now().getTime() - recordLifeMs);
   while (!signal.aborted && (await chatFiles.expire(before, sweptAtOnce)) === sweptAtOnce);
 }
@@ -208,7 +209,7 @@ export async function expireRecords(deps: Deps, signal: AbortSignal): Promise<vo
 /** Deletes what programs left for a next program that did not come in time. */
 export async function expireCodeStates(deps: Deps, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const keys = await deps.storage.codeStates.expire(deps.now(), sweptAtOnce);
+    const keys = await deps.storage.conversations.codeStates.expire(deps.now(), sweptAtOnce);
     await removeBlobs(deps, keys);
     if (signal.aborted || keys.length < sweptAtOnce) return;
   }
@@ -216,7 +217,7 @@ export async function expireCodeStates(deps: Deps, signal: AbortSignal): Promise
 
 /** Deletes the bytes of deleted chats whose process died before it deleted them. */
 export async function sweepLeftBehind(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { chatFiles } = deps.storage;
+  const { chatFiles } = deps.storage.conversations;
   for (const chatId of await chatFiles.leftBehind(sweptAtOnce)) {
     if (signal.aborted) return;
     await removeBlobs(deps, await chatFiles.deleteAll(chatId));
@@ -229,7 +230,7 @@ async function create(deps: Deps, caller: Caller, file: NewFile): Promise<ChatFi
   const row = { ...file, id: deps.newId('chatFile'), createdAt: deps.now() };
   const { CHAT_FILES_MAX } = deps.settings;
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.chatFiles.create(row, CHAT_FILES_MAX))) {
+    if (!(await deps.storage.conversations.chatFiles.create(row, CHAT_FILES_MAX))) {
       throw new DomainError('CONFLICT', `A chat has at most ${CHAT_FILES_MAX} files: delete one first`, { param: 'chatId' });
     }
     return { ...row, deletedAt: null };
@@ -244,7 +245,7 @@ async function keep(deps: Deps, orgId: string, file: UploadedFile): Promise<{ bl
 }
 
 async function findFile(deps: Deps, chatId: string, fileId: string): Promise<ChatFile> {
-  const file = isId('chatFile', fileId) ? await deps.storage.chatFiles.find(chatId, fileId) : undefined;
+  const file = isId('chatFile', fileId) ? await deps.storage.conversations.chatFiles.find(chatId, fileId) : undefined;
   if (file === undefined) throw missingFile();
   return file;
 }

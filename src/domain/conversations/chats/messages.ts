@@ -59,7 +59,7 @@ export async function sendMessage(
     chatMode,
     batchKey,
   } = await prepareMessage(deps, caller, chat, input, isWhole);
-  const result = await deps.storage.threads.begin({
+  const result = await deps.storage.conversations.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [userMessage], items: [], previousId: null },
     approvalIds: [],
     mustBeNewest: false,
@@ -145,9 +145,11 @@ export async function submitToolOutputs(
   const chat = await getOwnChat(deps, caller, chatId);
   const { outputs, secrets, options } = readToolOutputs(input);
   const { systemMessageId } = input;
-  const asking = isId('message', systemMessageId) ? await deps.storage.chats.findMessage(chat.id, systemMessageId) : undefined;
+  const asking = isId('message', systemMessageId)
+    ? await deps.storage.conversations.chats.findMessage(chat.id, systemMessageId)
+    : undefined;
   const calls = asking?.toolCalls ?? [];
-  const before = typeof asking?.runId === 'string' ? await deps.storage.runs.findRequest(asking.runId) : undefined;
+  const before = typeof asking?.runId === 'string' ? await deps.storage.conversations.runs.findRequest(asking.runId) : undefined;
   if (calls.length === 0 || before === undefined) {
     throw new DomainError('NOT_FOUND', 'There is no such message that waits for tool outputs', { param: 'systemMessageId' });
   }
@@ -191,7 +193,7 @@ export async function startTurn(
   turn: Omit<Turn, 'chatId' | 'run' | 'leaseMs'>,
 ): Promise<Run> {
   const { chatId } = run;
-  const result = await deps.storage.chats.startTurn({ ...turn, chatId, run, leaseMs: deps.settings.RUN_LEASE_MS });
+  const result = await deps.storage.conversations.chats.startTurn({ ...turn, chatId, run, leaseMs: deps.settings.RUN_LEASE_MS });
   if (result.kind === 'missing') throw missingChat();
   if (result.kind === 'message-missing') throw missingMessage();
   if (result.kind === 'run-active') throw runActive(result.runId);

@@ -72,7 +72,7 @@ async function loadFiles(
   parts: readonly PromptPart[],
 ): Promise<ReadonlyMap<string, ChatFile>> {
   const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
-  const chatFiles = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
+  const chatFiles = ids.length === 0 ? [] : await deps.storage.conversations.chatFiles.findMany(chat.id, ids);
   const files = new Map(chatFiles.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
   const faults = new Faults();
   for (const [index, part] of parts.entries()) {

@@ -32,7 +32,7 @@ export async function retryRun(
   }
   if (failedRun.status !== 'failed') throw notFailed();
   const chat = await getOwnChat(deps, caller, failedRun.chatId);
-  const before = await deps.storage.runs.findRequest(failedRun.id);
+  const before = await deps.storage.conversations.runs.findRequest(failedRun.id);
   if (before === undefined) throw notFailed();
   const faults = new Faults();
   const secrets = readSecrets(secretsInput, faults);

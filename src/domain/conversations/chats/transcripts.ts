@@ -14,7 +14,7 @@ import { asVisible } from '../runs/thread.ts';
  * Cost: three statements.
  */
 export async function readTranscripts(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
-  const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
+  const messages = await deps.storage.conversations.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
   const byChat = Map.groupBy(visibleMessages(deps, messages), ({ chatId }) => chatId);
   return chatIds.map((id) => byChat.get(id) ?? []);
 }
@@ -26,7 +26,7 @@ export async function readTranscriptPages(
   request: PageRequest,
   order: 'asc' | 'desc',
 ): Promise<readonly Page<ChatMessage>[]> {
-  const pages = await deps.storage.chats.messagePages(chatIds, request, order);
+  const pages = await deps.storage.conversations.chats.messagePages(chatIds, request, order);
   return pages.map((page) => ({ ...page, items: visibleMessages(deps, page.items) }));
 }
 
@@ -41,7 +41,7 @@ export function visibleMessages(deps: Deps, messages: readonly ChatMessage[]): r
  */
 export async function listFailures(deps: Deps, messages: readonly ChatMessage[]): Promise<readonly (RunError | null)[]> {
   const questions = messages.filter(({ role, runId }) => role === 'user' && runId !== null);
-  const failures = await deps.storage.branches.failuresOf(questions.map(({ id }) => id));
+  const failures = await deps.storage.conversations.branches.failuresOf(questions.map(({ id }) => id));
   return messages.map(({ id }) => failures.get(id) ?? null);
 }
 

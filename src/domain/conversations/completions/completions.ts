@@ -85,7 +85,7 @@ async function answeredApprovals(deps: Deps, caller: Caller, request: Completion
   const answers = answersOfCompletion(request.messages, request.tools.functions, agent);
   if (answers.length === 0) return undefined;
   const { approvals, ids } = await settleApprovals(deps, caller, answers);
-  await deps.storage.approvals.answer(ids);
+  await deps.storage.conversations.approvals.answer(ids);
   return approvals;
 }
 

@@ -39,7 +39,7 @@ export async function createConversation(
   const { orgId, userId } = caller;
   const chat = { id, createdAt, orgId, userId, agentId: null, name: '', isVisibleToEditors: false };
   return deps.audit.change(caller, async () => {
-    await deps.storage.conversations.create(chat, metadata, messages);
+    await deps.storage.conversations.conversations.create(chat, metadata, messages);
     return { id, createdAt, metadata };
   });
 }
@@ -47,7 +47,7 @@ export async function createConversation(
 /** @throws DomainError NOT_FOUND, also for a chat of somebody else. */
 export async function getConversation(deps: Deps, caller: Caller, id: string): Promise<Conversation> {
   const { createdAt } = await ownChat(deps, caller, id);
-  return { id, createdAt, metadata: await deps.storage.conversations.metadataOf(id) };
+  return { id, createdAt, metadata: await deps.storage.conversations.conversations.metadataOf(id) };
 }
 
 /** Replaces the metadata; null takes all of it away. @throws DomainError NOT_FOUND, and the faults of the input. */
@@ -62,7 +62,7 @@ export async function updateConversation(
   if (input.metadata === undefined) faults.add('metadata', 'metadata is required', 'MISSING_REQUIRED_PARAMETER');
   const metadata = readMetadata(input.metadata, faults);
   faults.throwIfAny();
-  await deps.audit.change(caller, () => deps.storage.conversations.setMetadata(id, metadata));
+  await deps.audit.change(caller, () => deps.storage.conversations.conversations.setMetadata(id, metadata));
   return { id, createdAt, metadata };
 }
 
@@ -86,7 +86,7 @@ export async function createConversationItems(
   const requestItems = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: true, member: 'items' }, faults);
   faults.throwIfAny();
   const messages = await prepareMessages(deps, caller, chat, requestItems, signal);
-  await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.add(id, messages)));
+  await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.conversations.add(id, messages)));
   return messages.flatMap((message) => toConversationItems(asStored(message))).map(({ wire }) => wire);
 }
 
@@ -104,7 +104,7 @@ export async function listConversationItems(
   const read = async (ordinal: number | undefined) => {
     // Each message has an item at least: one more than asked for, and that of `after`.
     const page = { from: ordinal, limit: most + 2, order: direction };
-    const { rows, foundCount } = await deps.storage.conversations.messages(id, page);
+    const { rows, foundCount } = await deps.storage.conversations.conversations.messages(id, page);
     const conversationItems = rows.flatMap((message) =>
       direction === 'asc' ? toConversationItems(message) : toConversationItems(message).toReversed(),
     );
@@ -134,7 +134,9 @@ export async function deleteConversationItem(deps: Deps, caller: Caller, id: str
   const { messageId, callId, hasCalls } = await findItem(deps, id, itemId);
   const part =
     callId === undefined ? ({ kind: hasCalls ? 'text' : 'message' } as const) : ({ kind: 'call', id: callId } as const);
-  await deps.audit.change(caller, async () => requireDone(await deps.storage.conversations.remove(id, messageId, part)));
+  await deps.audit.change(caller, async () =>
+    requireDone(await deps.storage.conversations.conversations.remove(id, messageId, part)),
+  );
   return conversation;
 }
 
@@ -169,7 +171,7 @@ interface ItemMatch extends ConversationItem {
 /** @param param  names the member of a request that holds the id; without it the item is that of the path. */
 async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
   const messageId = toMessageId(itemId);
-  const message = isId('message', messageId) ? await deps.storage.chats.findMessage(chatId, messageId) : undefined;
+  const message = isId('message', messageId) ? await deps.storage.conversations.chats.findMessage(chatId, messageId) : undefined;
   const items = message === undefined || !message.isActive ? [] : toConversationItems(message);
   const isHidden = message?.isHidden === true && message.role !== 'system' && (message.item ?? null) === null;
   const match = items.find(({ id }) => id === itemId);
@@ -181,7 +183,7 @@ async function findItem(deps: Deps, chatId: string, itemId: string, param?: stri
 }
 
 async function ownChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
-  const chat = isId('chat', id) ? await deps.storage.chats.find(id, ownChats(caller)) : undefined;
+  const chat = isId('chat', id) ? await deps.storage.conversations.chats.find(id, ownChats(caller)) : undefined;
   if (chat === undefined) throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversationId' });
   return chat;
 }

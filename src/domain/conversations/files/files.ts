@@ -64,7 +64,7 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
   const row = { id, createdAt, orgId, userId, filename: file.filename, sizeBytes, mimeType, purpose, blobKey, expiresAt };
   try {
     await deps.audit.change(caller, async () => {
-      if (!(await deps.storage.files.create(row, FILES_MAX))) {
+      if (!(await deps.storage.conversations.files.create(row, FILES_MAX))) {
         throw new DomainError('CONFLICT', `A user may keep at most ${FILES_MAX} files: delete one first`);
       }
       return { id };
@@ -78,7 +78,7 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
 
 /** A file of the caller: uploaded by itself, of a chat, or of a data source. @throws DomainError NOT_FOUND. */
 export async function getFile(deps: Deps, caller: Caller, id: string): Promise<StoredFile> {
-  const [file] = isFileId(id) ? await deps.storage.files.findMany([id], toFileOwner(caller)) : [];
+  const [file] = isFileId(id) ? await deps.storage.conversations.files.findMany([id], toFileOwner(caller)) : [];
   if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
   return file;
 }
@@ -106,7 +106,11 @@ export function pageKeptFiles(
   { purpose, order }: Pick<FileListInput, 'purpose' | 'order'>,
   page: PageRequest,
 ): Promise<Page<StoredFile>> {
-  return deps.storage.files.listKept(toFileOwner(caller), { purpose: purpose ?? undefined, order: order ?? 'desc' }, page);
+  return deps.storage.conversations.files.listKept(
+    toFileOwner(caller),
+    { purpose: purpose ?? undefined, order: order ?? 'desc' },
+    page,
+  );
 }
 
 /** The caller's files. @throws DomainError INVALID_VALUE naming `first` or `after`. */
@@ -121,7 +125,7 @@ export async function listFiles(
     throw new DomainError('INVALID_VALUE', 'after names no file of yours', { param: 'after' });
   }
   const query = { purpose: purpose ?? undefined, after: after ?? undefined, limit: most + 1, order: order ?? ('desc' as const) };
-  const { rows, foundCount } = await deps.storage.files.list(owner, query);
+  const { rows, foundCount } = await deps.storage.conversations.files.list(owner, query);
   const items = rows.slice(0, most);
   return toListPage({ items, hasMore: foundCount > items.length }, { after });
 }
@@ -157,7 +161,7 @@ export function registerFileExpiry(deps: Deps): void {
 
 /** @param signal  ends it between two files. */
 export async function expireFiles(deps: Deps, signal: AbortSignal): Promise<void> {
-  for (const file of await deps.storage.files.expired(expiredAtOnce)) {
+  for (const file of await deps.storage.conversations.files.expired(expiredAtOnce)) {
     if (signal.aborted) return;
     await removeFile(deps, undefined, file);
     await detachFileEverywhere(deps, file, file.id);
@@ -166,7 +170,7 @@ export async function expireFiles(deps: Deps, signal: AbortSignal): Promise<void
 
 /** @param caller  whose mutation it is; undefined for a file that expired. */
 async function removeFile(deps: Deps, caller: Caller | undefined, { id }: Pick<StoredFile, 'id'>): Promise<void> {
-  const remove = () => deps.storage.files.delete(id);
+  const remove = () => deps.storage.conversations.files.delete(id);
   const blobKey = await (caller === undefined ? remove() : deps.audit.change(caller, remove));
   if (blobKey !== undefined) await removeBlobs(deps, [blobKey]);
 }

@@ -67,7 +67,7 @@ export async function createUpload(deps: Deps, caller: Caller, input: NewUploadI
   };
   const { UPLOADS_PENDING_MAX } = deps.settings;
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.fileUploads.create(upload, UPLOADS_PENDING_MAX))) {
+    if (!(await deps.storage.conversations.fileUploads.create(upload, UPLOADS_PENDING_MAX))) {
       throw new DomainError(
         'CONFLICT',
         `A user may have at most ${UPLOADS_PENDING_MAX} pending uploads: complete or cancel one first`,
@@ -87,7 +87,9 @@ export async function getUpload(deps: Deps, caller: Caller, id: string): Promise
 
 /** The uploads of the caller among `ids`, in any order. */
 export async function getUploads(deps: Deps, { orgId, userId }: Caller, ids: readonly string[]): Promise<readonly UploadState[]> {
-  return (await deps.storage.fileUploads.findMany(ids, { orgId, userId })).map((upload) => toUploadState(deps, upload));
+  return (await deps.storage.conversations.fileUploads.findMany(ids, { orgId, userId })).map((upload) =>
+    toUploadState(deps, upload),
+  );
 }
 
 /** The parts of uploads of the caller among `ids`, in any order. */
@@ -96,7 +98,7 @@ export function getUploadParts(
   { orgId, userId }: Caller,
   ids: readonly string[],
 ): Promise<readonly FileUploadPart[]> {
-  return deps.storage.fileUploads.findParts(ids, { orgId, userId });
+  return deps.storage.conversations.fileUploads.findParts(ids, { orgId, userId });
 }
 
 /** A page of the parts of each upload, in the order of the uploads, in that in which they came. Access is checked where the uploads are found. */
@@ -105,7 +107,7 @@ export async function listPartsOfUploads(
   uploadIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<FileUploadPart>[]> {
-  const pages = await deps.storage.fileUploads.partPagesOf(uploadIds, page);
+  const pages = await deps.storage.conversations.fileUploads.partPagesOf(uploadIds, page);
   return uploadIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -130,7 +132,7 @@ export async function addUploadPart(deps: Deps, caller: Caller, id: string, data
   const part = { id: partId, createdAt: deps.now(), uploadId: id, sizeBytes, blobKey };
   try {
     return await deps.audit.change(caller, async () => {
-      const partOutcome = await storage.fileUploads.addPart(part, { partsMax, bytesMax: 2 * upload.sizeBytes });
+      const partOutcome = await storage.conversations.fileUploads.addPart(part, { partsMax, bytesMax: 2 * upload.sizeBytes });
       if (partOutcome === 'added') return part;
       if (partOutcome === 'closed') throw notPending();
       const message = `An upload takes at most ${partsMax} parts and, with parts that are sent again, twice its bytes`;
@@ -153,7 +155,7 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
   const before = await completedBefore(deps, caller, id);
   if (before !== undefined) return before;
   const upload = await pendingUpload(deps, caller, id);
-  const partsById = new Map((await storage.fileUploads.parts(id)).map((part) => [part.id, part]));
+  const partsById = new Map((await storage.conversations.fileUploads.parts(id)).map((part) => [part.id, part]));
   const parts = readParts(upload, partsById, input);
   const { orgId, userId, filename, mimeType, purpose, sizeBytes, fileExpirySeconds } = upload;
   const blobKey = `${orgId}/files/${deps.newId('upload')}`;
@@ -168,7 +170,7 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
       throw new DomainError('INVALID_VALUE', 'md5 does not fit the parts in this order', { param: 'md5' });
     }
     await deps.audit.change(caller, async () => {
-      const end = await storage.fileUploads.complete(id, file, settings.FILES_MAX);
+      const end = await storage.conversations.fileUploads.complete(id, file, settings.FILES_MAX);
       if (end === 'closed') throw notPending();
       if (end === 'full')
         throw new DomainError('CONFLICT', `A user may keep at most ${settings.FILES_MAX} files: delete one first`);
@@ -190,7 +192,7 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
 export async function cancelUpload(deps: Deps, caller: Caller, id: string): Promise<UploadState> {
   const upload = await pendingUpload(deps, caller, id);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.fileUploads.cancel(id))) throw notPending();
+    if (!(await deps.storage.conversations.fileUploads.cancel(id))) throw notPending();
   });
   await removeParts(deps, id);
   return toUploadState(deps, { ...upload, status: 'cancelled' });
@@ -203,7 +205,7 @@ export function registerUploadExpiry(deps: Deps): void {
 
 /** @param signal  ends it between two uploads. */
 export async function expireUploads(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { fileUploads } = deps.storage;
+  const { fileUploads } = deps.storage.conversations;
   for (const id of await fileUploads.withUselessParts(expiredAtOnce)) {
     if (signal.aborted) return;
     await removeParts(deps, id);
@@ -213,14 +215,14 @@ export async function expireUploads(deps: Deps, signal: AbortSignal): Promise<vo
 
 /** An upload that an earlier request completed, such as one whose reply was lost: with its file, while that exists. */
 async function completedBefore(deps: Deps, caller: Caller, id: string): Promise<UploadState | undefined> {
-  const upload = isId('fileUpload', id) ? await deps.storage.fileUploads.find(id, caller) : undefined;
+  const upload = isId('fileUpload', id) ? await deps.storage.conversations.fileUploads.find(id, caller) : undefined;
   if (upload?.status !== 'completed' || upload.fileId === null) return undefined;
   const [file] = await findFiles(deps, caller, [upload.fileId]);
   return file === undefined ? undefined : { ...toUploadState(deps, upload), file };
 }
 
 async function pendingUpload(deps: Deps, { userId, orgId }: Caller, id: string): Promise<FileUpload> {
-  const upload = isId('fileUpload', id) ? await deps.storage.fileUploads.find(id, { userId, orgId }) : undefined;
+  const upload = isId('fileUpload', id) ? await deps.storage.conversations.fileUploads.find(id, { userId, orgId }) : undefined;
   if (upload === undefined) throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
   const { status } = toUploadState(deps, upload);
   if (status !== 'pending') throw notPending(status);
@@ -273,7 +275,7 @@ async function* streamBytes({ storage }: Deps, parts: readonly FileUploadPart[],
 }
 
 async function removeParts(deps: Deps, id: string): Promise<void> {
-  await removeBlobs(deps, await deps.storage.fileUploads.removeParts(id));
+  await removeBlobs(deps, await deps.storage.conversations.fileUploads.removeParts(id));
 }
 
 /** The last segment of a path, without control characters. */

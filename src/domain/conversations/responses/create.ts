@@ -61,7 +61,7 @@ export async function beginResponse(
   const begin = { ...request, approvalIds, stored, head: headOf(deps, request) };
   if (!read.isStored) {
     const plan = await planResponse(deps, begin);
-    if (approvalIds.length > 0) await deps.storage.approvals.answer(approvalIds);
+    if (approvalIds.length > 0) await deps.storage.conversations.approvals.answer(approvalIds);
     const events = deps.runs.runStateless(plan, signal, read.secrets);
     return { id, events: memory?.following(events, [...history, ...messages]) ?? events, isStored: false };
   }
@@ -123,7 +123,7 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
     const turn = prepareTurn(deps, begin, isFork);
     const beginTurn = async () => {
-      const threadResult = await deps.storage.threads.begin(turn);
+      const threadResult = await deps.storage.conversations.threads.begin(turn);
       if (threadResult.kind === 'missing') {
         throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
       }
@@ -224,7 +224,7 @@ function toBatchKey({ input, read, answerer, approvalIds }: Begin, secrets: stri
 /** Cancels the run when its last reader leaves. */
 export function cancelWhenAlone(deps: Deps, runId: string, signal: AbortSignal): void {
   const leave = async () => {
-    if (await deps.storage.responses.isAlone(runId)) await deps.runs.cancel(runId);
+    if (await deps.storage.conversations.responses.isAlone(runId)) await deps.runs.cancel(runId);
   };
   const onAbort = () => {
     leave().catch((error: unknown) => deps.logger.error({ err: error, runId }, 'an abandoned run could not be stopped'));

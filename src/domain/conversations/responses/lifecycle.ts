@@ -137,7 +137,7 @@ export async function resumeResponse(
   // A caller who may no longer use the agent cannot continue the response.
   if (run.agentId !== null) await agentNamed(deps, caller, run.agentId);
   const items = await resolveItems(deps, caller, requestItems);
-  requireCalls(requestItems, items, await deps.storage.chats.history(run.chatId, deps.settings.MESSAGES_MAX));
+  requireCalls(requestItems, items, await deps.storage.conversations.chats.history(run.chatId, deps.settings.MESSAGES_MAX));
   const model = await deps.models.find(run.modelId);
   if (model === undefined) throw missingModel(run.modelId);
   const giving = { caller, model, tokensMax: deps.settings.CHAT_FILE_TOKENS_MAX, runId: id };
@@ -148,7 +148,7 @@ export async function resumeResponse(
   const holder = findHolder(deps, secrets);
   const resumption = { messages, items, isBackground, waitingMax, leaseMs, holder, keyId: caller.keyId };
   const resumeResult = await deps.audit.change(caller, async () => {
-    const threadResult = await deps.storage.threads.resume(id, resumption);
+    const threadResult = await deps.storage.conversations.threads.resume(id, resumption);
     if (threadResult === undefined) throw notPaused(run);
     if (threadResult.kind === 'full') throw queueFull(deps);
     return threadResult;
@@ -168,7 +168,7 @@ export async function deleteResponse(deps: Deps, caller: Caller, id: string): Pr
   refuseHeld((await deps.storage.legalHolds.find(caller))?.createdAt);
   if (run.status === 'in_progress') await deps.runs.cancel(id);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.responses.delete(id, caller))) throw missing();
+    if (!(await deps.storage.conversations.responses.delete(id, caller))) throw missing();
   });
   if (run.chatId !== null) deps.storage.signals.publish('chat-changed', run.chatId);
   return id;
@@ -180,7 +180,7 @@ export async function listInputItems(deps: Deps, caller: Caller, id: string, pag
   const limit = readPageSize(page);
   await findResponse(deps, caller, id);
   const query = { after: after ?? undefined, limit, order: order ?? ('desc' as const) };
-  const inputPage = await deps.storage.responses.listInput(id, query);
+  const inputPage = await deps.storage.conversations.responses.listInput(id, query);
   if (inputPage === undefined)
     throw new DomainError('INVALID_VALUE', 'after names no input item of this response', { param: 'after' });
   return toListPage(inputPage, page);
@@ -201,7 +201,7 @@ export async function loadState(events: RunEventStream): Promise<ResponseState> 
 
 /** @throws DomainError NOT_FOUND */
 export async function findResponse(deps: Deps, caller: Caller, id: string): Promise<Run> {
-  const run = isId('response', id) ? await deps.storage.responses.find(id, caller) : undefined;
+  const run = isId('response', id) ? await deps.storage.conversations.responses.find(id, caller) : undefined;
   if (run === undefined) throw missing();
   return run;
 }

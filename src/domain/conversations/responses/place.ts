@@ -36,12 +36,14 @@ export async function findPlace(
   let chatId = read.conversationId;
   let previous: Run | undefined;
   if (typeof previousResponseId === 'string') {
-    previous = isId('response', previousResponseId) ? await deps.storage.responses.find(previousResponseId, caller) : undefined;
+    previous = isId('response', previousResponseId)
+      ? await deps.storage.conversations.responses.find(previousResponseId, caller)
+      : undefined;
     if (typeof previous?.chatId !== 'string') throw missingPrevious(previousResponseId);
     chatId = previous.chatId;
   }
   if (chatId === undefined) return { chat: undefined, previous };
-  const chat = isId('chat', chatId) ? await deps.storage.chats.find(chatId, ownChats(caller)) : undefined;
+  const chat = isId('chat', chatId) ? await deps.storage.conversations.chats.find(chatId, ownChats(caller)) : undefined;
   if (chat !== undefined) return { chat, previous, ...(previous === undefined ? {} : await loadMissing(deps, previous)) };
   if (typeof previousResponseId === 'string') throw missingPrevious(previousResponseId);
   throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
@@ -62,7 +64,7 @@ async function loadMissing(deps: Deps, { id, status, isWaiting, incompleteReason
     if (run.isCut === true) return { missing: toTranscriptMessages(run, fold.whole), isCut: true };
   }
   const mayNotHaveBegun = status === 'cancelled' || isWaiting || incompleteReason === 'paused';
-  return mayNotHaveBegun ? { missing: await deps.storage.responses.findPending(id) } : {};
+  return mayNotHaveBegun ? { missing: await deps.storage.conversations.responses.findPending(id) } : {};
 }
 
 /**
@@ -74,7 +76,7 @@ export async function historyOfPlace(
   { chat, previous, remembered: earlierMessages, missing = [] }: Place,
 ): Promise<readonly (ChatMessage | NewMessage)[]> {
   if (chat === undefined) return earlierMessages ?? [];
-  const history = await deps.storage.chats.history(
+  const history = await deps.storage.conversations.chats.history(
     chat.id,
     deps.settings.MESSAGES_MAX + 1,
     previous === undefined ? undefined : { runId: previous.id },

@@ -50,7 +50,7 @@ export async function resolveItems(
   const referenceIds = requestItems.flatMap(({ item }) =>
     item.type === 'item_reference' || isBareThought(item) ? [String(item.id)] : [],
   );
-  const matchesById = await deps.storage.responses.findItems(referenceIds, owner);
+  const matchesById = await deps.storage.conversations.responses.findItems(referenceIds, owner);
   const faults = new Faults();
   const items = requestItems.flatMap(({ item, at }): ResponseItem[] => {
     const itemMatch = matchesById.get(String(item.id));

@@ -110,9 +110,9 @@ async function shownListings(
   { chat, previous }: Place,
 ): Promise<ReadonlyMap<unknown, string>> {
   const digestsByLabel = new Map<unknown, string>();
-  const before = previous?.id ?? (chat === undefined ? undefined : await storage.chats.findLastRunId(chat.id));
+  const before = previous?.id ?? (chat === undefined ? undefined : await storage.conversations.chats.findLastRunId(chat.id));
   if (before === undefined) return digestsByLabel;
-  const request = (await storage.runs.findRequest(before))?.request;
+  const request = (await storage.conversations.runs.findRequest(before))?.request;
   // What the response before knew as shown earlier.
   for (const { options, shownListing } of isObject(request) ? ((request.serviceTools ?? []) as readonly EnabledTool[]) : []) {
     if (shownListing !== undefined) digestsByLabel.set(options.server_label, shownListing);

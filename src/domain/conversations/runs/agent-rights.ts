@@ -23,7 +23,7 @@ export async function rightsOfAgent(deps: RightsDeps, run: AskingRun, agentId: s
   const { agent, foreign, grants } = await loadChain(deps, run, agentId);
   if (agent === undefined) throw new Error(`the agent ${agentId} of a run is gone`);
   const { orgId, userId } = agent;
-  const isMember = (await deps.storage.accounts.findRole(orgId, userId)) !== undefined;
+  const isMember = (await deps.storage.people.accounts.findRole(orgId, userId)) !== undefined;
   return {
     orgId,
     owner: isMember ? { orgId, userId } : undefined,
@@ -64,7 +64,7 @@ async function loadChain({ storage, now }: RightsDeps, { charge, askedBy = [] }:
   const chainAgents = await Promise.all(ids.map((id) => storage.agents.findRunnable(id, now().getTime())));
   const chain = chainAgents.filter((one) => one !== undefined);
   const foreign = chain.filter(({ orgId, userId }) => orgId !== charge.orgId || userId !== charge.userId);
-  const chainGrants = foreign.length === 0 ? [] : await storage.agentGrants.find(charge, ids);
+  const chainGrants = foreign.length === 0 ? [] : await storage.agents.grants.find(charge, ids);
   const grants: ReadonlyMap<string, AgentGrants> = new Map(chainGrants.map((one) => [one.agentId, one]));
   return { agent: chain.find(({ id }) => id === agentId), foreign, grants };
 }

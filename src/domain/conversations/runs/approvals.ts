@@ -46,7 +46,7 @@ export async function settleApprovals(
 ): Promise<SettledApprovals> {
   if (answers.length === 0) return { approvals: undefined, ids: [] };
   const callIds = answers.map(({ callId }) => callId);
-  const approvalsById = new Map((await storage.approvals.find(callIds, caller)).map((one) => [one.id, one]));
+  const approvalsById = new Map((await storage.conversations.approvals.find(callIds, caller)).map((one) => [one.id, one]));
   const faults = new Faults();
   const acceptedAnswers = new Map<string, Approval>();
   const ids = new Set<string>();

@@ -100,7 +100,7 @@ async function overridden(
   agent: RunnableAgent,
   { force, id, version }: FlowOverride,
 ): Promise<ChosenFlow> {
-  const flow = await namedFlow(storage.agentParts.flows, agent, id);
+  const flow = await namedFlow(storage.agents.parts.flows, agent, id);
   if (flow === undefined) throw missing(`${at}.id`, noFlow(id));
   const isWhole = canEditAgent(caller, agent);
   // Disabled flows and inactive versions are drafts of the editors.
@@ -122,7 +122,7 @@ const howToForce = 'only who may edit the AI may run it, with "force": true';
 
 /** Without an id: the enabled flow, else the only one. */
 async function namedFlow(
-  flows: Deps['storage']['agentParts']['flows'],
+  flows: Deps['storage']['agents']['parts']['flows'],
   agent: RunnableAgent,
   id: string | undefined,
 ): Promise<AgentFlow | undefined> {

@@ -48,7 +48,7 @@ export async function listRuns(
 ): Promise<Page<Run>> {
   const reach = await loadReach(deps, caller);
   const query = { ...(await loadNarrowing(deps, caller, reach, input)), ...(isOldestFirst === true ? { isOldestFirst } : {}) };
-  const runPage = await deps.storage.runHistory.list(reach, query, page);
+  const runPage = await deps.storage.conversations.runHistory.list(reach, query, page);
   readRuns(deps, caller, runPage.items);
   return runPage;
 }
@@ -60,7 +60,7 @@ export async function pageRunsOfAgents(
   agentIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<Run>[]> {
-  const pages = await deps.storage.runHistory.pagesOfAgents(await loadReach(deps, caller), agentIds, page);
+  const pages = await deps.storage.conversations.runHistory.pagesOfAgents(await loadReach(deps, caller), agentIds, page);
   for (const { items } of pages.values()) readRuns(deps, caller, items);
   return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
@@ -74,7 +74,7 @@ export async function getAnyRun(deps: Deps, caller: Caller, id: string): Promise
 
 /** The runs among `ids` that the caller may see, in any order. */
 export async function getAnyRuns(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Run[]> {
-  const runs = await deps.storage.runHistory.findMany(
+  const runs = await deps.storage.conversations.runHistory.findMany(
     ids.filter((id) => isRunIdKind(kindOfId(id))),
     visibleRuns(caller),
   );
@@ -90,7 +90,7 @@ function isRunIdKind(kind: IdKind | undefined): boolean {
 export async function loadReach({ storage }: Deps, caller: Caller): Promise<RunReach> {
   const { orgId, userId } = caller;
   if (isAdministrator(caller, orgId)) return { orgId };
-  return { orgId, userId, agentIds: await storage.runHistory.agentsOf(orgId, editableAgents(caller)) };
+  return { orgId, userId, agentIds: await storage.conversations.runHistory.agentsOf(orgId, editableAgents(caller)) };
 }
 
 /** @throws DomainError INVALID_VALUE. */
@@ -119,7 +119,7 @@ const nothing: RunSearch = { runIds: [], agentIds: [], modelIds: [], userIds: []
 async function searchFor(deps: Deps, caller: Caller, reach: RunReach, words: string): Promise<RunSearch> {
   const kind = kindOfId(words);
   if (kind !== undefined) return named(kind, words);
-  const { runHistory } = deps.storage;
+  const { runHistory } = deps.storage.conversations;
   const { orgId, userId } = caller;
   const visible = reach.userId === undefined ? everything : usableAgents(caller);
   const [agentIds, models, editableIds] = await Promise.all([

@@ -68,7 +68,7 @@ async function findMissing(
       (await grantedConnection(deps.storage, name, own, rights.connectionIds)) ??
       (await ownersConnection(deps.storage, name, rights.owner));
     if (isServed !== undefined) continue;
-    const { connections } = deps.storage;
+    const { connections } = deps.storage.knowledge;
     const asking = await (isId('mcpServer', name) ? connections.find(name, own) : connections.findMcpServer(name, own));
     if (asking === undefined) continue;
     const why = `The MCP server ${name.slice(0, 100)} of the AI is not offered: it would use your connection ${asking.id}`;

@@ -58,7 +58,7 @@ async function requireServer(
   if (mayRun) requireScopeFor(caller, 'CONNECTIONS:READ', `${at}.server`);
   if (param === undefined || !caller.scopes.has('CONNECTIONS:READ')) return;
   const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
-  const { connections } = storage;
+  const { connections } = storage.knowledge;
   const connection = isId('mcpServer', id) ? await connections.find(id, owner) : await connections.findMcpServer(id, owner);
   if (connection?.kind === 'MCP_SERVER') return;
   const names = mcp.operatorNames(caller).slice(0, 20).join(', ');
@@ -88,11 +88,11 @@ async function requireSources(
   const unchecked = agent === undefined ? [stores, sources] : [stores];
   for (const { ids, param } of unchecked) if (ids.length > 0) requireScopeFor(caller, 'DATA_SOURCES:READ', param);
   for (const id of new Set(stores.ids)) {
-    const store = isId('dataSource', id) ? await storage.vectorStores.find(id, where) : undefined;
+    const store = isId('dataSource', id) ? await storage.knowledge.vectorStores.find(id, where) : undefined;
     if (store === undefined) faults.add(stores.param, missing(stores, 'vector store', id));
   }
   for (const id of agent === undefined ? new Set(sources.ids) : []) {
-    const source = isId('dataSource', id) ? await storage.dataSources.find(id, where) : undefined;
+    const source = isId('dataSource', id) ? await storage.knowledge.sources.find(id, where) : undefined;
     // A run searches data sources of the organization that is charged.
     if (source?.orgId !== caller.orgId) faults.add(sources.param, missing(sources, 'data source', id));
   }

@@ -16,7 +16,7 @@ import { asVisible } from './thread.ts';
  */
 export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
   const isRunId = isId('run', id) || isId('response', id);
-  const [run] = isRunId ? await deps.storage.runs.findInChats([id], visibleChats(caller)) : [];
+  const [run] = isRunId ? await deps.storage.conversations.runs.findInChats([id], visibleChats(caller)) : [];
   if (run === undefined || (typeof chatId === 'string' && run.chatId !== chatId)) throw missingRun();
   readRuns(deps, caller, [run]);
   return run;
@@ -40,7 +40,7 @@ export function readRuns({ audit }: Deps, caller: Caller, runs: readonly Run[]):
  * Cost: two statements.
  */
 export async function listRunMessages({ storage }: Deps, runs: readonly Run[]): Promise<readonly (readonly ChatMessage[])[]> {
-  const messages = await storage.chats.messagesOfRuns(runs.map(({ id }) => id));
+  const messages = await storage.conversations.chats.messagesOfRuns(runs.map(({ id }) => id));
   const byRun = Map.groupBy(messages, ({ runId }) => runId);
   return runs.map(({ id }) => (byRun.get(id) ?? []).flatMap(asVisible));
 }
@@ -50,7 +50,7 @@ const sweepEveryMs = 3_600_000;
 /** Registers the deletion of approvals that have expired. */
 export function registerApprovalSweep({ jobs, storage }: Deps): void {
   jobs.lead('runs.sweep-approvals', sweepEveryMs, async (signal) => {
-    while (!signal.aborted && (await storage.approvals.sweep()) > 0);
+    while (!signal.aborted && (await storage.conversations.approvals.sweep()) > 0);
   });
 }
 
@@ -74,7 +74,7 @@ export async function followRun(
 /** @throws DomainError NOT_FOUND for a run that is over, and whose events after a sequence number were deleted. */
 export async function requireEvents({ storage }: Deps, run: Run, afterSequence: number): Promise<void> {
   const isOver = run.status !== 'in_progress' && run.lastSequence > afterSequence;
-  if (!isOver || (await storage.runEvents.has(run.id))) return;
+  if (!isOver || (await storage.conversations.runEvents.has(run.id))) return;
   throw new DomainError('NOT_FOUND', 'The events of this run are no longer kept; what was said stands in its chat');
 }
 
@@ -95,7 +95,7 @@ export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?:
 async function getStoppableRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
   if (isAdministrator(caller, caller.orgId)) {
     const isRunId = isId('run', id) || isId('response', id);
-    const [run] = isRunId ? await deps.storage.runHistory.findMany([id], visibleRuns(caller)) : [];
+    const [run] = isRunId ? await deps.storage.conversations.runHistory.findMany([id], visibleRuns(caller)) : [];
     if (run === undefined || !run.isStored || (typeof chatId === 'string' && run.chatId !== chatId)) throw missingRun();
     readRuns(deps, caller, [run]);
     return run;

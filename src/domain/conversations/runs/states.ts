@@ -19,9 +19,10 @@ import { asVisible } from './thread.ts';
  */
 export async function listRunStates({ storage }: Deps, runs: readonly Run[]): Promise<readonly RunState[]> {
   const storedIds = runs.flatMap(({ id, isStored }) => (isStored ? [id] : []));
-  const events = storedIds.length === 0 ? new Map<string, readonly RunEvent[]>() : await storage.runEvents.readStates(storedIds);
+  const events =
+    storedIds.length === 0 ? new Map<string, readonly RunEvent[]>() : await storage.conversations.runEvents.readStates(storedIds);
   const swept = storedIds.filter((id) => !events.has(id));
-  const messages = swept.length === 0 ? [] : await storage.chats.messagesOfRuns(swept);
+  const messages = swept.length === 0 ? [] : await storage.conversations.chats.messagesOfRuns(swept);
   const messagesOf = Map.groupBy(messages, ({ runId }) => runId);
   return runs.map((run) => {
     const log = events.get(run.id);
@@ -42,7 +43,7 @@ export function stateWithoutContents(run: Run): RunState {
 export async function readableRuns({ storage }: Deps, caller: Caller, runs: readonly Run[]): Promise<readonly Run[]> {
   const isOwn = (run: Run) => canWriteChat(caller, run);
   const others = runs.filter((run) => !isOwn(run)).map(({ id }) => id);
-  const readable = others.length === 0 ? [] : await storage.runs.findInChats(others, visibleChats(caller));
+  const readable = others.length === 0 ? [] : await storage.conversations.runs.findInChats(others, visibleChats(caller));
   return [...runs.filter(isOwn), ...readable];
 }
 

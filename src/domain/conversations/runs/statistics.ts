@@ -33,7 +33,10 @@ export async function getRunStatistics(
   const reach = await loadReach(deps, caller);
   const query = { ...(await loadNarrowing(deps, caller, reach, { ...input, since, until })), since, until };
   const most = rowsMax[deps.storage.db.kind];
-  const { total, groups } = await deps.storage.runHistory.statistics(reach, query, by, { rowsMax: most, groupsMax });
+  const { total, groups } = await deps.storage.conversations.runHistory.statistics(reach, query, by, {
+    rowsMax: most,
+    groupsMax,
+  });
   return { since, until, by, total, groups: groups.slice(0, groupsMax), isComplete: total.runCount < most };
 }
 
@@ -52,7 +55,7 @@ export async function agentRunFigures(
   const maySee = agents.filter(({ orgId, canEdit }) => canEdit || isAdministrator(caller, orgId));
   const until = deps.now();
   const since = new Date(until.getTime() - days * dayMs);
-  const sums = await deps.storage.runHistory.sumsOfAgents(maySee, since, until);
+  const sums = await deps.storage.conversations.runHistory.sumsOfAgents(maySee, since, until);
   return agents.map((agent) => (maySee.includes(agent) ? (sums.get(agent.id) ?? noFigures) : null));
 }
 

@@ -24,7 +24,7 @@ export async function listRunSteps(
   caller: Caller,
   runs: readonly Run[],
 ): Promise<readonly (readonly RunStepView[])[]> {
-  const { runHistory, runEvents } = deps.storage;
+  const { runHistory, runEvents } = deps.storage.conversations;
   const atWork = runs.filter(({ status, isStored }) => isStored && status === 'in_progress');
   const [storedSteps, logs, showing] = await Promise.all([
     runHistory.stepsOf(runs.map(({ id }) => id)),
@@ -59,7 +59,7 @@ export async function listSearchedQuestions(
   runs: readonly Run[],
 ): Promise<readonly ReadonlyMap<number, string>[]> {
   const readable = (await readableRuns(deps, caller, runs)).filter(({ isStored }) => isStored).map(({ id }) => id);
-  const logs = readable.length === 0 ? undefined : await deps.storage.runEvents.readStates(readable);
+  const logs = readable.length === 0 ? undefined : await deps.storage.conversations.runEvents.readStates(readable);
   return runs.map(({ id }) => {
     const { steps } = workInLog(logs?.get(id) ?? [], deps.models.priceOf);
     const searches = steps.flatMap((step) =>
@@ -75,7 +75,7 @@ export async function listSearchedQuestions(
 export async function runsThatShowSteps(deps: Deps, caller: Caller, runs: readonly Run[]): Promise<ReadonlySet<string>> {
   const isOpen = ({ agentId, orgId }: Run) => agentId === null || isAdministrator(caller, orgId);
   const agentIds = [...new Set(runs.flatMap((run) => (isOpen(run) ? [] : (run.agentId ?? []))))];
-  const showing = await deps.storage.runHistory.agentsThatShowSteps(agentIds, editableAgents(caller));
+  const showing = await deps.storage.conversations.runHistory.agentsThatShowSteps(agentIds, editableAgents(caller));
   return new Set(runs.filter((run) => isOpen(run) || (run.agentId !== null && showing.has(run.agentId))).map(({ id }) => id));
 }
 

@@ -85,15 +85,15 @@ export async function listRunTraces(
   runIds: readonly string[],
 ): Promise<readonly (RunTraceView | 'unknown' | 'forgotten')[]> {
   const storedIds = runIds.filter((id) => isId('run', id) || isId('response', id));
-  const runs = await deps.storage.runs.findInChats(storedIds, visibleChats(caller));
-  const logs = await deps.storage.runEvents.readLogs(runs.map(({ id }) => id));
+  const runs = await deps.storage.conversations.runs.findInChats(storedIds, visibleChats(caller));
+  const logs = await deps.storage.conversations.runEvents.readLogs(runs.map(({ id }) => id));
   const readable = runs.filter(({ id }) => logs.has(id));
   readRuns(deps, caller, readable);
   const { edited: editableIds, showing } = await findReaders(deps, caller, readable);
   // What belongs to an agent needs the scope of a direct look-up, too.
   const readsSkills = ({ id, agentId }: Run) => editableIds.has(id) && (agentId === null || caller.scopes.has('SKILLS:READ'));
   const readsAgent = (run: Run) => readsSkills(run) && (run.agentId === null || caller.scopes.has('AGENTS:READ'));
-  const instructions = await deps.storage.runs.instructionsOf(readable.filter(readsAgent).map(({ id }) => id));
+  const instructions = await deps.storage.conversations.runs.instructionsOf(readable.filter(readsAgent).map(({ id }) => id));
   const runsById = new Map(runs.map((run) => [run.id, run]));
   return runIds.map((id) => {
     const run = runsById.get(id);
@@ -135,7 +135,11 @@ function toTrace(
 
 /** The ids of the runs whose agent the caller may edit, and of those whose steps it sees. A run without an agent has no secrets from the caller. */
 async function findReaders(
-  { storage: { runHistory } }: Deps,
+  {
+    storage: {
+      conversations: { runHistory },
+    },
+  }: Deps,
   caller: Caller,
   runs: readonly Run[],
 ): Promise<{ readonly edited: ReadonlySet<string>; readonly showing: ReadonlySet<string> }> {

@@ -22,14 +22,14 @@ export async function listUnanswered(
 ): Promise<Page<UnansweredRun>> {
   const reach = await loadReach(deps, caller);
   const query = { ...(await loadNarrowing(deps, caller, reach, input)), isUnanswered: true } as const;
-  const runPage = await deps.storage.runHistory.list(reach, query, page);
+  const runPage = await deps.storage.conversations.runHistory.list(reach, query, page);
   readRuns(deps, caller, runPage.items);
   const items = await asUnanswered(deps, caller, runPage.items);
   return { ...runPage, items, keyOf: ({ run }) => runPage.keyOf(run) };
 }
 
 async function asUnanswered(deps: Deps, caller: Caller, runs: readonly Run[]): Promise<readonly UnansweredRun[]> {
-  const { runHistory } = deps.storage;
+  const { runHistory } = deps.storage.conversations;
   const ids = runs.map(({ id }) => id);
   const [questions, steps, showing] = await Promise.all([
     runHistory.questionsOf(ids, visibleChats(caller)),

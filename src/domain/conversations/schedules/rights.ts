@@ -38,7 +38,10 @@ export async function findPerson(
   deps: Deps,
   { id, orgId, userId }: Pick<Schedule, 'id' | 'orgId' | 'userId'>,
 ): Promise<Pick<Admitted, 'caller'> | Obstacle> {
-  const { accounts, legalHolds } = deps.storage;
+  const {
+    legalHolds,
+    people: { accounts },
+  } = deps.storage;
   const role = await accounts.findRole(orgId, userId);
   const [organization] = await accounts.findOrganizations([orgId]);
   if (role === undefined || organization === undefined) {
@@ -55,7 +58,7 @@ export async function findPerson(
 
 /** Whether a webhook of the organization takes the answers of schedules: its administrators say so by the event. */
 export async function takesAnswers({ storage }: Deps, orgId: string, webhookId: string): Promise<boolean> {
-  const [webhook] = isId('webhook', webhookId) ? await storage.webhooks.findMany([webhookId], orgId) : [];
+  const [webhook] = isId('webhook', webhookId) ? await storage.operations.webhooks.findMany([webhookId], orgId) : [];
   return webhook?.events.includes('schedule.ended') === true;
 }
 

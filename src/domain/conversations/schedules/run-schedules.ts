@@ -37,16 +37,16 @@ export function registerSchedules(deps: Deps): void {
   jobs.work('schedules.delete-chat', beginning, ({ chatId }) => removeChat(deps, chatId));
   jobs.every('schedules.look', settings.DUE_LOOK_EVERY_MS, async (signal) => {
     while (!signal.aborted && (await takeDue(deps)) === perRound);
-    for (const endedRun of await storage.schedules.findEnded(perRound)) await noteEnd(deps, endedRun);
+    for (const endedRun of await storage.conversations.schedules.findEnded(perRound)) await noteEnd(deps, endedRun);
   });
-  jobs.lead('schedules.sweep', sweepEveryMs, () => storage.schedules.sweepRuns(new Date(now().getTime() - keptMs)));
+  jobs.lead('schedules.sweep', sweepEveryMs, () => storage.conversations.schedules.sweepRuns(new Date(now().getTime() - keptMs)));
 }
 
 /** Takes schedules whose time has come. Times that were missed become one run. @returns how many were taken. */
 function takeDue({ storage, jobs, now, newId, logger }: Deps): Promise<number> {
   return storage.db.transaction(async (tx) => {
     const at = now();
-    const due = await storage.schedules.lockDue(at, perRound);
+    const due = await storage.conversations.schedules.lockDue(at, perRound);
     for (const schedule of due) {
       const { id: scheduleId, orgId, userId, tenantId, nextRunAt, isRunning } = schedule;
       const run = {
@@ -60,12 +60,12 @@ function takeDue({ storage, jobs, now, newId, logger }: Deps): Promise<number> {
       } as const;
       if (isRunning) {
         const errorMessage = 'The run before still went on';
-        await storage.schedules.addRun({ ...run, status: 'SKIPPED', errorMessage, endedAt: at });
+        await storage.conversations.schedules.addRun({ ...run, status: 'SKIPPED', errorMessage, endedAt: at });
       } else {
-        await storage.schedules.addRun({ ...run, status: 'PENDING', errorMessage: null, endedAt: null });
+        await storage.conversations.schedules.addRun({ ...run, status: 'PENDING', errorMessage: null, endedAt: null });
         await jobs.enqueue('schedules.run', { scheduleRunId: run.id }, { owner: { tenantId, orgId }, tx });
       }
-      await storage.schedules.update(scheduleId, comingTime(schedule));
+      await storage.conversations.schedules.update(scheduleId, comingTime(schedule));
     }
     return due.length;
 
@@ -82,7 +82,7 @@ function takeDue({ storage, jobs, now, newId, logger }: Deps): Promise<number> {
 
 /** Begins the run of a time. @throws Error what passes: the job is tried again. */
 async function beginPending(deps: Deps, scheduleRunId: string): Promise<void> {
-  const pending = await deps.storage.schedules.findPending(scheduleRunId);
+  const pending = await deps.storage.conversations.schedules.findPending(scheduleRunId);
   if (pending === undefined) return;
   const { schedule, scheduleRun } = pending;
   if (scheduleRun.trigger === 'TIME' && !schedule.isEnabled) {
@@ -91,7 +91,7 @@ async function beginPending(deps: Deps, scheduleRunId: string): Promise<void> {
       errorMessage: 'The schedule was paused before its run began',
       endedAt: deps.now(),
     } as const;
-    await deps.storage.schedules.endRun(scheduleRunId, 'PENDING', end);
+    await deps.storage.conversations.schedules.endRun(scheduleRunId, 'PENDING', end);
     return;
   }
   const admission = await admitSchedule(deps, schedule);
@@ -138,10 +138,10 @@ async function begin(deps: Deps, { schedule, scheduleRun }: PendingRun, { caller
   const placement = await storage.db
     .transaction(async () => {
       // Whoever writes runs of a schedule locks it first.
-      const isThere = await storage.schedules.lock(schedule.id);
+      const isThere = await storage.conversations.schedules.lock(schedule.id);
       const runStart = { runId: run.id, chatId: thread.id, startedAt: run.createdAt };
-      if (!isThere || !(await storage.schedules.beginRun(scheduleRun.id, runStart))) throw new Taken();
-      const result = await storage.threads.begin({
+      if (!isThere || !(await storage.conversations.schedules.beginRun(scheduleRun.id, runStart))) throw new Taken();
+      const result = await storage.conversations.threads.begin({
         ...{ run, events: firstEvents(run.id, warnings), messages: [userMessage], items: [], previousId: null, approvalIds: [] },
         ...(before === undefined ? { newChat: { chat, messages: [] } } : {}),
         // Of its own, so that no other message shares the answer.
@@ -151,7 +151,7 @@ async function begin(deps: Deps, { schedule, scheduleRun }: PendingRun, { caller
       if (result.kind === 'full') throw new DomainError('THREAD_QUEUE_FULL', 'Too many messages wait in its chat');
       if (result.kind !== 'started' && result.kind !== 'waiting') throw new Taken();
       if (schedule.chatMode === 'SAME' && before === undefined)
-        await storage.schedules.update(schedule.id, { chatId: thread.id });
+        await storage.conversations.schedules.update(schedule.id, { chatId: thread.id });
       return result;
     })
     .catch((error: unknown) => {
@@ -167,7 +167,7 @@ async function chatThatGoesOn(
   { orgId, userId, chatMode, chatId, agentId }: Schedule,
 ): Promise<ThreadOfMessage | undefined> {
   if (chatMode !== 'SAME' || chatId === null) return undefined;
-  const chat = await storage.chats.find(chatId, ownChats({ orgId, userId }));
+  const chat = await storage.conversations.chats.find(chatId, ownChats({ orgId, userId }));
   return chat?.agentId === agentId ? chat : undefined;
 }
 
@@ -187,11 +187,11 @@ async function giveUp(
 ): Promise<void> {
   const { storage, now } = deps;
   await storage.db.transaction(async () => {
-    await storage.schedules.lock(schedule.id);
+    await storage.conversations.schedules.lock(schedule.id);
     const end = { status: 'FAILED', errorMessage: plain(message), endedAt: now() } as const;
-    if (!(await storage.schedules.endRun(scheduleRun.id, 'PENDING', end))) return;
+    if (!(await storage.conversations.schedules.endRun(scheduleRun.id, 'PENDING', end))) return;
     await tellWebhook(deps, schedule, { ...scheduleRun, ...end }, undefined);
-    await storage.schedules.update(schedule.id, pause ?? afterFailure(schedule));
+    await storage.conversations.schedules.update(schedule.id, pause ?? afterFailure(schedule));
   });
 }
 
@@ -201,12 +201,13 @@ async function noteEnd(deps: Deps, { scheduleRun, schedule, tenantId, run }: End
   const status: ScheduleRunStatus = run === null ? 'FAILED' : (statuses[run.status] ?? 'FAILED');
   const answer = schedule.webhookId === null ? undefined : await loadAnswer(deps, scheduleRun);
   await storage.db.transaction(async (tx) => {
-    await storage.schedules.lock(schedule.id);
+    await storage.conversations.schedules.lock(schedule.id);
     const end = { status, errorMessage: status === 'COMPLETED' ? null : plain(describeProblem(run)), endedAt: now() };
-    if (!(await storage.schedules.endRun(scheduleRun.id, 'RUNNING', end))) return;
+    if (!(await storage.conversations.schedules.endRun(scheduleRun.id, 'RUNNING', end))) return;
     await tellWebhook(deps, schedule, { ...scheduleRun, ...end }, answer);
-    if (status === 'FAILED') await storage.schedules.update(schedule.id, afterFailure(schedule));
-    else if (status !== 'CANCELLED' && schedule.failures > 0) await storage.schedules.update(schedule.id, { failures: 0 });
+    if (status === 'FAILED') await storage.conversations.schedules.update(schedule.id, afterFailure(schedule));
+    else if (status !== 'CANCELLED' && schedule.failures > 0)
+      await storage.conversations.schedules.update(schedule.id, { failures: 0 });
     const { orgId, userId, chatId } = scheduleRun;
     if (schedule.chatMode !== 'NONE' || chatId === null || (await storage.legalHolds.find({ orgId, userId })) !== undefined)
       return;
@@ -216,7 +217,7 @@ async function noteEnd(deps: Deps, { scheduleRun, schedule, tenantId, run }: End
 
 /** What the agent said last, as its owner reads it. */
 async function loadAnswer({ storage }: Deps, { runId }: ScheduleRun): Promise<string | undefined> {
-  const messages = runId === null ? [] : await storage.chats.messagesOfRuns([runId]);
+  const messages = runId === null ? [] : await storage.conversations.chats.messagesOfRuns([runId]);
   return messages.flatMap(asVisible).findLast(({ role, content }) => role === 'assistant' && content !== '')?.content;
 }
 
@@ -235,8 +236,8 @@ async function tellWebhook(deps: Deps, schedule: Schedule, run: ScheduleRun, ans
   };
   const body = JSON.stringify({ type: event, timestamp: createdAt.toISOString(), data });
   const delivery = { id: newId('webhookDelivery'), createdAt, orgId, userId, webhookId, event, body };
-  await storage.webhooks.addDelivery(delivery);
-  await storage.schedules.noteDelivery(run.id, delivery.id);
+  await storage.operations.webhooks.addDelivery(delivery);
+  await storage.conversations.schedules.noteDelivery(run.id, delivery.id);
 }
 
 const statuses: Readonly<Record<string, ScheduleRunStatus>> = {

@@ -38,7 +38,7 @@ export const nextTimesMax = 20;
 
 /** The schedules among `ids` that the caller may see, in any order: its own, and for administrators those of the organization. */
 export function getSchedules(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Schedule[]> {
-  return deps.storage.schedules.findMany(ids, visibleSchedules(caller));
+  return deps.storage.conversations.schedules.findMany(ids, visibleSchedules(caller));
 }
 
 /** @throws DomainError NOT_FOUND, also for one that the caller may not see. */
@@ -64,7 +64,7 @@ export function listSchedules(
   if (ofOrganization === true && !isAdministrator(caller, orgId))
     throw new DomainError('FORBIDDEN', 'Only administrators see the schedules of others');
   const whose = ofOrganization === true ? { orgId } : { orgId, userId };
-  return deps.storage.schedules.list({ ...whose, ...(typeof agentId === 'string' ? { agentId } : {}) }, page);
+  return deps.storage.conversations.schedules.list({ ...whose, ...(typeof agentId === 'string' ? { agentId } : {}) }, page);
 }
 
 /** A page of the caller's schedules with each agent, in the order of the agents. Cost: two statements. */
@@ -74,13 +74,13 @@ export async function pageSchedulesOfAgents(
   agentIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<Schedule>[]> {
-  const pages = await deps.storage.schedules.pagesOfAgents({ orgId, userId }, agentIds, page);
+  const pages = await deps.storage.conversations.schedules.pagesOfAgents({ orgId, userId }, agentIds, page);
   return agentIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
 /** What became of the times of schedules that the caller may see, in any order. */
 export function getScheduleRuns(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly ScheduleRun[]> {
-  return deps.storage.schedules.findRuns(ids, visibleSchedules(caller));
+  return deps.storage.conversations.schedules.findRuns(ids, visibleSchedules(caller));
 }
 
 /** A page of the runs of each schedule, in the order of the schedules, newest first. Cost: two statements. */
@@ -89,7 +89,7 @@ export async function pageRunsOfSchedules(
   scheduleIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<ScheduleRun>[]> {
-  const pages = await deps.storage.schedules.pagesOfRuns(scheduleIds, page);
+  const pages = await deps.storage.conversations.schedules.pagesOfRuns(scheduleIds, page);
   return scheduleIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -124,7 +124,7 @@ export async function createSchedule(deps: Deps, caller: Caller, input: CreateSc
     ...{ name: cleanName(input.name), prompt: storableText(input.prompt), ...target },
   };
   return deps.audit.change(caller, async () => {
-    const newSchedule = await deps.storage.schedules.create(schedule, settings.SCHEDULES_MAX);
+    const newSchedule = await deps.storage.conversations.schedules.create(schedule, settings.SCHEDULES_MAX);
     if (newSchedule === undefined)
       throw new DomainError('CONFLICT', `A person has at most ${settings.SCHEDULES_MAX} schedules: delete one first`);
     return newSchedule;
@@ -148,8 +148,8 @@ export async function updateSchedule(deps: Deps, caller: Caller, id: string, inp
     throw new DomainError('FORBIDDEN', 'Only its owner may change a schedule; administrators may pause and delete it');
   const changes = isPause ? paused(isOwn ? ownPause : 'An administrator paused it') : await readChanges(deps, schedule, input);
   return deps.audit.change(caller, async () => {
-    await deps.storage.schedules.lock(id);
-    const updatedSchedule = await deps.storage.schedules.update(id, changes);
+    await deps.storage.conversations.schedules.lock(id);
+    const updatedSchedule = await deps.storage.conversations.schedules.update(id, changes);
     if (updatedSchedule === undefined) throw missingSchedule();
     return updatedSchedule;
   });
@@ -159,7 +159,7 @@ export async function updateSchedule(deps: Deps, caller: Caller, id: string, inp
 export async function deleteSchedule(deps: Deps, caller: Caller, id: string): Promise<Schedule> {
   const schedule = await getSchedule(deps, caller, id);
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.schedules.delete(id))) throw missingSchedule();
+    if (!(await deps.storage.conversations.schedules.delete(id))) throw missingSchedule();
     return schedule;
   });
 }
@@ -177,11 +177,11 @@ export async function runScheduleNow(deps: Deps, caller: Caller, id: string): Pr
   const { orgId, userId } = schedule;
   const scheduleRun = { id: deps.newId('scheduleRun'), createdAt, orgId, userId, scheduleId: id, dueAt: createdAt };
   return deps.audit.change(caller, async (tx) => {
-    if (!(await deps.storage.schedules.lock(id))) throw missingSchedule();
-    if (await deps.storage.schedules.isRunning(id))
+    if (!(await deps.storage.conversations.schedules.lock(id))) throw missingSchedule();
+    if (await deps.storage.conversations.schedules.isRunning(id))
       throw new DomainError('CONFLICT', 'A run of this schedule still goes on: wait for its end, or cancel it');
     const open = { trigger: 'MANUAL', status: 'PENDING', errorMessage: null, endedAt: null } as const;
-    const newRun = await deps.storage.schedules.addRun({ ...scheduleRun, ...open });
+    const newRun = await deps.storage.conversations.schedules.addRun({ ...scheduleRun, ...open });
     await deps.jobs.enqueue('schedules.run', { scheduleRunId: newRun.id }, { owner: person, tx });
     return newRun;
   });

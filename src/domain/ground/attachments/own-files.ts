@@ -8,7 +8,7 @@ import { Faults } from '../faults.ts';
 /** Those of the ids that are files of the caller with content. One statement. */
 export function findFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly StoredFile[]> {
   const validIds = ids.filter(isFileId);
-  return validIds.length === 0 ? Promise.resolve([]) : deps.storage.files.findMany(validIds, toFileOwner(caller));
+  return validIds.length === 0 ? Promise.resolve([]) : deps.storage.conversations.files.findMany(validIds, toFileOwner(caller));
 }
 
 /** A file that a request names. */

@@ -16,7 +16,7 @@ export interface ChangeDeps {
 }
 interface ChangeStorage {
   readonly db: Database;
-  readonly auditEntries: AuditEntryStore;
+  readonly operations: { readonly auditEntries: AuditEntryStore };
 }
 
 /** A mutation that is about to run. */
@@ -47,7 +47,7 @@ export interface ChangeCall extends CallOrigin {
  * @throws what `write` throws; DomainError CONFLICT for a deletion of what a legal hold keeps; the database's error when the entry cannot be written. Nothing is stored then.
  */
 export function recordChange<T>(
-  { db, auditEntries }: Pick<ChangeStorage, 'db' | 'auditEntries'>,
+  { db, operations: { auditEntries } }: ChangeStorage,
   caller: Caller,
   write: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -95,7 +95,7 @@ export interface ChangeOfService {
  * @param write  returns whether it changed anything; without a change there is no entry.
  */
 export function recordChangeOfService(
-  { storage, newId, now }: Pick<ChangeDeps, 'newId' | 'now'> & { readonly storage: Pick<ChangeStorage, 'db' | 'auditEntries'> },
+  { storage, newId, now }: Pick<ChangeDeps, 'newId' | 'now' | 'storage'>,
   { orgId, action, targetIds, changes }: ChangeOfService,
   write: (tx: Transaction) => Promise<boolean>,
 ): Promise<boolean> {
@@ -111,7 +111,7 @@ export function recordChangeOfService(
       count: 1,
     } as const;
     const nobody = { actorUserId: '', actorKeyId: '', requestId: '', address: null };
-    await storage.auditEntries.write([{ ...entry, ...nobody, ...targets(targetIds), changes }]);
+    await storage.operations.auditEntries.write([{ ...entry, ...nobody, ...targets(targetIds), changes }]);
     return true;
   });
 }
@@ -138,7 +138,7 @@ export async function withAuditEntry<T>(
     result = await work(auditedCaller);
   } catch (error) {
     if (call.isWritten) {
-      await storage.auditEntries
+      await storage.operations.auditEntries
         .fail(call.entryId)
         .catch((failure: unknown) =>
           logger.error({ err: failure, entryId: call.entryId }, 'an audit entry could not be amended'),
@@ -146,7 +146,7 @@ export async function withAuditEntry<T>(
     }
     throw error;
   }
-  if (!call.isWritten) await storage.auditEntries.write([toEntry(caller, call, result)]);
+  if (!call.isWritten) await storage.operations.auditEntries.write([toEntry(caller, call, result)]);
   for (const id of call.ids) caller.request?.changedIds.add(id);
   return result;
 }

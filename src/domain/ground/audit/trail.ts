@@ -26,11 +26,11 @@ export class AuditTrail {
   readonly #readsOfRequests = new WeakMap<AuditedRequest, RequestReads>();
 
   constructor({ settings, storage, logger, newId, now }: TrailDeps) {
-    const batch = storage.auditBatch;
+    const batch = storage.operations.auditBatch;
     this.refusals = new Refusals({ batch, logger, newId, now, perMinuteMax: settings.AUDIT_REFUSALS_PER_MINUTE_MAX });
     this.#storage = storage;
     this.#ofService = { storage, newId, now };
-    this.#reads = { batch, unseen: storage.unseenContent, newId, now };
+    this.#reads = { batch, unseen: storage.operations.unseenContent, newId, now };
   }
 
   /** Makes a change in one transaction with its entry: see `recordChange`. */

@@ -42,7 +42,7 @@ export async function createFileBatch(
   const storeId = store.id;
   const batchFiles = readFiles(input);
   requireUnexpired(deps, store);
-  const { vectorStores, vectorStoreBatches } = deps.storage;
+  const { vectorStores, vectorStoreBatches } = deps.storage.knowledge;
   const existingByFile = new Map(
     (
       await vectorStores.filesByIds(
@@ -102,7 +102,7 @@ export async function getFileBatch(deps: Deps, caller: Caller, { id, vectorStore
 
 /** The batches among `ids` whose stores the caller may read, in any order. */
 export async function getFileBatches(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly StoreFileBatch[]> {
-  const batches = await deps.storage.vectorStorePages.findBatches(ids, visibleDataSources(caller));
+  const batches = await deps.storage.knowledge.vectorStorePages.findBatches(ids, visibleDataSources(caller));
   for (const id of new Set(batches.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
   return batches;
 }
@@ -113,7 +113,7 @@ export async function pageBatchesOfStores(
   storeIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<StoreFileBatch>[]> {
-  const pages = await deps.storage.vectorStorePages.batchPagesOf(storeIds, page);
+  const pages = await deps.storage.knowledge.vectorStorePages.batchPagesOf(storeIds, page);
   return storeIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -130,7 +130,7 @@ export async function listBatchFiles(
 ) {
   const page = readPageInput(input);
   const { id, dataSourceId } = await getFileBatch(deps, caller, place);
-  return pageFrom(await deps.storage.vectorStoreBatches.listFiles(dataSourceId, id, filter ?? undefined, page), page);
+  return pageFrom(await deps.storage.knowledge.vectorStoreBatches.listFiles(dataSourceId, id, filter ?? undefined, page), page);
 }
 
 /** A page of the files of each batch that are still in its store, in the order of the batches. Access is checked where the batches are found. */
@@ -141,7 +141,7 @@ export async function pageFilesOfBatches(
   page: PageRequest,
 ): Promise<readonly Page<VectorStoreFile>[]> {
   const query = { status: status ?? undefined, order: order ?? ('desc' as const) };
-  const pages = await deps.storage.vectorStorePages.filePagesOfBatches(batchIds, query, page);
+  const pages = await deps.storage.knowledge.vectorStorePages.filePagesOfBatches(batchIds, query, page);
   return batchIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -151,7 +151,7 @@ export async function cancelFileBatch(deps: Deps, caller: Caller, place: FileBat
   const batch = await getFileBatch(deps, caller, place);
   if (typeof place.vectorStoreId !== 'string') await editableStore(deps, caller, batch.dataSourceId);
   if (batch.inProgress === 0) return batch;
-  await deps.audit.change(caller, () => deps.storage.vectorStoreBatches.cancel(batch.dataSourceId, batch.id));
+  await deps.audit.change(caller, () => deps.storage.knowledge.vectorStoreBatches.cancel(batch.dataSourceId, batch.id));
   return getFileBatch(deps, caller, place);
 }
 

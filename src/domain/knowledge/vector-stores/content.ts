@@ -29,7 +29,7 @@ export async function getFileContent(
   const from = typeof page === 'string' ? Number(page) : 0;
   // The passage before the page comes too: the first one of the page may overlap with it.
   const overlapStart = Math.max(0, from - 1);
-  const { rows, foundCount } = await deps.storage.vectorStores.passages(itemId, overlapStart, passagesMax + 2);
+  const { rows, foundCount } = await deps.storage.knowledge.vectorStores.passages(itemId, overlapStart, passagesMax + 2);
   const last = rows.slice(0, passagesMax + 1).at(-1);
   const texts = rows
     .slice(0, passagesMax + 1)

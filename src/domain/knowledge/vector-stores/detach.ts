@@ -15,7 +15,7 @@ export function createRemoval(deps: Deps, owner: ShareOwner): AlsoQueue {
 
 /** Takes a file out of every vector store of its organization. */
 export async function detachFileEverywhere(deps: Deps, owner: ShareOwner, fileId: string): Promise<void> {
-  await deps.storage.vectorStores.detach({ orgId: owner.orgId, fileId }, createRemoval(deps, owner));
+  await deps.storage.knowledge.vectorStores.detach({ orgId: owner.orgId, fileId }, createRemoval(deps, owner));
 }
 
 /** Registers the removal of files of stores that expired. */
@@ -25,8 +25,8 @@ export function registerVectorStoreExpiry(deps: Deps): void {
 
 /** @param signal  ends it between two stores. */
 export async function expireVectorStores(deps: Deps, signal: AbortSignal): Promise<void> {
-  for (const store of await deps.storage.vectorStores.expired(expiredAtOnce)) {
+  for (const store of await deps.storage.knowledge.vectorStores.expired(expiredAtOnce)) {
     if (signal.aborted) return;
-    await deps.storage.vectorStores.detach({ storeId: store.id }, createRemoval(deps, store));
+    await deps.storage.knowledge.vectorStores.detach({ storeId: store.id }, createRemoval(deps, store));
   }
 }

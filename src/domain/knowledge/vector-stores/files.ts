@@ -31,7 +31,7 @@ export async function attachFile(
   requireOwnChunks(input.chunkingStrategy, faults);
   faults.throwIfAny();
   requireUnexpired(deps, store);
-  const { vectorStores } = deps.storage;
+  const { vectorStores } = deps.storage.knowledge;
   const storeId = store.id;
   const existingFile = await vectorStores.findFile(storeId, input.fileId);
   if (existingFile !== undefined) {
@@ -69,7 +69,7 @@ export interface StoreFilePlace {
 export async function getStoreFile(deps: Deps, caller: Caller, { id, vectorStoreId }: StoreFilePlace): Promise<VectorStoreFile> {
   const file =
     typeof vectorStoreId === 'string'
-      ? await deps.storage.vectorStores.findFile((await getVectorStore(deps, caller, vectorStoreId)).id, id)
+      ? await deps.storage.knowledge.vectorStores.findFile((await getVectorStore(deps, caller, vectorStoreId)).id, id)
       : (await getStoreFiles(deps, caller, [id]))[0];
   if (file === undefined) throw new DomainError('NOT_FOUND', 'This vector store has no such file', { param: 'fileId' });
   return file;
@@ -78,7 +78,8 @@ export async function getStoreFile(deps: Deps, caller: Caller, { id, vectorStore
 /** The files of stores among `ids`, their own, that the caller may read, in any order. */
 export async function getStoreFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly VectorStoreFile[]> {
   const itemIds = ids.filter((id) => isId('vectorStoreFile', id)).map((id) => idAs('knowledgeItem', id));
-  const files = itemIds.length === 0 ? [] : await deps.storage.vectorStorePages.findFiles(itemIds, visibleDataSources(caller));
+  const files =
+    itemIds.length === 0 ? [] : await deps.storage.knowledge.vectorStorePages.findFiles(itemIds, visibleDataSources(caller));
   for (const id of new Set(files.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
   return files;
 }
@@ -92,7 +93,7 @@ export async function listStoreFiles(
 ) {
   const page = readPageInput(input);
   const store = await getVectorStore(deps, caller, vectorStoreId);
-  return pageFrom(await deps.storage.vectorStores.listFiles(store.id, filter ?? undefined, page), page);
+  return pageFrom(await deps.storage.knowledge.vectorStores.listFiles(store.id, filter ?? undefined, page), page);
 }
 
 /** Which files of a store or a batch, and in which order. */
@@ -122,7 +123,7 @@ export async function pageFilesOfStores(
   page: PageRequest,
 ): Promise<readonly Page<VectorStoreFile>[]> {
   const query = { status: status ?? undefined, order: order ?? ('desc' as const) };
-  const pages = await deps.storage.vectorStorePages.filePagesOf(storeIds, query, page);
+  const pages = await deps.storage.knowledge.vectorStorePages.filePagesOf(storeIds, query, page);
   return storeIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -138,7 +139,7 @@ export async function updateStoreFile(
   if (input.attributes === undefined) faults.add('attributes', 'attributes is required', 'MISSING_REQUIRED_PARAMETER');
   const attributes = readAttributes(input.attributes, faults);
   faults.throwIfAny();
-  await deps.audit.change(caller, () => deps.storage.vectorStores.setAttributes(itemId, attributes));
+  await deps.audit.change(caller, () => deps.storage.knowledge.vectorStores.setAttributes(itemId, attributes));
   return getStoreFile(deps, caller, place);
 }
 
@@ -150,7 +151,9 @@ export async function updateStoreFile(
  */
 export async function detachFile(deps: Deps, caller: Caller, place: StoreFilePlace): Promise<string> {
   const { dataSourceId: storeId, fileId } = await editableFile(deps, caller, place);
-  await deps.audit.change(caller, () => deps.storage.vectorStores.detach({ storeId, fileId }, createRemoval(deps, caller)));
+  await deps.audit.change(caller, () =>
+    deps.storage.knowledge.vectorStores.detach({ storeId, fileId }, createRemoval(deps, caller)),
+  );
   return place.id;
 }
 

@@ -47,7 +47,7 @@ export async function searchVectorStore(
   const filter = hasFilter ? readFilter(input.filters, 'filters', faults) : undefined;
   faults.throwIfAny();
   if (statusOfStore(store, deps.now()) === 'expired') return { queries, hits: [] };
-  const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(store.id, filter);
+  const fitting = filter === undefined ? undefined : await deps.storage.knowledge.vectorStores.itemsWith(store.id, filter);
   const limits = { passagesMax: most, tokensMax, ...(fitting === undefined ? {} : { itemIds: fitting }) };
   const best = new Map<string, Passage>();
   await deps.runs.recorded(searchRun(caller, null), async (charge, recorder) => {
@@ -65,8 +65,8 @@ export async function searchVectorStore(
   });
   const passages = [...best.values()].sort((a, b) => b.score - a.score);
   const itemIds = [...new Set(passages.map(({ knowledgeItemId }) => knowledgeItemId))];
-  const files = new Map((await deps.storage.vectorStores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));
-  await deps.storage.vectorStores.touch(store.id);
+  const files = new Map((await deps.storage.knowledge.vectorStores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));
+  await deps.storage.knowledge.vectorStores.touch(store.id);
   const hits = passages.flatMap(({ knowledgeItemId, score, text }): StoreHit[] => {
     const file = files.get(knowledgeItemId);
     return file === undefined || score < scoreMin ? [] : [{ file, score, text }];

@@ -51,7 +51,7 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
   const store = { id, createdAt, orgId, ownerUserId, name, description, metadata, expiresAfterDays: days, expiresAt };
   try {
     await deps.audit.change(caller, async () => {
-      await deps.storage.vectorStores.create(store, files, queueIndexing(deps, caller));
+      await deps.storage.knowledge.vectorStores.create(store, files, queueIndexing(deps, caller));
       return { id };
     });
   } catch (error) {
@@ -65,7 +65,7 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
 export async function getVectorStore(deps: Deps, caller: Caller, id: string): Promise<VectorStore> {
   const sourceId = toSourceId(id);
   const vectorStore =
-    sourceId === undefined ? undefined : await deps.storage.vectorStores.find(sourceId, visibleDataSources(caller));
+    sourceId === undefined ? undefined : await deps.storage.knowledge.vectorStores.find(sourceId, visibleDataSources(caller));
   if (vectorStore === undefined) throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
   deps.audit.read(caller, 'dataSource', [vectorStore]);
   return vectorStore;
@@ -74,7 +74,7 @@ export async function getVectorStore(deps: Deps, caller: Caller, id: string): Pr
 /** The stores among `ids` that the caller may read, in any order. */
 export async function getVectorStores(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly VectorStore[]> {
   const sourceIds = ids.flatMap((id) => toSourceId(id) ?? []);
-  const storeRows = await deps.storage.vectorStorePages.findMany(sourceIds, visibleDataSources(caller));
+  const storeRows = await deps.storage.knowledge.vectorStorePages.findMany(sourceIds, visibleDataSources(caller));
   deps.audit.read(caller, 'dataSource', storeRows);
   return storeRows;
 }
@@ -87,14 +87,14 @@ export function toSourceId(id: string): string | undefined {
 /** The stores that the caller may read, by the ids at the ends of a page. @throws DomainError INVALID_VALUE naming `first`. */
 export async function listVectorStores(deps: Deps, caller: Caller, input: ListRequest) {
   const page = readPageInput(input);
-  const storePage = pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
+  const storePage = pageFrom(await deps.storage.knowledge.vectorStores.list(visibleDataSources(caller), page), page);
   deps.audit.read(caller, 'dataSource', storePage.items);
   return storePage;
 }
 
 /** The stores that the caller may read. */
 export async function pageVectorStores(deps: Deps, caller: Caller, page: OrderedPage): Promise<Page<VectorStore>> {
-  const storePage = await deps.storage.vectorStorePages.list(visibleDataSources(caller), page);
+  const storePage = await deps.storage.knowledge.vectorStorePages.list(visibleDataSources(caller), page);
   deps.audit.read(caller, 'dataSource', storePage.items);
   return storePage;
 }
@@ -115,7 +115,7 @@ export async function updateVectorStore(
     ...(expiresAfter === undefined ? {} : { expiresAfterDays: readDays(expiresAfter, faults) }),
   };
   faults.throwIfAny();
-  await deps.audit.change(caller, () => deps.storage.vectorStores.update(store.id, changes));
+  await deps.audit.change(caller, () => deps.storage.knowledge.vectorStores.update(store.id, changes));
   return getVectorStore(deps, caller, id);
 }
 

@@ -23,12 +23,12 @@ export async function listAuditEntries(
   // The entries of a deleted organization can be read by INSTANCE keys.
   const isAbove = caller.level === 'INSTANCE' && orgId !== undefined;
   const { id } = isAbove ? { id: orgId } : await administeredOrganization(deps, caller, orgId);
-  return deps.storage.auditEntries.list({ ...filter, orgId: id }, page);
+  return deps.storage.operations.auditEntries.list({ ...filter, orgId: id }, page);
 }
 
 /** The entries among `ids` of organizations that the caller administers, in any order. */
 export async function getAuditEntries(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AuditEntry[]> {
-  const entries = await deps.storage.auditEntries.findMany(ids);
+  const entries = await deps.storage.operations.auditEntries.findMany(ids);
   const administeredIds = await administeredAmong(
     deps,
     caller,
@@ -46,6 +46,6 @@ export async function namesOfTargets(
   ids: readonly string[],
   orgId: string,
 ): Promise<readonly (string | null)[]> {
-  const names = await storage.auditEntries.namesOf(orgId, ids);
+  const names = await storage.operations.auditEntries.namesOf(orgId, ids);
   return ids.map((id) => names.get(id) ?? null);
 }

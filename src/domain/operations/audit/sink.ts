@@ -20,7 +20,10 @@ export function registerAuditSink(deps: Deps): void {
 
 /** Sends what waits, batch by batch, until nothing does or an attempt fails. */
 async function sendWaiting(deps: Deps, sink: AuditSink, owner: string, signal: AbortSignal): Promise<void> {
-  const { auditSink: store, leases } = deps.storage;
+  const {
+    leases,
+    operations: { auditSink: store },
+  } = deps.storage;
   if (!(await store.isDue())) return;
   const lease = await store.take(owner, leaseMs);
   if (lease === undefined) return;
@@ -38,7 +41,7 @@ async function sendWaiting(deps: Deps, sink: AuditSink, owner: string, signal: A
 
 /** @returns whether there may be more to send now. */
 async function sendBatch(deps: Deps, sink: AuditSink, lease: Lease, signal: AbortSignal): Promise<boolean> {
-  const { auditSink: store } = deps.storage;
+  const { auditSink: store } = deps.storage.operations;
   const batch = await store.nextBatch(lease, deps.newId('auditBatch'), batchMax);
   const newest = batch?.entries.at(-1);
   if (batch === undefined || newest === undefined) return false;

@@ -63,7 +63,7 @@ export async function exportAgent(deps: Deps, caller: Caller, agentId: string, q
 type Parts = Pick<AgentBundle, 'tools' | 'userInputs' | 'flows' | 'skills' | 'requiredSecrets'>;
 
 async function bundledParts(deps: Deps, { id }: AgentView): Promise<Parts> {
-  const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
+  const { tools, userInputs, skills, flows, secrets } = deps.storage.agents.parts;
   const agentSecrets = await secrets.ofAgent(id);
   const ownTools = withoutSecrets(await tools.ofAgents([id]), agentSecrets);
   return {
@@ -218,7 +218,8 @@ async function bundledDataSources(
     if (param === undefined) return [];
     throw new DomainError('INSUFFICIENT_SCOPE', 'Exporting data sources needs a key with the scope DATA_SOURCES:READ', { param });
   }
-  const attachedSources = (await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) ?? [];
+  const attachedSources =
+    (await deps.storage.knowledge.sources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) ?? [];
   const missing = requestedIds.find((id) => !attachedSources.some((source) => source.id === id));
   if (missing !== undefined) {
     throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });
@@ -273,7 +274,7 @@ async function bundledItem(
 async function loadItems(deps: Deps, source: DataSource): Promise<readonly KnowledgeItem[]> {
   const items: KnowledgeItem[] = [];
   while (items.length < itemsPerSourceMax) {
-    const page = await deps.storage.knowledgeItems.list(source.id, {}, { limit: itemsPerRead, after: undefined }, items.length);
+    const page = await deps.storage.knowledge.items.list(source.id, {}, { limit: itemsPerRead, after: undefined }, items.length);
     items.push(...page.items);
     if (!page.hasNextPage) break;
   }

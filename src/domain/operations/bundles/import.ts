@@ -102,7 +102,7 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
     }
   };
   await deps.audit.change(caller, async () => {
-    await storage.agentImports.create(agentImport, enqueue);
+    await storage.operations.agentImports.create(agentImport, enqueue);
     return { id };
   });
   return id;

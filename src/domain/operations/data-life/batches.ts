@@ -8,7 +8,7 @@ const organizationsAtOnce = 500;
 
 /** What tells how long organizations keep data. */
 export interface RetentionDeps {
-  readonly storage: Pick<Deps['storage'], 'retention'>;
+  readonly storage: { readonly operations: Pick<Deps['storage']['operations'], 'retention'> };
 }
 
 /** The numbers of deleted rows, batch by batch. */
@@ -30,7 +30,7 @@ export async function* inBatches<Place extends SweepPlace>(
 export async function* ownDays({ storage }: RetentionDeps, kind: RetainedKind, signal: AbortSignal) {
   let after = '';
   while (!signal.aborted) {
-    const organizationDays = await storage.retention.listOwn(kind, after, organizationsAtOnce);
+    const organizationDays = await storage.operations.retention.listOwn(kind, after, organizationsAtOnce);
     yield* organizationDays;
     after = organizationDays.at(-1)?.orgId ?? '';
     if (organizationDays.length < organizationsAtOnce) return;
@@ -43,7 +43,7 @@ export async function* allDays(deps: Deps, kind: RetainedKind, signal: AbortSign
   const days = defaultDays(deps.settings, kind);
   let after = '';
   while (days !== undefined && !signal.aborted) {
-    const organizationIds = await deps.storage.retention.listOthers(kind, after, organizationsAtOnce);
+    const organizationIds = await deps.storage.operations.retention.listOthers(kind, after, organizationsAtOnce);
     for (const orgId of organizationIds) yield { orgId, days };
     after = organizationIds.at(-1) ?? '';
     if (organizationIds.length < organizationsAtOnce) return;

@@ -42,7 +42,7 @@ export async function erasePerson(deps: Deps, caller: Caller, input: ErasePerson
   const organization = await administeredOrganization(deps, caller, input.orgId);
   const { userId } = input;
   const person = { orgId: organization.id, userId };
-  const [user] = isId('user', userId) ? await deps.storage.accounts.findUsers([userId]) : [];
+  const [user] = isId('user', userId) ? await deps.storage.people.accounts.findUsers([userId]) : [];
   if (user === undefined || user.tenantId !== organization.tenantId) throw missing('user', 'userId');
   if (caller.level === 'ORGANIZATION' && !(await wasThere(deps, person))) throw missing('user', 'userId');
   if (userId === caller.userId)
@@ -51,17 +51,17 @@ export async function erasePerson(deps: Deps, caller: Caller, input: ErasePerson
   const successor = input.transferToUserId ?? caller.userId;
   if (successor === userId)
     throw new DomainError('INVALID_VALUE', 'The person cannot be its own successor', { param: 'transferToUserId' });
-  if ((await deps.storage.accounts.findRole(organization.id, successor)) === undefined) {
+  if ((await deps.storage.people.accounts.findRole(organization.id, successor)) === undefined) {
     throw new DomainError('NOT_FOUND', 'transferToUserId must name a member of the organization', { param: 'transferToUserId' });
   }
   refuseHeld((await deps.storage.legalHolds.find(person))?.createdAt);
   const id = deps.newId('erasure');
   const row = { id, createdAt: deps.now(), ...person, requestedByUserId: caller.userId, transferToUserId: successor };
   const owner = { tenantId: organization.tenantId, orgId: organization.id };
-  const active = await deps.storage.erasures.activeRunIds(person);
+  const active = await deps.storage.operations.erasures.activeRunIds(person);
   await deps.audit.change(caller, async (tx) => {
-    if ((await deps.storage.memberships.deleteOf(person)) === 'last-admin') throw lastAdmin();
-    await deps.storage.erasures.create(row);
+    if ((await deps.storage.people.memberships.deleteOf(person)) === 'last-admin') throw lastAdmin();
+    await deps.storage.operations.erasures.create(row);
     await deps.jobs.enqueue('data.erase', { erasureId: id }, { owner, key: id, startAfterMs: beginAfterMs, tx });
     return { id: userId, orgId: organization.id };
   });
@@ -72,8 +72,8 @@ export async function erasePerson(deps: Deps, caller: Caller, input: ErasePerson
 /** Whether an organization ever had somebody: the account of a stranger is not its to erase or to keep. */
 export async function wasThere({ storage }: Deps, person: { readonly orgId: string; readonly userId: string }): Promise<boolean> {
   const { orgId, userId } = person;
-  if (await storage.removals.isRemoved(orgId, { userId, emails: [], subjects: [] })) return true;
-  return storage.erasures.hasAny(person);
+  if (await storage.people.removals.isRemoved(orgId, { userId, emails: [], subjects: [] })) return true;
+  return storage.operations.erasures.hasAny(person);
 }
 
 /** Erasures of an organization, newest first. @throws DomainError FORBIDDEN, NOT_FOUND for an organization out of reach. */
@@ -84,12 +84,12 @@ export async function listErasures(
   page: PageRequest,
 ): Promise<Page<Erasure>> {
   const { id } = await administeredOrganization(deps, caller, orgId);
-  return deps.storage.erasures.list(id, page);
+  return deps.storage.operations.erasures.list(id, page);
 }
 
 /** Those among `ids` of organizations that the caller administers, in any order. */
 export async function getErasures(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Erasure[]> {
-  const erasureRows = await deps.storage.erasures.findMany(ids);
+  const erasureRows = await deps.storage.operations.erasures.findMany(ids);
   const orgIds = erasureRows.map(({ orgId }) => orgId);
   const administeredIds = await administeredAmong(deps, caller, orgIds);
   return erasureRows.filter(({ orgId }) => administeredIds.has(orgId));
@@ -99,7 +99,7 @@ export async function getErasures(deps: Deps, caller: Caller, ids: readonly stri
 export function registerErasures(deps: Deps): void {
   const options = { concurrency: 1, timeoutMs: 3_600_000 };
   deps.jobs.work('data.erase', options, async ({ erasureId }, signal) => {
-    const erasure = await deps.storage.erasures.find(erasureId);
+    const erasure = await deps.storage.operations.erasures.find(erasureId);
     if (erasure !== undefined && !['DONE', 'STOPPED'].includes(erasure.status))
       await new ErasureWork(deps, erasure, signal).run();
   });
@@ -140,7 +140,10 @@ class ErasureWork {
 
   /** Hands over what others use, and deletes the rest of what the person owns. */
   async #things(): Promise<void> {
-    const { erasures, ownership, dataSources } = this.#deps.storage;
+    const {
+      operations: { erasures, ownership },
+      knowledge: { sources: dataSources },
+    } = this.#deps.storage;
     const { orgId, transferToUserId } = this.#erasure;
     const { shared: sharedThings, own } = await erasures.holdings(this.#erasure);
     await ownership.transfer(this.#person, sharedThings, transferToUserId);
@@ -152,7 +155,7 @@ class ErasureWork {
     this.#note('agents', 'ERASED', deletedAgentCount);
     this.#note('agents', 'STAYS', own.agentIds.length - deletedAgentCount, 'A legal hold keeps what other people have at it.');
     if (own.dataSourceIds.length === 0) return;
-    const [organization] = await this.#deps.storage.accounts.findOrganizations([orgId]);
+    const [organization] = await this.#deps.storage.people.accounts.findOrganizations([orgId]);
     const owner = { tenantId: organization?.tenantId ?? '', orgId };
     const markedSourceIds = await dataSources.markDeleting(own.dataSourceIds, this.#deps.now(), async (tx, ids) => {
       const jobs = ids.map((dataSourceId) => ({ payload: { dataSourceId }, owner, key: dataSourceId }));
@@ -166,7 +169,7 @@ class ErasureWork {
   }
 
   async #chats(): Promise<void> {
-    const { erasures } = this.#deps.storage;
+    const { erasures } = this.#deps.storage.operations;
     for (;;) {
       this.#signal.throwIfAborted();
       const ids = await erasures.chatIds(this.#person, chatsPerRound);
@@ -180,7 +183,7 @@ class ErasureWork {
   }
 
   async #files(): Promise<void> {
-    const { erasures } = this.#deps.storage;
+    const { erasures } = this.#deps.storage.operations;
     await removeBlobs(this.#deps, await erasures.fileKeys(this.#person));
     this.#noteAll(await erasures.deleteFiles(this.#person));
   }
@@ -188,14 +191,17 @@ class ErasureWork {
   async #runs(): Promise<void> {
     for (;;) {
       this.#signal.throwIfAborted();
-      const count = await this.#deps.storage.erasures.deleteRuns(this.#person, runsPerRound);
+      const count = await this.#deps.storage.operations.erasures.deleteRuns(this.#person, runsPerRound);
       this.#note('runs', 'ERASED', count);
       if (count < runsPerRound) break;
     }
   }
 
   async #exports(): Promise<void> {
-    const { dataExports, blobs } = this.#deps.storage;
+    const {
+      blobs,
+      operations: { dataExports },
+    } = this.#deps.storage;
     for (const dataExport of await dataExports.with(this.#person)) {
       await blobs.delete(exportBlobKey(dataExport));
       await dataExports.delete(dataExport.id);
@@ -204,7 +210,7 @@ class ErasureWork {
   }
 
   async #rest(): Promise<void> {
-    const { erasures } = this.#deps.storage;
+    const { erasures } = this.#deps.storage.operations;
     const usage = await erasures.pseudonymiseUsage(this.#person);
     this.#note('usage_entries', 'PSEUDONYMISED', usage, 'The organization pays by it: tokens stay, as used by nobody.');
     this.#note('agent_ratings', 'ERASED', await erasures.deleteRatings(this.#person));
@@ -213,7 +219,10 @@ class ErasureWork {
   }
 
   async #records(): Promise<void> {
-    const { erasures, accounts } = this.#deps.storage;
+    const {
+      operations: { erasures },
+      people: { accounts },
+    } = this.#deps.storage;
     const { userId } = this.#erasure;
     const [user] = await accounts.findUsers([userId]);
     const audit = await erasures.pseudonymiseAudit(this.#person, user?.email ?? '');
@@ -248,7 +257,7 @@ class ErasureWork {
   }
 
   async #save(status: ErasureStatus): Promise<void> {
-    const { erasures } = this.#deps.storage;
+    const { erasures } = this.#deps.storage.operations;
     const isOver = status === 'DONE' || status === 'STOPPED';
     const endTime = isOver ? { endedAt: this.#deps.now() } : {};
     await erasures.update(this.#erasure.id, { status, report: [...this.#lines.values()], ...endTime });

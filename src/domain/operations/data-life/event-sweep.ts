@@ -20,14 +20,14 @@ const partitionsPerKind = 32;
  * Cost when nothing is due: four statements that read some pages, and one for each organization with a shorter choice than the installation's.
  */
 export async function sweepEvents(deps: Deps, signal: AbortSignal, note: (count: number) => void): Promise<void> {
-  const { eventSweeps, retention } = deps.storage;
+  const { eventSweeps, retention } = deps.storage.operations;
   const { eventsSwept } = deps.dataLife;
   const now = deps.now();
   const days = defaultDays(deps.settings, 'events');
   eventsSwept.begin(now, await eventSweeps.rules());
   const oldest = days === undefined ? new Date(0) : daysBefore(now, days);
   if (days !== undefined) {
-    const partitions = await deps.storage.eventPartitions.list();
+    const partitions = await deps.storage.operations.eventPartitions.list();
     for (const kind of storedRunKinds) {
       let after = eventsSwept.ids.get(kind) ?? lowerBoundOfIds(kind, new Date(0));
       const before = lowerBoundOfIds(kind, oldest);
@@ -62,9 +62,9 @@ export async function sweepEvents(deps: Deps, signal: AbortSignal, note: (count:
  * is bounded.
  */
 export async function makeEventPartitions({ storage, settings, now }: Deps): Promise<void> {
-  const own = await storage.retention.longestOwn('events');
+  const own = await storage.operations.retention.longestOwn('events');
   const longest = Math.max(defaultDays(settings, 'events') ?? 0, own.days);
-  await storage.eventPartitions.makeAhead(now(), Math.max(1, Math.ceil(longest / partitionsPerKind)));
+  await storage.operations.eventPartitions.makeAhead(now(), Math.max(1, Math.ceil(longest / partitionsPerKind)));
 }
 
 /** Drops a partition that is old enough, once the states of its responses are kept. @returns how many logs went. */
@@ -76,13 +76,13 @@ async function dropPartition(
 ): Promise<number> {
   let after = partition.from;
   while (partition.kind === 'response' && !signal.aborted) {
-    const { due, next } = await deps.storage.eventSweeps.listDue({ after, before: partition.to }, age);
+    const { due, next } = await deps.storage.operations.eventSweeps.listDue({ after, before: partition.to }, age);
     for (const { runId, mustFold } of due) if (mustFold) await keepState(deps, runId);
     if (next === undefined) break;
     after = next;
   }
   try {
-    return (await deps.storage.eventPartitions.dropIfOld(partition, age)) ?? 0;
+    return (await deps.storage.operations.eventPartitions.dropIfOld(partition, age)) ?? 0;
   } catch (error) {
     deps.logger.warn(
       { err: error, partition: partition.name },
@@ -105,7 +105,7 @@ async function sweepOrganization(
   const from = swept === undefined ? period.from : daysBefore(swept, 1);
   let after: SweepPlace | undefined;
   while (!signal.aborted) {
-    const { due, next } = await deps.storage.eventSweeps.listDueOf(orgId, { from, before: period.before }, after);
+    const { due, next } = await deps.storage.operations.eventSweeps.listDueOf(orgId, { from, before: period.before }, after);
     note(await deleteLogs(deps, due));
     after = next;
     if (next !== undefined) continue;
@@ -118,7 +118,7 @@ async function sweepOrganization(
 async function deleteLogs(deps: Deps, due: readonly DueLog[]): Promise<number> {
   const deletedIds: string[] = [];
   for (const { runId, mustFold } of due) if (!mustFold || (await keepState(deps, runId))) deletedIds.push(runId);
-  if (deletedIds.length > 0) await deps.storage.eventSweeps.delete(deletedIds);
+  if (deletedIds.length > 0) await deps.storage.operations.eventSweeps.delete(deletedIds);
   return deletedIds.length;
 }
 
@@ -131,7 +131,7 @@ async function keepState({ storage, runs, logger }: Deps, runId: string): Promis
     logger.warn({ runId }, 'the events of a response stay, because they do not end with its state');
     return false;
   }
-  await storage.runEvents.keepFolded(runId, foldedEvents);
+  await storage.conversations.runEvents.keepFolded(runId, foldedEvents);
   return true;
 }
 

@@ -43,7 +43,7 @@ export async function exportPersonData(
   }
   requireAdminScope(caller, 'export what another person has');
   const { id: orgId } = await administeredOrganization(deps, caller, input.orgId);
-  const role = isId('user', userId) ? await deps.storage.accounts.findRole(orgId, userId) : undefined;
+  const role = isId('user', userId) ? await deps.storage.people.accounts.findRole(orgId, userId) : undefined;
   if (role === undefined) throw missing('member', 'userId');
   return begin(deps, caller, { orgId, userId });
 }
@@ -56,14 +56,14 @@ export async function exportOrganizationData(deps: Deps, caller: Caller, orgId: 
 
 /** Exports of the caller's organization, newest first: those that the caller made of its own data, and for administrators all. */
 export function listDataExports(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<DataExport>> {
-  return deps.storage.dataExports.list(toSight(caller), page);
+  return deps.storage.operations.dataExports.list(toSight(caller), page);
 }
 
 /** Those among `ids` that the caller sees, in any order. */
 export async function getDataExports(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly DataExport[]> {
   const sight = toSight(caller);
   const isEverywhere = caller.level === 'INSTANCE' && sight.onlyOwnOfUserId === undefined;
-  return deps.storage.dataExports.findMany(ids, isEverywhere ? undefined : sight);
+  return deps.storage.operations.dataExports.findMany(ids, isEverywhere ? undefined : sight);
 }
 
 /**
@@ -76,7 +76,7 @@ export async function deleteDataExport(deps: Deps, caller: Caller, id: string): 
   if (dataExport === undefined) throw missing('export', 'id');
   if (!isOwn(caller, dataExport)) requireAdminScope(caller, 'delete an export');
   await deps.audit.change(caller, async () => {
-    if ((await deps.storage.dataExports.delete(id)) === undefined) throw missing('export', 'id');
+    if ((await deps.storage.operations.dataExports.delete(id)) === undefined) throw missing('export', 'id');
     return dataExport;
   });
   await deps.storage.blobs.delete(exportBlobKey(dataExport));
@@ -100,9 +100,9 @@ export async function linkedExport(
   { exportId, keyId }: ExportTicket,
   origin: CallOrigin,
 ): Promise<{ readonly filename: string; readonly sizeBytes: number; readonly blobKey: string }> {
-  const dataExport = await deps.storage.dataExports.find(exportId);
+  const dataExport = await deps.storage.operations.dataExports.find(exportId);
   if (dataExport === undefined || dataExport.blobKey === null || dataExport.sizeBytes === null) throw missing('export', 'link');
-  const caller = await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
+  const caller = await deps.storage.people.apiKeys.findCallerById(keyId, deps.now().getTime());
   if (caller === undefined || !mayRead(caller, dataExport)) {
     throw new DomainError('FORBIDDEN', 'Whoever got this link may not read the export any more', { param: 'link' });
   }
@@ -123,13 +123,13 @@ export function registerExports(deps: Deps): void {
 export async function expireExports(deps: Deps, signal: AbortSignal): Promise<void> {
   const now = deps.now();
   const endTimes = { endedAt: now, expiresAt: new Date(now.getTime() + keptMs) };
-  const failedCount = await deps.storage.dataExports.failAbandoned(new Date(now.getTime() - abandonedMs), endTimes);
+  const failedCount = await deps.storage.operations.dataExports.failAbandoned(new Date(now.getTime() - abandonedMs), endTimes);
   if (failedCount > 0)
     deps.logger.error({ count: failedCount }, 'exports of data were given up after two days: their jobs failed');
-  for (const expiredExport of await deps.storage.dataExports.expired(now, expiredAtOnce)) {
+  for (const expiredExport of await deps.storage.operations.dataExports.expired(now, expiredAtOnce)) {
     if (signal.aborted) return;
     await deps.storage.blobs.delete(exportBlobKey(expiredExport));
-    await deps.storage.dataExports.delete(expiredExport.id);
+    await deps.storage.operations.dataExports.delete(expiredExport.id);
   }
 }
 
@@ -137,14 +137,17 @@ async function begin(deps: Deps, caller: Caller, { orgId, userId }: DataPlace): 
   const id = deps.newId('dataExport');
   const row = { id, createdAt: deps.now(), orgId, userId: userId ?? null, requestedByUserId: caller.userId };
   return deps.audit.change(caller, async (tx) => {
-    await deps.storage.dataExports.create(row);
+    await deps.storage.operations.dataExports.create(row);
     await deps.jobs.enqueue('data.export', { exportId: id }, { owner: { tenantId: caller.tenantId, orgId }, key: id, tx });
     return { ...row, status: 'PENDING', counts: {}, sizeBytes: null, blobKey: null, endedAt: null, expiresAt: null };
   });
 }
 
 async function writeExport(deps: Deps, exportId: string, signal: AbortSignal): Promise<void> {
-  const { dataExports, blobs } = deps.storage;
+  const {
+    blobs,
+    operations: { dataExports },
+  } = deps.storage;
   const row = await dataExports.find(exportId);
   if (row === undefined || row.status === 'READY') return;
   await dataExports.update(exportId, { status: 'RUNNING' });
@@ -168,7 +171,10 @@ async function writeExport(deps: Deps, exportId: string, signal: AbortSignal): P
 
 /** Adds a file of lines for each table, then the attachments, one after the other. */
 async function fill(deps: Deps, zip: yazl.ZipFile, exportId: string, place: DataPlace, signal: AbortSignal): Promise<void> {
-  const { dataRows, dataExports, blobs } = deps.storage;
+  const {
+    blobs,
+    operations: { dataRows, dataExports },
+  } = deps.storage;
   const tables = dataRows.tables(place);
   const counts: Record<string, number> = {};
   const missingBytes: string[] = [];

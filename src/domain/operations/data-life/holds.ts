@@ -35,7 +35,7 @@ export async function setLegalHold(deps: Deps, caller: Caller, input: SetLegalHo
   faults.requireName('reason', input.reason, reasonLengthMax);
   faults.throwIfAny();
   if (userId !== null) {
-    const [user] = isId('user', userId) ? await deps.storage.accounts.findUsers([userId]) : [];
+    const [user] = isId('user', userId) ? await deps.storage.people.accounts.findUsers([userId]) : [];
     if (user === undefined || user.tenantId !== organization.tenantId) throw missing('user', 'userId');
     if (caller.level === 'ORGANIZATION' && !(await wasThere(deps, { orgId: organization.id, userId })))
       throw missing('user', 'userId');

@@ -32,7 +32,7 @@ export function defaultDays(settings: Settings, kind: RetainedKind): number | un
 
 /** How long organizations keep data, in the order of their ids. The caller has been shown the organizations. Cost: one statement. */
 export async function loadRetentions({ storage, settings }: Deps, orgIds: readonly string[]): Promise<readonly Retention[]> {
-  const retentionsByOrganization = await storage.retention.findMany(orgIds);
+  const retentionsByOrganization = await storage.operations.retention.findMany(orgIds);
   return orgIds.map((orgId) => toRetention(settings, orgId, retentionsByOrganization.get(orgId)));
 }
 
@@ -58,7 +58,7 @@ export async function updateDataRetention(
   }
   faults.throwIfAny();
   await deps.audit.change(caller, async () => {
-    await deps.storage.retention.set(id, choice);
+    await deps.storage.operations.retention.set(id, choice);
     return { id };
   });
   const [retention = toRetention(deps.settings, id, undefined)] = await loadRetentions(deps, [id]);

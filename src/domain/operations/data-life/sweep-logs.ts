@@ -9,7 +9,7 @@ import { defaultDays } from './retention.ts';
 const clocksDifferMs = 60_000;
 
 export interface LogSweepDeps extends Pick<Deps, 'settings' | 'now'> {
-  readonly storage: Pick<Deps['storage'], 'logSweeps' | 'retention'>;
+  readonly storage: { readonly operations: Pick<Deps['storage']['operations'], 'logSweeps' | 'retention'> };
   readonly logger: Pick<Deps['logger'], 'info'>;
 }
 
@@ -25,7 +25,7 @@ export async function sweepLogs(
   signal: AbortSignal,
   note: (kind: LogKind, count: number) => void,
 ): Promise<void> {
-  const { logSweeps, retention } = deps.storage;
+  const { logSweeps, retention } = deps.storage.operations;
   const days = defaultDays(deps.settings, kind);
   await dropMonths(deps, kind, days, signal, note);
   const own = await retention.longestOwn(kind);
@@ -60,10 +60,10 @@ async function dropMonths(
   signal: AbortSignal,
   note: (kind: LogKind, count: number) => void,
 ): Promise<void> {
-  for (const month of await storage.logSweeps.findDroppable(kind, { now: now(), days })) {
+  for (const month of await storage.operations.logSweeps.findDroppable(kind, { now: now(), days })) {
     if (signal.aborted) return;
     try {
-      note(kind, await storage.logSweeps.drop(month));
+      note(kind, await storage.operations.logSweeps.drop(month));
       logger.info({ part: month.name, until: month.to }, 'a month of old entries was dropped');
     } catch (error) {
       logger.info({ err: error, part: month.name }, 'a month of old entries could not be dropped now');

@@ -23,7 +23,7 @@ export function registerRetention(deps: Deps): void {
  * @param signal  ends it between two batches.
  */
 export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { sweeps } = deps.storage;
+  const { sweeps } = deps.storage.operations;
   const deletedCounts: Partial<Record<RetainedKind, number>> = {};
   const note = (kind: RetainedKind, count: number) => {
     deletedCounts[kind] = (deletedCounts[kind] ?? 0) + count;
@@ -47,7 +47,7 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
 
 /** Without its month, a row is written to the part of all others: the next sweep makes what could not be made now. */
 async function makeMonths({ storage, logger, now }: Deps): Promise<void> {
-  await storage.logSweeps.makeAhead(now()).catch((error: unknown) => {
+  await storage.operations.logSweeps.makeAhead(now()).catch((error: unknown) => {
     logger.warn({ err: error }, 'the coming months of the log tables could not be made now');
   });
 }
@@ -63,7 +63,10 @@ async function findOldRows(
   rows: OldRows,
   after: SweepPlace | undefined,
 ): Promise<SweptBatch> {
-  const { sweeps, responses } = deps.storage;
+  const {
+    operations: { sweeps },
+    conversations: { responses },
+  } = deps.storage;
   if (kind === 'chats') return oldChats(deps, rows, after);
   const { responses: storedResponses, ...batch } = await sweeps.runs(rows, after);
   let { count } = batch;
@@ -72,7 +75,10 @@ async function findOldRows(
 }
 
 async function oldChats(deps: Deps, rows: OldRows, after: SweepPlace | undefined): Promise<SweptBatch> {
-  const { sweeps, chats, chatFiles } = deps.storage;
+  const {
+    operations: { sweeps },
+    conversations: { chats, chatFiles },
+  } = deps.storage;
   const found = await sweeps.oldChats(rows, after);
   let count = 0;
   for (const { id } of found) {

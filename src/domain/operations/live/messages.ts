@@ -96,7 +96,7 @@ class MessageWatch {
         this.#hasChanged = false;
         const now = this.#deps.now();
         const rule = { kind: 'chat', filter: visibleChats(this.#caller), agentId: undefined } as const;
-        if ((await this.#deps.storage.live.find(rule, [this.#chatId])).length === 0) return;
+        if ((await this.#deps.storage.operations.live.find(rule, [this.#chatId])).length === 0) return;
         yield* listChanges(this.#compare(await this.#read()), now);
       }
     } finally {
@@ -105,7 +105,7 @@ class MessageWatch {
   }
 
   #read(): Promise<readonly LiveRow[]> {
-    return this.#deps.storage.live.messages(this.#chatId, messagesMax);
+    return this.#deps.storage.operations.live.messages(this.#chatId, messagesMax);
   }
 
   #change(): void {

@@ -104,7 +104,7 @@ class Watch implements LiveListener {
   }
 
   async begin(after: Date | undefined): Promise<void> {
-    const { live } = this.#deps.storage;
+    const { live } = this.#deps.storage.operations;
     const { rule, isRemembered } = this.#list;
     const startedAt = this.#toldUntil;
     await this.#list.prepare?.();
@@ -193,7 +193,7 @@ class Watch implements LiveListener {
   }
 
   async #lookAt(things: ReadonlyMap<string, Noted>): Promise<ReadonlyMap<string, ChangeKind>> {
-    const rows = await this.#deps.storage.live.find(this.#list.rule, [...things.keys()]);
+    const rows = await this.#deps.storage.operations.live.find(this.#list.rule, [...things.keys()]);
     const rowsById = new Map(rows.map((row) => [row.id, row]));
     const changeKinds = new Map<string, ChangeKind>();
     for (const [id, { place, isRightsOnly }] of things) {
@@ -214,7 +214,7 @@ class Watch implements LiveListener {
 
   /** Compares the whole list with what is known; a long list is read from the last look on. */
   async #lookAtAll(whole: 'changes' | 'rights'): Promise<ReadonlyMap<string, ChangeKind>> {
-    const { live } = this.#deps.storage;
+    const { live } = this.#deps.storage.operations;
     const { rule, isRemembered } = this.#list;
     const since = new Date(this.#toldUntil.getTime() - overlapMs);
     const changeKinds = new Map<string, ChangeKind>();
@@ -238,7 +238,7 @@ class Watch implements LiveListener {
   }
 
   async #changedSince(since: Date, rememberedRows: readonly LiveRow[]): Promise<readonly Change[]> {
-    const { live } = this.#deps.storage;
+    const { live } = this.#deps.storage.operations;
     const { rule, isRemembered } = this.#list;
     const most = replayedMax + 1;
     const rows = isRemembered

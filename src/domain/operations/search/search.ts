@@ -75,7 +75,7 @@ async function candidates(
   kinds: readonly SearchKind[],
   words: readonly string[],
 ): Promise<readonly Candidate[]> {
-  const { search } = deps.storage;
+  const { search } = deps.storage.operations;
   const { userId, orgId } = caller;
   const chatKinds = kinds.filter((kind) => kind === 'chat' || kind === 'message');
   const [agents, sources, conversations] = await Promise.all([

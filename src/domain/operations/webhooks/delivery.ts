@@ -32,7 +32,9 @@ const failingMaxMs = 5 * 86_400_000;
 export function registerWebhookDelivery(deps: Deps): void {
   const { jobs, storage, now } = deps;
   jobs.every('webhooks.deliver', deps.settings.DUE_LOOK_EVERY_MS, (signal) => deliverDue(deps, signal));
-  jobs.lead('webhooks.sweep', sweepEveryMs, (signal) => storage.webhooks.sweep(new Date(now().getTime() - keptMs), signal));
+  jobs.lead('webhooks.sweep', sweepEveryMs, (signal) =>
+    storage.operations.webhooks.sweep(new Date(now().getTime() - keptMs), signal),
+  );
 }
 
 /** Until nothing is due and nothing under way. A receiver that is slow keeps nobody else waiting. */
@@ -41,7 +43,7 @@ async function deliverDue(deps: Deps, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {
       signal.throwIfAborted();
-      const due = await deps.storage.webhooks.takeDue(measureDemand([...underWay.values()]), leaseMs);
+      const due = await deps.storage.operations.webhooks.takeDue(measureDemand([...underWay.values()]), leaseMs);
       for (const delivery of due) {
         const sending = deliver(deps, delivery, signal)
           .catch((error: unknown) => {
@@ -84,7 +86,7 @@ async function deliver(deps: Deps, due: DueDelivery, signal: AbortSignal): Promi
   const answer = await send(deps, due, signal);
   signal.throwIfAborted();
   const at = deps.now();
-  const failingSince = await deps.storage.webhooks.record(due, toAttempt(answer, due.delivery.attempts, at), at);
+  const failingSince = await deps.storage.operations.webhooks.record(due, toAttempt(answer, due.delivery.attempts, at), at);
   if (answer.isGood) return;
   if (answer.status === goneStatus) return switchOff(deps, due, 'The receiver answered 410: it is gone');
   if (failingSince !== null && at.getTime() - failingSince.getTime() >= failingMaxMs)
@@ -101,7 +103,7 @@ async function switchOff(deps: Deps, { webhook: { id, orgId } }: DueDelivery, di
       targetIds: [id],
       changes: Object.entries(change).map(([member, value]) => ({ member, value })),
     },
-    () => deps.storage.webhooks.switchOff(id, orgId, disabledReason),
+    () => deps.storage.operations.webhooks.switchOff(id, orgId, disabledReason),
   );
   if (isChanged) deps.logger.warn({ webhookId: id, orgId, reason: disabledReason }, 'a webhook was switched off');
 }

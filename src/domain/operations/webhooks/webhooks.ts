@@ -43,13 +43,13 @@ const previousSecretMs = 86_400_000;
 /** The webhooks of the caller's organization, newest first. @throws DomainError FORBIDDEN for who is no administrator, as everything here. */
 export async function listWebhooks(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Webhook>> {
   requireAdministrator(caller);
-  return deps.storage.webhooks.list(caller.orgId, page);
+  return deps.storage.operations.webhooks.list(caller.orgId, page);
 }
 
 /** The webhooks of the caller's organization among `ids`; none for who is no administrator. */
 export async function getWebhooks(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Webhook[]> {
   if (!isAdministrator(caller, caller.orgId)) return [];
-  return deps.storage.webhooks.findMany(ids, caller.orgId);
+  return deps.storage.operations.webhooks.findMany(ids, caller.orgId);
 }
 
 /** @throws DomainError NOT_FOUND. */
@@ -62,7 +62,7 @@ export async function getWebhook(deps: Deps, caller: Caller, id: string): Promis
 
 export async function getDeliveries(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly WebhookDelivery[]> {
   if (!isAdministrator(caller, caller.orgId)) return [];
-  return deps.storage.webhooks.findDeliveries(ids, caller.orgId);
+  return deps.storage.operations.webhooks.findDeliveries(ids, caller.orgId);
 }
 
 /** A page of the deliveries of each webhook, in the order of the webhooks. */
@@ -71,7 +71,7 @@ export async function pageDeliveries(
   webhookIds: readonly string[],
   page: PageRequest,
 ): Promise<readonly Page<WebhookDelivery>[]> {
-  const pages = await deps.storage.webhooks.pagesOfDeliveries(webhookIds, page);
+  const pages = await deps.storage.operations.webhooks.pagesOfDeliveries(webhookIds, page);
   return webhookIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -86,10 +86,10 @@ export async function createWebhook(deps: Deps, caller: Caller, input: CreateWeb
   const sealedSecret = await deps.storage.vault.seal(toSecretPlace(orgId, id), secret);
   const members = { url, events: distinct(events), agentIds: distinct(agentIds ?? []), isEnabled: true };
   return deps.audit.change(caller, async () => {
-    if ((await deps.storage.webhooks.count(orgId)) >= webhooksMax)
+    if ((await deps.storage.operations.webhooks.count(orgId)) >= webhooksMax)
       throw new DomainError('CONFLICT', `An organization has at most ${webhooksMax} webhooks: delete one first`);
     const own = { id, orgId, createdAt: deps.now(), description: storableText(description ?? '').trim(), secret: sealedSecret };
-    return { id, orgId, secret, webhook: await deps.storage.webhooks.create({ ...own, ...members }) };
+    return { id, orgId, secret, webhook: await deps.storage.operations.webhooks.create({ ...own, ...members }) };
   });
 }
 
@@ -99,7 +99,7 @@ export async function updateWebhook(deps: Deps, caller: Caller, id: string, inpu
   await check(deps, caller, input);
   const { url, events, agentIds, description, isEnabled } = input;
   return deps.audit.change(caller, async () => {
-    const changedWebhook = await deps.storage.webhooks.update(id, caller.orgId, {
+    const changedWebhook = await deps.storage.operations.webhooks.update(id, caller.orgId, {
       ...(typeof url === 'string' ? { url } : {}),
       ...(events == null ? {} : { events: distinct(events) }),
       ...(agentIds == null ? {} : { agentIds: distinct(agentIds) }),
@@ -116,7 +116,7 @@ export async function updateWebhook(deps: Deps, caller: Caller, id: string, inpu
 export async function deleteWebhook(deps: Deps, caller: Caller, id: string): Promise<Webhook> {
   const webhook = await getWebhook(deps, caller, id);
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.webhooks.delete(id, caller.orgId))) throw missingWebhook();
+    if (!(await deps.storage.operations.webhooks.delete(id, caller.orgId))) throw missingWebhook();
     return webhook;
   });
   return webhook;
@@ -125,14 +125,14 @@ export async function deleteWebhook(deps: Deps, caller: Caller, id: string): Pro
 /** Makes a new secret. The one before signs too for a day, so that receivers can change. @throws DomainError NOT_FOUND. */
 export async function rotateWebhookSecret(deps: Deps, caller: Caller, id: string): Promise<WebhookWithSecret> {
   requireAdministrator(caller);
-  const before = await deps.storage.webhooks.findSealed(id, caller.orgId);
+  const before = await deps.storage.operations.webhooks.findSealed(id, caller.orgId);
   if (before === undefined) throw missingWebhook();
   const secret = makeSecret();
   const sealedSecret = await deps.storage.vault.seal(toSecretPlace(caller.orgId, id), secret);
   const previousUntil = new Date(deps.now().getTime() + previousSecretMs);
   return deps.audit.change(caller, async () => {
     const change = { secret: sealedSecret, previousSecret: before.secret, previousUntil };
-    const webhook = await deps.storage.webhooks.update(id, caller.orgId, change);
+    const webhook = await deps.storage.operations.webhooks.update(id, caller.orgId, change);
     if (webhook === undefined) throw missingWebhook();
     return { id, orgId: caller.orgId, webhook, secret };
   });
@@ -144,14 +144,14 @@ export async function testWebhook(deps: Deps, caller: Caller, webhookId: string)
   const createdAt = deps.now();
   const body = JSON.stringify({ type: testEvent, timestamp: createdAt.toISOString(), data: { webhookId } });
   const delivery = { id: deps.newId('webhookDelivery'), createdAt, orgId, webhookId, event: testEvent, body };
-  return deps.audit.change(caller, () => deps.storage.webhooks.addDelivery(delivery));
+  return deps.audit.change(caller, () => deps.storage.operations.webhooks.addDelivery(delivery));
 }
 
 /** Sends a delivery again, with the same id. @throws DomainError NOT_FOUND. */
 export async function redeliverWebhook(deps: Deps, caller: Caller, deliveryId: string): Promise<WebhookDelivery> {
   requireAdministrator(caller);
   return deps.audit.change(caller, async () => {
-    const delivery = await deps.storage.webhooks.redeliver(deliveryId, caller.orgId, deps.now());
+    const delivery = await deps.storage.operations.webhooks.redeliver(deliveryId, caller.orgId, deps.now());
     if (delivery === undefined) throw new DomainError('NOT_FOUND', 'There is no such delivery', { param: 'deliveryId' });
     return delivery;
   });

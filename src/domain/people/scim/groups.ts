@@ -14,7 +14,7 @@ export interface ScimGroupInput {
 
 /** A group that an identity provider made. @throws DomainError NOT_FOUND, also for a group that people made. */
 export async function getScimGroup({ storage }: Deps, { orgId }: Caller, id: string): Promise<ScimGroup> {
-  const group = await storage.scim.findGroup(orgId, id);
+  const group = await storage.people.scim.findGroup(orgId, id);
   if (group === undefined) throw missing('group', 'id');
   return group;
 }
@@ -26,8 +26,8 @@ export function createScimGroup(deps: Deps, caller: Caller, input: ScimGroupInpu
     const name = await readName(deps, caller, input, undefined);
     const id = deps.newId('group');
     const group = { id, orgId, ownerUserId, name, availability: 'EVERYONE' as const, createdAt: deps.now() };
-    await deps.storage.groups.create(group, await loadMembers(deps, orgId, input.memberIds));
-    await deps.storage.scim.noteGroup(orgId, id, input.externalId);
+    await deps.storage.people.groups.create(group, await loadMembers(deps, orgId, input.memberIds));
+    await deps.storage.people.scim.noteGroup(orgId, id, input.externalId);
     return getScimGroup(deps, caller, id);
   });
 }
@@ -49,9 +49,9 @@ export function updateScimGroup(deps: Deps, caller: Caller, before: ScimGroup, i
       [...wantedIds].filter((userId) => !emailsById.has(userId)),
     );
     const removeEmails = [...emailsById].flatMap(([userId, email]) => (wantedIds.has(userId) ? [] : [email]));
-    if ((await deps.storage.groups.countMembers(id)) + add.length - removeEmails.length > membersMax) throw tooMany();
-    await deps.storage.groups.update(id, { name }, { add, removeEmails });
-    await deps.storage.scim.noteGroup(caller.orgId, id, input.externalId);
+    if ((await deps.storage.people.groups.countMembers(id)) + add.length - removeEmails.length > membersMax) throw tooMany();
+    await deps.storage.people.groups.update(id, { name }, { add, removeEmails });
+    await deps.storage.people.scim.noteGroup(caller.orgId, id, input.externalId);
     return getScimGroup(deps, caller, id);
   });
 }
@@ -59,7 +59,7 @@ export function updateScimGroup(deps: Deps, caller: Caller, before: ScimGroup, i
 export function deleteScimGroup(deps: Deps, caller: Caller, id: string): Promise<{ readonly id: string }> {
   return deps.audit.change(caller, async () => {
     await getScimGroup(deps, caller, id);
-    await deps.storage.groups.delete(id);
+    await deps.storage.people.groups.delete(id);
     return { id };
   });
 }
@@ -70,7 +70,7 @@ async function readName(deps: Deps, { orgId }: Caller, input: ScimGroupInput, id
   faults.requireLength('externalId', input.externalId ?? '', nameLengthMax);
   faults.throwIfAny();
   const name = input.name.trim();
-  if (await deps.storage.scim.hasGroup(orgId, name, id)) {
+  if (await deps.storage.people.scim.hasGroup(orgId, name, id)) {
     throw new DomainError('CONFLICT', `The identity provider has a group ${JSON.stringify(name)} already`);
   }
   return name;
@@ -78,7 +78,7 @@ async function readName(deps: Deps, { orgId }: Caller, input: ScimGroupInput, id
 
 async function loadMembers({ storage }: Deps, orgId: string, ids: readonly string[]) {
   if (ids.length > membersMax) throw tooMany();
-  const emails = await storage.scim.emailsOf(orgId, ids);
+  const emails = await storage.people.scim.emailsOf(orgId, ids);
   return [...new Set(ids)].map((userId) => {
     const email = emails.get(userId);
     if (email !== undefined) return { userId, email };

@@ -22,7 +22,7 @@ export interface ScimUserInput {
 
 /** @throws DomainError NOT_FOUND, also for somebody of another organization. */
 export async function getScimUser({ storage }: Deps, { orgId }: Caller, id: string): Promise<ScimUser> {
-  const foundUser = await storage.scim.findUser(orgId, id);
+  const foundUser = await storage.people.scim.findUser(orgId, id);
   if (foundUser === undefined) throw missing('user', 'id');
   return foundUser;
 }
@@ -59,7 +59,7 @@ export function updateScimUser(deps: Deps, caller: Caller, id: string, input: Sc
     else if (role !== user.role) {
       requireOther(caller, id);
       await requireNoOperator(deps, caller, id, 'gets another role');
-      requireChanged(await deps.storage.memberships.setRole(user.membershipId, role));
+      requireChanged(await deps.storage.people.memberships.setRole(user.membershipId, role));
     }
     return getScimUser(deps, caller, id);
   });
@@ -69,7 +69,7 @@ export function updateScimUser(deps: Deps, caller: Caller, id: string, input: Sc
 export function deleteScimUser(deps: Deps, caller: Caller, id: string): Promise<{ readonly id: string }> {
   return deps.audit.change(caller, async () => {
     await end(deps, caller, await getScimUser(deps, caller, id));
-    await deps.storage.scim.forgetUser(caller.orgId, id);
+    await deps.storage.people.scim.forgetUser(caller.orgId, id);
     return { id };
   });
 }
@@ -101,7 +101,7 @@ async function rename(deps: Deps, { orgId }: Caller, user: ScimUser, input: Scim
   faults.requireName('name', name, nameLengthMax);
   faults.throwIfAny();
   if (email === user.email && name === user.name) return;
-  const { users, accounts, operators } = deps.storage;
+  const { users, accounts, operators } = deps.storage.people;
   if ((await users.isMemberElsewhere(user.id, orgId)) || (await operators.isOperator(user.id))) return;
   if (email !== user.email && (await accounts.findUsersByEmail(user.tenantId, [email])).length > 0) {
     throw new DomainError('CONFLICT', 'Another user has this e-mail', { param: 'email' });
@@ -121,5 +121,5 @@ async function note(
     faults.requireLength(member, text ?? '', nameLengthMax);
   }
   faults.throwIfAny();
-  await storage.scim.noteUser(orgId, id, { externalId, givenName, familyName, ...state });
+  await storage.people.scim.noteUser(orgId, id, { externalId, givenName, familyName, ...state });
 }

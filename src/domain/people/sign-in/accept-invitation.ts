@@ -86,7 +86,7 @@ interface NewPerson {
 
 async function findInvitation(deps: Deps, secret: string): Promise<FoundInvitation> {
   requireOwnWays(deps);
-  const { invitations, accounts } = deps.storage;
+  const { invitations, accounts } = deps.storage.people;
   const open = isSignInSecret(secret) ? await invitations.findOpen(hashSecret(secret), deps.now()) : undefined;
   const [organization] = open === undefined ? [] : await accounts.findOrganizations([open.invitation.orgId]);
   if (open === undefined || organization === undefined) throw refused();
@@ -102,7 +102,7 @@ export async function mayStillInvite(
   { orgId, role, invitedByUserId: userId, invitedByKeyId: keyId, invitedByLevel: level }: Invitation,
   organization: Organization,
 ): Promise<boolean> {
-  const maker = await storage.apiKeys.findMaker({ userId, keyId, orgId, level }, now().getTime());
+  const maker = await storage.people.apiKeys.findMaker({ userId, keyId, orgId, level }, now().getTime());
   if (maker === undefined || !mayChange(maker) || !canAdminister(maker, organization)) return false;
   return scopesOfRole(role).every((scope) => maker.scopes.has(scope));
 }
@@ -114,9 +114,9 @@ async function findNeed(
 ): Promise<{ readonly need: InvitationNeed; readonly hash?: string }> {
   if (existingUser === undefined) return { need: 'NAME' };
   if ((await findCaller(deps, browser))?.userId === existingUser.id) return { need: 'NOTHING' };
-  const hash = await deps.storage.passwords.find(existingUser.id);
+  const hash = await deps.storage.people.passwords.find(existingUser.id);
   if (hash !== undefined) return { need: 'PASSWORD', hash };
-  const isUnused = await deps.storage.db.transaction((tx) => deps.storage.invitations.isUnused(tx, existingUser.id));
+  const isUnused = await deps.storage.db.transaction((tx) => deps.storage.people.invitations.isUnused(tx, existingUser.id));
   return { need: isUnused ? 'NAME' : 'SIGN_IN' };
 }
 
@@ -124,7 +124,7 @@ async function findNeed(
 async function findProvenWay(deps: Deps, need: InvitationNeed, { id }: User, browser: Browser): Promise<OwnWay | undefined> {
   if (need === 'PASSWORD') return { passwordOf: id };
   const session = need === 'NOTHING' ? await findCaller(deps, browser) : undefined;
-  return session === undefined ? undefined : deps.storage.ways.findOfSession(session.keyId);
+  return session === undefined ? undefined : deps.storage.people.ways.findOfSession(session.keyId);
 }
 
 async function readNewPerson(deps: Deps, { name = '', password }: Acceptance): Promise<NewPerson> {
@@ -144,7 +144,7 @@ async function join(
 ): Promise<void> {
   const { id, orgId, email, role, groupIds } = invitation;
   const { tenantId } = organization;
-  const { invitations, tenancy, accounts, groups, passwords, users, ways } = deps.storage;
+  const { invitations, tenancy, accounts, groups, passwords, users, ways } = deps.storage.people;
   const at = deps.now();
   const scopes = new Set(scopesOfRole(role));
   const caller: Caller = { keyId: id, userId, orgId, tenantId, level: 'ORGANIZATION', role, scopes };

@@ -30,7 +30,7 @@ export async function loadIdentityPages(
   page: PageRequest,
 ): Promise<readonly (Page<Identity> | null)[]> {
   const reach = caller.scopes.has('ADMIN:READ') ? adminReachIfAny(caller) : undefined;
-  const pages = await deps.storage.identities.pagesOf(userIds, { ownUserId: caller.userId, reach }, page);
+  const pages = await deps.storage.people.identities.pagesOf(userIds, { ownUserId: caller.userId, reach }, page);
   return userIds.map((id) => pages.get(id) ?? null);
 }
 
@@ -59,7 +59,7 @@ export async function admitPerson(
   for (const warning of person.warnings) deps.logger.warn(warning);
   const { issuer, subject } = person;
   const key = { provider: settings.name, issuer, subject };
-  const identity = await deps.storage.identities.find(key);
+  const identity = await deps.storage.people.identities.find(key);
   const place = identity === undefined ? await findPlace(deps, settings, person, key) : await knownPlace(deps, identity);
   const { invitation } = place;
   const knownIdentity = identity ?? newIdentity(deps, key, place);
@@ -80,7 +80,7 @@ export async function admitPerson(
   };
   const { userId, orgId } = place;
   if (changes.length === 0)
-    await deps.storage.identities.update(linkedIdentity.id, {
+    await deps.storage.people.identities.update(linkedIdentity.id, {
       lastUsedAt: deps.now(),
       email: person.email ?? linkedIdentity.email,
     });
@@ -98,12 +98,12 @@ export async function admitPerson(
 
 /** Ways in to an account that was made before its owner came. */
 async function findUnprovenWays(deps: Deps, { userId, isNewUser }: SignInPlace): Promise<readonly HeldWay[]> {
-  const { ways } = deps.storage;
+  const { ways } = deps.storage.people;
   return isNewUser || (await ways.isEmailVerified(userId)) ? [] : ways.heldBy(userId);
 }
 
 async function proveEmail(deps: Deps, { userId }: SignInPlace): Promise<void> {
-  const { ways } = deps.storage;
+  const { ways } = deps.storage.people;
   const at = deps.now();
   if (!(await ways.isEmailVerified(userId))) await ways.takeAway(userId, at);
   await ways.noteEmailVerified(userId, at);
@@ -127,7 +127,7 @@ interface SignInPlace {
 }
 
 async function knownPlace(deps: Deps, { userId, orgId }: Identity): Promise<SignInPlace> {
-  const { accounts, identities } = deps.storage;
+  const { accounts, identities } = deps.storage.people;
   const [[user], [organization], membership] = await Promise.all([
     accounts.findUsers([userId]),
     accounts.findOrganizations([orgId]),
@@ -165,7 +165,7 @@ async function findPlace(
   const domain = email.slice(email.lastIndexOf('@') + 1);
   const rule =
     settings.joinRules.find((joinRule) => joinRule.domain === domain) ?? settings.joinRules.find((known) => known.domain === '*');
-  const { accounts, identities, removals } = deps.storage;
+  const { accounts, identities, removals } = deps.storage.people;
   const orgId = rule?.orgId ?? settings.orgId ?? (await identities.soleOrganizationId());
   const [organization] = orgId === undefined ? [] : await accounts.findOrganizations([orgId]);
   if (organization === undefined) {
@@ -200,12 +200,12 @@ async function findPlace(
 
 /** The open invitation of a person: whoever has the address at the provider needs no link. */
 async function findInvitation(deps: Deps, organization: Organization, email: string): Promise<Invitation | undefined> {
-  const openInvitation = await deps.storage.invitations.findOpenOf(organization.id, email, deps.now());
+  const openInvitation = await deps.storage.people.invitations.findOpenOf(organization.id, email, deps.now());
   return openInvitation !== undefined && (await mayStillInvite(deps, openInvitation, organization)) ? openInvitation : undefined;
 }
 
 async function accept(deps: Deps, { userId, orgId, email }: SignInPlace, { id, groupIds }: Invitation): Promise<void> {
-  const { groups, invitations } = deps.storage;
+  const { groups, invitations } = deps.storage.people;
   // It may have been revoked, or used by its link, since it was found.
   if (!(await invitations.accept(id, userId, deps.now()))) throw removed();
   for (const groupId of await groups.withRoom(orgId, groupIds, membersMax))
@@ -224,7 +224,7 @@ async function findFormer(
   userId: string,
   key: IdentityKey,
 ): Promise<readonly string[]> {
-  const rivals = await deps.storage.identities.findRivals(userId, key);
+  const rivals = await deps.storage.people.identities.findRivals(userId, key);
   const rival = rivals.find(({ issuer }) => issuer === key.issuer);
   if (rival === undefined) return rivals.map(({ id }) => id);
   deps.logger.warn(
@@ -256,7 +256,7 @@ async function makePlan(
   const { role, orgId, userId, isNewUser } = place;
   // Nothing is known of the groups: everything stays.
   if (groups === undefined) return { role, isAdminByGroup, joins: [], leaves: [], groupIds, isRoleChanged: false };
-  const { identities } = deps.storage;
+  const { identities } = deps.storage.people;
   const isAdmin = settings.adminGroups.some((name) => groups.includes(name));
   const next = roleAfter(role, isAdmin, isAdminByGroup);
   const roles = {
@@ -273,7 +273,7 @@ async function makePlan(
   const named = await identities.groupsNamed(orgId, groups, groupsMax);
   const memberIn = isNewUser ? [] : await identities.memberIn([...named, ...groupIds], userId);
   const strange = named.filter((id) => !memberIn.includes(id));
-  const joins = await deps.storage.groups.withRoom(orgId, strange, membersMax);
+  const joins = await deps.storage.people.groups.withRoom(orgId, strange, membersMax);
   const leaves = groupIds.filter((id) => !named.includes(id) && memberIn.includes(id));
   const stays = groupIds.filter((id) => named.includes(id) && memberIn.includes(id));
   return { ...roles, joins, leaves, groupIds: [...stays, ...joins] };
@@ -298,11 +298,17 @@ function listChanges(plan: Plan, isFirst: boolean, lostWays: readonly HeldWay[])
 async function createUser(deps: Deps, { userId, tenantId, email }: SignInPlace, { name }: ProvidedPerson): Promise<void> {
   const displayName = name ?? email.slice(0, email.indexOf('@'));
   const createdAt = deps.now();
-  await deps.storage.tenancy.createUser({ id: userId, tenantId, email, name: displayName.slice(0, nameLengthMax), createdAt });
+  await deps.storage.people.tenancy.createUser({
+    id: userId,
+    tenantId,
+    email,
+    name: displayName.slice(0, nameLengthMax),
+    createdAt,
+  });
 }
 
 async function addMember(deps: Deps, { userId, orgId }: SignInPlace, role: MemberRole): Promise<void> {
-  await deps.storage.tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: deps.now() });
+  await deps.storage.people.tenancy.addMember({ id: deps.newId('membership'), orgId, userId, role, createdAt: deps.now() });
 }
 
 async function apply(
@@ -314,7 +320,7 @@ async function apply(
   isFirst: boolean,
   person: ProvidedPerson,
 ): Promise<void> {
-  const { groups, identities, memberships } = deps.storage;
+  const { groups, identities, memberships } = deps.storage.people;
   const isKeptAdmin =
     plan.isRoleChanged && membershipId !== undefined && (await memberships.setRole(membershipId, plan.role)) === 'last-admin';
   if (isKeptAdmin) {

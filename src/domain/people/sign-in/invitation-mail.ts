@@ -26,14 +26,14 @@ export function firstAttempt({ jobs }: Deps, owner: ShareOwner, invitationId: st
 export function registerInvitationMail(deps: Deps): void {
   deps.jobs.work(job, { concurrency: 4, timeoutMs }, async ({ invitationId, attempt }, _signal, { owner }) => {
     const { storage, mailer, logger, jobs } = deps;
-    const { invitations } = storage;
+    const { invitations } = storage.people;
     const invitation = await invitations.findOpenById(invitationId, deps.now());
     if (invitation?.delivery !== 'WAITING') return;
     if (mailer === undefined) {
       await invitations.noteDelivery(invitationId, 'FAILED', 'SMTP_URL is not set any more.');
       return;
     }
-    const [organization] = await storage.accounts.findOrganizations([invitation.orgId]);
+    const [organization] = await storage.people.accounts.findOrganizations([invitation.orgId]);
     const secret = makeSignInSecret();
     await invitations.setMailHash(invitationId, hashSecret(secret));
     try {

@@ -52,7 +52,7 @@ export async function invite(deps: Deps, caller: Caller, input: InviteInput): Pr
   if (surplus.length > 0) {
     throw new DomainError('FORBIDDEN', `Whoever accepts has scopes that this key lacks: ${surplus.join(', ')}`);
   }
-  const { accounts, invitations } = deps.storage;
+  const { accounts, invitations } = deps.storage.people;
   const [existingUser] = await accounts.findUsersByEmail(tenantId, [email]);
   if (existingUser !== undefined && (await accounts.findRole(orgId, existingUser.id)) !== undefined) {
     throw new DomainError('CONFLICT', 'A member of the organization has this e-mail', { param: 'email' });
@@ -84,20 +84,20 @@ export async function listInvitations(
   orgId: string | null | undefined,
   page: PageRequest,
 ): Promise<Page<Invitation>> {
-  return deps.storage.invitations.list(adminReach(caller), orgId ?? undefined, page);
+  return deps.storage.people.invitations.list(adminReach(caller), orgId ?? undefined, page);
 }
 
 /** The invitations among `ids` that the caller administers, in any order. */
 export async function getInvitations(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Invitation[]> {
   const reach = adminReachIfAny(caller);
-  return reach === undefined ? [] : deps.storage.invitations.findMany(ids, reach);
+  return reach === undefined ? [] : deps.storage.people.invitations.findMany(ids, reach);
 }
 
 /** Ends an open invitation at once. @throws DomainError FORBIDDEN; NOT_FOUND, also for one that is not open any more. */
 export async function revokeInvitation(deps: Deps, caller: Caller, id: string): Promise<Invitation> {
   const reach = adminReach(caller);
   return deps.audit.change(caller, async () => {
-    const revokedInvitation = await deps.storage.invitations.revoke(id, reach, deps.now());
+    const revokedInvitation = await deps.storage.people.invitations.revoke(id, reach, deps.now());
     if (revokedInvitation === undefined) throw missing('open invitation', 'invitationId');
     return revokedInvitation;
   });
@@ -107,7 +107,7 @@ async function checkGroups(deps: Deps, caller: Caller, orgId: string, ids: reado
   if (ids.length === 0) return;
   faults.requireCount('groupIds', ids, groupsMax);
   if (ids.length > groupsMax) return;
-  const foundGroups = await deps.storage.groups.findMany(ids, visibleGroups(caller));
+  const foundGroups = await deps.storage.people.groups.findMany(ids, visibleGroups(caller));
   const ofOrganization = new Set(foundGroups.filter((group) => group.orgId === orgId).map(({ id }) => id));
   const unknown = ids.filter((id) => !ofOrganization.has(id));
   if (unknown.length > 0)

@@ -90,8 +90,8 @@ export async function completeOidc(
 /** Where a person whose session a provider began signs out there too; undefined for other sessions, and when the provider does not answer. */
 export async function providerLogoutUrl(deps: Deps, sessionSecret: string | undefined): Promise<string | undefined> {
   const caller = await findCaller(deps, { sessionSecret });
-  const identityId = caller === undefined ? undefined : await deps.storage.sessions.findIdentityId(caller.keyId);
-  const identity = identityId === undefined ? undefined : await deps.storage.identities.findById(identityId);
+  const identityId = caller === undefined ? undefined : await deps.storage.people.sessions.findIdentityId(caller.keyId);
+  const identity = identityId === undefined ? undefined : await deps.storage.people.identities.findById(identityId);
   const provider = deps.oidc.list.find(({ settings }) => settings.name === identity?.provider);
   return provider?.logoutUrl(`${deps.publicUrl()}/sign-in`).catch((error: unknown) => {
     if (!(error instanceof ProviderError)) throw error;
@@ -109,17 +109,17 @@ export async function providerLogoutUrl(deps: Deps, sessionSecret: string | unde
 export async function backchannelLogout(deps: Deps, name: string, token: string, origin: CallOrigin): Promise<void> {
   const provider = findProvider(deps, name);
   const { id, issuer, subject, sessionId, expiresAt } = await asking(deps, provider.readLogoutToken(token));
-  const ids = await deps.storage.sessions.findProvided(
+  const ids = await deps.storage.people.sessions.findProvided(
     await endedBy(deps, provider, { issuer, subject, sessionId }),
     sessionsMax,
   );
   await useOnce(deps, `logout ${provider.settings.name} ${id}`, expiresAt, 'The token was used before.');
   for (const sessionOfPerson of ids) {
-    const caller = await deps.storage.apiKeys.findCallerById(sessionOfPerson, deps.now().getTime());
+    const caller = await deps.storage.people.apiKeys.findCallerById(sessionOfPerson, deps.now().getTime());
     if (caller === undefined) continue;
     await performOperation({ deps, caller, ...origin }, 'Page.signOut', [], (auditedCaller) =>
       deps.audit.change(auditedCaller, async () => {
-        await deps.storage.sessions.end(sessionOfPerson, 'SIGNED_OUT', deps.now());
+        await deps.storage.people.sessions.end(sessionOfPerson, 'SIGNED_OUT', deps.now());
         return { id: sessionOfPerson, orgId: caller.orgId };
       }),
     );
@@ -136,7 +136,11 @@ async function endedBy(
   }: { readonly issuer: string; readonly subject: string | undefined; readonly sessionId: string | undefined },
 ): Promise<{ readonly hash: string } | { readonly identityIds: readonly string[] }> {
   if (sessionId !== undefined) return { hash: sessionHash(provider, issuer, sessionId) };
-  const identity = await deps.storage.identities.find({ provider: provider.settings.name, issuer, subject: subject ?? '' });
+  const identity = await deps.storage.people.identities.find({
+    provider: provider.settings.name,
+    issuer,
+    subject: subject ?? '',
+  });
   return { identityIds: identity === undefined ? [] : [identity.id] };
 }
 

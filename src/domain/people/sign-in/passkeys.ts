@@ -51,7 +51,7 @@ export function toRelyingParty({ publicUrl }: Pick<Deps, 'publicUrl'>): RelyingP
 export async function beginPasskey(deps: Deps, caller: Caller): Promise<string> {
   const party = requireParty(deps);
   await requireFreshSession(deps, caller, 'A passkey');
-  const { passkeys, accounts } = deps.storage;
+  const { passkeys, accounts } = deps.storage.people;
   const knownCredentialIds = await passkeys.credentialIdsOf(caller.userId);
   if (knownCredentialIds.length >= ofUserMax)
     throw new DomainError('CONFLICT', `A person has at most ${ofUserMax} passkeys; delete one first`);
@@ -91,7 +91,7 @@ export async function addPasskey(
   const party = requireParty(deps);
   await requireFreshSession(deps, caller, 'A passkey');
   const name = readName(input.name);
-  const { passkeys } = deps.storage;
+  const { passkeys } = deps.storage.people;
   if ((await passkeys.count(caller.userId)) >= ofUserMax) {
     throw new DomainError('CONFLICT', `A person has at most ${ofUserMax} passkeys; delete one first`);
   }
@@ -130,19 +130,19 @@ const transportCharsMax = 20;
 
 /** The caller's own passkeys, newest first. */
 export function listPasskeys(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Passkey>> {
-  return deps.storage.passkeys.list(caller.userId, page);
+  return deps.storage.people.passkeys.list(caller.userId, page);
 }
 
 /** The caller's own passkeys among `ids`, in any order. */
 export function getPasskeys(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Passkey[]> {
-  return deps.storage.passkeys.findMany(ids, caller.userId);
+  return deps.storage.people.passkeys.findMany(ids, caller.userId);
 }
 
 /** @throws DomainError NOT_FOUND for one that is not the caller's own; INVALID_VALUE. */
 export async function renamePasskey(deps: Deps, caller: Caller, id: string, nameText: string): Promise<Passkey> {
   const name = readName(nameText);
   return deps.audit.change(caller, async () => {
-    const renamedPasskey = await deps.storage.passkeys.rename(id, caller.userId, name);
+    const renamedPasskey = await deps.storage.people.passkeys.rename(id, caller.userId, name);
     if (renamedPasskey === undefined) throw missing('passkey', 'id');
     return renamedPasskey;
   });
@@ -151,7 +151,7 @@ export async function renamePasskey(deps: Deps, caller: Caller, id: string, name
 /** The device signs nobody in any more. Sessions go on. @throws DomainError NOT_FOUND for one that is not the caller's own. */
 export async function deletePasskey(deps: Deps, caller: Caller, id: string): Promise<Passkey> {
   return deps.audit.change(caller, async () => {
-    const deletedPasskey = await deps.storage.passkeys.delete(id, caller.userId);
+    const deletedPasskey = await deps.storage.people.passkeys.delete(id, caller.userId);
     if (deletedPasskey === undefined) throw missing('passkey', 'id');
     return deletedPasskey;
   });
@@ -166,7 +166,7 @@ export async function beginPasskeySignIn(deps: Deps, network: string | undefined
   const party = requireParty(deps);
   await countPasskeyQuestion(deps, network);
   const challenge = makeSignInSecret();
-  await deps.storage.passkeys.addChallenge(newChallenge(deps, challenge, null));
+  await deps.storage.people.passkeys.addChallenge(newChallenge(deps, challenge, null));
   const { generateAuthenticationOptions } = await loadWebauthn();
   return generateAuthenticationOptions({
     rpID: party.id,
@@ -179,7 +179,7 @@ export async function beginPasskeySignIn(deps: Deps, network: string | undefined
 /** @throws DomainError INVALID_VALUE for an answer that is not accepted: the same for all reasons. */
 export async function signInByPasskey(deps: Deps, passkeyResponse: unknown, browser: Browser): Promise<SignedIn> {
   const party = requireParty(deps);
-  const { passkeys, ways } = deps.storage;
+  const { passkeys, ways } = deps.storage.people;
   const response = readCredential<AuthenticationResponseJSON>(JSON.stringify(passkeyResponse ?? null), refusedPasskey);
   const passkey = await passkeys.findByCredential(response.id);
   if (passkey === undefined || readHandle(response) !== passkey.userId) throw refusedPasskey();

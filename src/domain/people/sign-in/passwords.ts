@@ -28,7 +28,7 @@ export interface SetPasswordInput {
 
 /** Whether the caller's user can sign in by a password. */
 export async function hasPassword(deps: Deps, caller: Caller): Promise<boolean> {
-  return (await deps.storage.passwords.find(caller.userId)) !== undefined;
+  return (await deps.storage.people.passwords.find(caller.userId)) !== undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function setPassword(deps: Deps, caller: Caller, input: SetPassword
   const faults = new Faults();
   readPassword('new', input.new, faults);
   faults.throwIfAny();
-  const { passwords, sessions } = deps.storage;
+  const { passwords, sessions } = deps.storage.people;
   const storedHash = await passwords.find(caller.userId);
   const isNeeded = storedHash !== undefined && !(await isFreshFromLink(deps, caller));
   const isGiven = storedHash !== undefined && (isNeeded || typeof input.current === 'string');
@@ -87,7 +87,7 @@ export async function findByPassword(
   const email = credentials.email.trim().toLowerCase().slice(0, emailMax);
   const password = credentials.password.slice(0, passwordLength.most);
   const attempts = await countSignIn(deps, email, credentials.network);
-  const users = await deps.storage.passwords.findByEmail(email, usersMax);
+  const users = await deps.storage.people.passwords.findByEmail(email, usersMax);
   const candidates = users.length === 0 ? [undefined] : users;
   const knownPasswords: KnownPassword[] = [];
   for (const user of candidates)
@@ -155,7 +155,11 @@ function makeSubject(kind: string, value: string): string {
 
 /** @throws DomainError RATE_LIMIT_EXCEEDED */
 async function countAttempts(
-  { storage: { attempts } }: Deps,
+  {
+    storage: {
+      people: { attempts },
+    },
+  }: Deps,
   subjects: readonly (readonly [subject: string, most: number])[],
   message = 'Too many wrong passwords; wait some minutes, or ask an administrator for a sign-in link',
 ): Promise<{ succeed(): Promise<void> }> {

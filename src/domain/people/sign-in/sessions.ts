@@ -11,22 +11,22 @@ import type { Deps } from '../../deps.ts';
  */
 export function authenticateSession(deps: Deps, secret: string): Caller | undefined | Promise<Caller | undefined> {
   if (!isSignInSecret(secret)) return undefined;
-  return deps.storage.sessions.findCaller(hashSecret(secret), deps.now().getTime());
+  return deps.storage.people.sessions.findCaller(hashSecret(secret), deps.now().getTime());
 }
 
 /** Whether the session is cached, without a statement. */
 export function isFamiliarSession(deps: Deps, secret: string): boolean {
-  return deps.storage.sessions.isFamiliar(hashSecret(secret));
+  return deps.storage.people.sessions.isFamiliar(hashSecret(secret));
 }
 
 /** The caller's own sessions in all organizations, newest first; without those that have ended. */
 export function listSessions(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Session>> {
-  return deps.storage.sessions.list(caller.userId, deps.now(), page);
+  return deps.storage.people.sessions.list(caller.userId, deps.now(), page);
 }
 
 /** The caller's own sessions among `ids`, in any order, also those that have ended. */
 export async function getSessions(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly Session[]> {
-  return (await deps.storage.sessions.findMany(ids)).filter(({ userId }) => userId === caller.userId);
+  return (await deps.storage.people.sessions.findMany(ids)).filter(({ userId }) => userId === caller.userId);
 }
 
 /**
@@ -39,7 +39,7 @@ export async function endSession(deps: Deps, caller: Caller, id: string): Promis
   if (session === undefined) throw missingSession();
   const endedAt = deps.now();
   return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.sessions.end(id, 'REVOKED', endedAt))) throw missingSession();
+    if (!(await deps.storage.people.sessions.end(id, 'REVOKED', endedAt))) throw missingSession();
     return { ...session, endedAt };
   });
 }
@@ -48,7 +48,7 @@ export async function endSession(deps: Deps, caller: Caller, id: string): Promis
 export async function endOtherSessions(deps: Deps, caller: Caller): Promise<number> {
   const endedSessions = await deps.audit.change(caller, async () => {
     const keptId = isSession(caller) ? caller.keyId : undefined;
-    const count = await deps.storage.sessions.endOthers(caller.userId, keptId, 'REVOKED', deps.now());
+    const count = await deps.storage.people.sessions.endOthers(caller.userId, keptId, 'REVOKED', deps.now());
     return { id: caller.userId, orgId: caller.orgId, count };
   });
   return endedSessions.count;

@@ -42,10 +42,10 @@ const sweepEveryMs = 3_600_000;
 
 /** @throws DomainError INVALID_VALUE for a link that is unknown, used or expired: the answer is the same. */
 export async function signInByLink(deps: Deps, secret: string, browser: Browser): Promise<SignedIn> {
-  const link = isSignInSecret(secret) ? await deps.storage.signInLinks.find(hashSecret(secret), deps.now()) : undefined;
+  const link = isSignInSecret(secret) ? await deps.storage.people.signInLinks.find(hashSecret(secret), deps.now()) : undefined;
   if (link === undefined || !(await isStillGiven(deps, link))) throw refusedLink();
   return beginSession(deps, { userId: link.userId, orgId: link.orgId, wayLevel: link.level }, 'LINK', browser, async () => {
-    if (!(await deps.storage.signInLinks.use(link.id, deps.now()))) throw refusedLink();
+    if (!(await deps.storage.people.signInLinks.use(link.id, deps.now()))) throw refusedLink();
   });
 }
 
@@ -62,7 +62,7 @@ export async function signInByPassword(
     // Somebody may have made an account of another tenant with the same password, which opens nothing now.
     if (orgId === undefined) continue;
     return beginSession(deps, { userId, orgId, wayLevel }, 'PASSWORD', browser, () =>
-      deps.storage.ways.confirm({ passwordOf: userId }, orgId),
+      deps.storage.people.ways.confirm({ passwordOf: userId }, orgId),
     );
   }
   throw refusedPassword();
@@ -78,7 +78,7 @@ export async function findPlace(
   browser: Browser,
 ): Promise<string | undefined> {
   const former = await findCaller(deps, browser);
-  return former?.userId === userId ? former.orgId : deps.storage.ways.findPlace(userId, orgIds);
+  return former?.userId === userId ? former.orgId : deps.storage.people.ways.findPlace(userId, orgIds);
 }
 
 /** Ends the session of the browser. Its open streams end within five seconds; runs that the person began go on. */
@@ -87,7 +87,7 @@ export async function signOut(deps: Deps, browser: Browser): Promise<void> {
   if (caller === undefined) return;
   await performOperation({ deps, caller, ...toOrigin(browser) }, 'Page.signOut', [], (auditedCaller) =>
     deps.audit.change(auditedCaller, async () => {
-      await deps.storage.sessions.end(caller.keyId, 'SIGNED_OUT', deps.now());
+      await deps.storage.people.sessions.end(caller.keyId, 'SIGNED_OUT', deps.now());
       return { id: caller.keyId, orgId: caller.orgId };
     }),
   );
@@ -123,7 +123,7 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
   const faults = new Faults();
   const email = typeof input.email === 'string' ? readEmail(input.email, faults) : undefined;
   faults.throwIfAny();
-  const { accounts, signInLinks } = deps.storage;
+  const { accounts, signInLinks } = deps.storage.people;
   const [namedUser] = email === undefined ? [] : await accounts.findUsersByEmail(organization.tenantId, [email]);
   const userId = email === undefined ? caller.userId : namedUser?.id;
   const role = userId === undefined ? undefined : await accounts.findRole(organization.id, userId);
@@ -131,7 +131,7 @@ export async function createSignInLink(deps: Deps, caller: Caller, input: SignIn
   if (userId === caller.userId && isSession(caller)) {
     throw new DomainError('FORBIDDEN', 'A session makes no link for its own user: sign in again, or use a key');
   }
-  const isOperator = await deps.storage.operators.isOperator(userId);
+  const isOperator = await deps.storage.people.operators.isOperator(userId);
   const obstacle = await findObstacle(deps, caller, { userId, orgId: organization.id, role, isOperator });
   if (obstacle !== undefined) throw obstacle;
   const maker = { level: caller.level, createdByUserId: caller.userId, createdByKeyId: caller.keyId };
@@ -164,7 +164,7 @@ async function findObstacle(
   if (surplus.length > 0) {
     return new DomainError('FORBIDDEN', `Whoever signs in has scopes that this key lacks: ${surplus.join(', ')}`);
   }
-  if (caller.level === 'ORGANIZATION' && (await storage.users.isMemberElsewhere(userId, orgId))) {
+  if (caller.level === 'ORGANIZATION' && (await storage.people.users.isMemberElsewhere(userId, orgId))) {
     return new DomainError('FORBIDDEN', 'The user is a member of other organizations too: this needs a key of level TENANT');
   }
   return undefined;
@@ -176,7 +176,7 @@ async function isStillGiven(
   { userId, orgId, level, createdByUserId, createdByKeyId }: LinkedPerson,
 ): Promise<boolean> {
   if (createdByUserId === null) return true;
-  const { accounts, apiKeys, operators, organizations } = deps.storage;
+  const { accounts, apiKeys, operators, organizations } = deps.storage.people;
   const creator = { userId: createdByUserId, keyId: createdByKeyId, orgId, level };
   const maker = await apiKeys.findMaker(creator, deps.now().getTime());
   const reach = maker === undefined ? undefined : adminReachIfAny(maker);
@@ -192,11 +192,11 @@ async function isStillGiven(
 export function registerSignInSweep({ jobs, storage, now }: Deps): void {
   jobs.lead('sign-in.sweep', sweepEveryMs, async () => {
     const before = new Date(now().getTime() - keptDays * dayMs);
-    await storage.sessions.sweep(before);
-    await storage.signInLinks.sweep(before);
-    await storage.invitations.sweep(before);
-    await storage.passkeys.sweep(now());
-    await storage.attempts.sweep();
+    await storage.people.sessions.sweep(before);
+    await storage.people.signInLinks.sweep(before);
+    await storage.people.invitations.sweep(before);
+    await storage.people.passkeys.sweep(now());
+    await storage.people.attempts.sweep();
   });
 }
 
@@ -222,9 +222,9 @@ export async function beginSession(
   confirm?: () => Promise<void>,
 ): Promise<SignedIn> {
   const [role, isOperator, [organization], former] = await Promise.all([
-    deps.storage.accounts.findRole(orgId, userId),
-    wayLevel === 'INSTANCE' && deps.storage.operators.isOperator(userId),
-    deps.storage.accounts.findOrganizations([orgId]),
+    deps.storage.people.accounts.findRole(orgId, userId),
+    wayLevel === 'INSTANCE' && deps.storage.people.operators.isOperator(userId),
+    deps.storage.people.accounts.findOrganizations([orgId]),
     findCaller(deps, browser),
   ]);
   if (role === undefined || organization === undefined) throw method === 'PASSWORD' ? refusedPassword() : refusedLink();
@@ -248,8 +248,8 @@ export async function beginSession(
     (auditedCaller) =>
       deps.audit.change(auditedCaller, async () => {
         await confirm?.();
-        if (former !== undefined) await deps.storage.sessions.end(former.keyId, 'REPLACED', createdAt);
-        return deps.storage.sessions.create(session);
+        if (former !== undefined) await deps.storage.people.sessions.end(former.keyId, 'REPLACED', createdAt);
+        return deps.storage.people.sessions.create(session);
       }),
   );
   return { secret };

@@ -22,7 +22,7 @@ export async function actForUser(deps: Deps, value: string, key: Caller | undefi
   if (key !== undefined && key.role !== 'ADMIN') throw refused('Only keys of administrators act for other people');
   const place = { ...person, throughKeyId: key?.keyId ?? null };
   const nowMs = deps.now().getTime();
-  const { sessions } = deps.storage;
+  const { sessions } = deps.storage.people;
   const hash = await sessions.findTrustedHash(place, deps.now());
   const knownCaller = hash === undefined ? undefined : await sessions.findCaller(hash, nowMs);
   if (knownCaller !== undefined) return knownCaller;
@@ -36,8 +36,8 @@ export async function actForUser(deps: Deps, value: string, key: Caller | undefi
 export async function warnOfTrustedHeader({ storage, settings, logger }: Deps): Promise<void> {
   const { TRUSTED_USER_HEADER: header, TRUSTED_USER_ORGANIZATION: orgId } = settings;
   if (header === undefined) return;
-  if (orgId === undefined && (await storage.tenancy.hasSeveral())) logger.warn(severalTenants);
-  if (orgId !== undefined && (await storage.accounts.findOrganizations([orgId])).length === 0)
+  if (orgId === undefined && (await storage.people.tenancy.hasSeveral())) logger.warn(severalTenants);
+  if (orgId !== undefined && (await storage.people.accounts.findOrganizations([orgId])).length === 0)
     logger.warn(`TRUSTED_USER_ORGANIZATION names no organization that is there: ${orgId}`);
 }
 
@@ -50,7 +50,7 @@ interface Person {
 }
 
 async function findMember({ storage }: Deps, email: string, { orgId }: Caller): Promise<Person> {
-  const [user] = await storage.accounts.findMembers(orgId, { ids: [], emails: [email] });
+  const [user] = await storage.people.accounts.findMembers(orgId, { ids: [], emails: [email] });
   if (user === undefined) throw refused(`${email} is no member of the organization of this key: add the person there`);
   return { userId: user.id, orgId };
 }
@@ -59,16 +59,16 @@ async function findMember({ storage }: Deps, email: string, { orgId }: Caller): 
 async function findPerson({ storage, settings, logger }: Deps, email: string): Promise<Person> {
   const { TRUSTED_USER_ORGANIZATION: orgId } = settings;
   if (orgId !== undefined) {
-    const [user] = await storage.accounts.findMembers(orgId, { ids: [], emails: [email] });
+    const [user] = await storage.people.accounts.findMembers(orgId, { ids: [], emails: [email] });
     if (user === undefined)
       throw refused(`${email} is no member of the organization of this proxy: an administrator must add the person`);
     return { userId: user.id, orgId };
   }
-  if (await storage.tenancy.hasSeveral()) {
+  if (await storage.people.tenancy.hasSeveral()) {
     logger.warn(severalTenants);
     throw refused('An administrator must set TRUSTED_USER_ORGANIZATION before the header of the proxy counts here');
   }
-  const [first, second] = await storage.identities.membershipsOfEmail(email, 2);
+  const [first, second] = await storage.people.identities.membershipsOfEmail(email, 2);
   if (first === undefined) throw refused(`${email} is no member of an organization: an administrator must add the person`);
   if (second !== undefined) throw refused(`${email} is a member of several organizations: sign in at /sign-in, or use a key`);
   return first;

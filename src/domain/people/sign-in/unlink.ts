@@ -12,7 +12,7 @@ import { missing, requireNoOperator } from '../administration.ts';
  * @throws DomainError FORBIDDEN for a caller who administers nothing, and for an operator's below INSTANCE; NOT_FOUND for one that signs in out of reach.
  */
 export async function unlinkIdentity(deps: Deps, caller: Caller, id: string): Promise<User> {
-  const { identities, memberships, groups, accounts } = deps.storage;
+  const { identities, memberships, groups, accounts } = deps.storage.people;
   const identity = await identities.findIn(id, adminReach(caller));
   if (identity === undefined) throw missing('identity', 'id');
   const { userId, orgId, isAdminByGroup } = identity;

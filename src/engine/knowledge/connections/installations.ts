@@ -55,7 +55,7 @@ export function createInstallationTokens(options: {
 
   return {
     async open(installationId, { orgId, ownerUserId }) {
-      const connection = await storage.connections.findInstallation(installationId, { orgId, ownerUserId });
+      const connection = await storage.knowledge.connections.findInstallation(installationId, { orgId, ownerUserId });
       if (connection === undefined)
         throw new SourceError('AUTH', 'The connection of this source was deleted: connect the repository host again.');
       return {

@@ -5,7 +5,7 @@ import type { Storage } from '../../../storage/storage.ts';
 
 /** The secrets of a connection; undefined when it was deleted. Never given to an API. */
 export async function openSecrets(
-  { connections, vault }: Pick<Storage, 'connections' | 'vault'>,
+  { vault, knowledge: { connections } }: Pick<Storage, 'knowledge' | 'vault'>,
   connection: Pick<Connection, 'id' | 'orgId'>,
 ): Promise<ConnectionSecrets | undefined> {
   const sealedText = await connections.findSealed(connection.id);

@@ -42,7 +42,7 @@ export function createConnectionTokens(options: ConnectionTokensOptions): Connec
   const { storage } = options;
   return {
     async open(connectionId, { orgId, ownerUserId }) {
-      const connection = await storage.connections.find(connectionId, { orgId, ownerUserId });
+      const connection = await storage.knowledge.connections.find(connectionId, { orgId, ownerUserId });
       if (connection === undefined)
         throw new SourceError('AUTH', 'The connection of this source was deleted: connect the account again.');
       return new Renewed(options, connection);
@@ -110,12 +110,16 @@ class Renewed implements OpenConnection {
       const grant = await requestTokens(vendors, service, { refreshToken: secrets.refreshToken }, now(), signal);
       const sealedText = await sealSecrets(storage, this.connection, { ...secrets, ...grant.secrets });
       // Stored before it is used: the old refresh token may be dead already. A process that was stopped for longer than its lease stores nothing.
-      const renewedConnection = await storage.connections.storeRenewal(lease, { sealed: sealedText, expiresAt: grant.expiresAt });
+      const renewedConnection = await storage.knowledge.connections.storeRenewal(lease, {
+        sealed: sealedText,
+        expiresAt: grant.expiresAt,
+      });
       if (renewedConnection === undefined) return await this.#read();
       this.connection = renewedConnection;
       this.#accessToken = grant.secrets.accessToken;
     } catch (error) {
-      if (error instanceof SourceError && error.code === 'AUTH') await storage.connections.requireReauthorization(lease);
+      if (error instanceof SourceError && error.code === 'AUTH')
+        await storage.knowledge.connections.requireReauthorization(lease);
       throw error;
     }
   }
@@ -123,7 +127,7 @@ class Renewed implements OpenConnection {
   async #read(): Promise<void> {
     const { storage } = this.#options;
     const { id, orgId, ownerUserId } = this.connection;
-    const currentConnection = await storage.connections.find(id, { orgId, ownerUserId });
+    const currentConnection = await storage.knowledge.connections.find(id, { orgId, ownerUserId });
     const secrets = currentConnection === undefined ? undefined : await openSecrets(storage, currentConnection);
     if (currentConnection === undefined || secrets?.accessToken === undefined) {
       throw new SourceError('AUTH', 'The connection of this source was deleted: connect the account again.');

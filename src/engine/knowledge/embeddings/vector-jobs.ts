@@ -11,7 +11,7 @@ const tokensMax = 16_000;
 export interface VectorJobsContext {
   /** Undefined while EMBEDDING_MODEL is not set. */
   readonly embeddings: Embeddings | undefined;
-  readonly storage: Pick<Storage, 'usageLimits'>;
+  readonly storage: Pick<Storage, 'operations'>;
   readonly settings: Pick<Settings, 'EMBEDDING_BATCH_TEXTS_MAX'>;
   readonly jobs: Jobs;
 }
@@ -44,7 +44,7 @@ export function registerVectorJobs(context: VectorJobsContext): void {
   };
   jobs.lead('knowledge.vectors', reconcileEveryMs, () => queuePending());
   // A limit may have been raised.
-  storage.usageLimits.onChange((orgId) => {
+  storage.operations.usageLimits.onChange((orgId) => {
     queuePending(orgId).catch(() => undefined);
   });
 }

@@ -71,13 +71,13 @@ const parsedPercent = 25;
 export async function indexItem(context: IndexContext, itemId: string, signal: AbortSignal): Promise<IndexOutcome | undefined> {
   const { storage, settings, owner } = context;
   for (;;) {
-    const lease = await storage.indexing.take(itemId, owner, settings.INDEX_LEASE_MS);
+    const lease = await storage.knowledge.indexing.take(itemId, owner, settings.INDEX_LEASE_MS);
     if (lease === undefined) return undefined;
     const { dataSourceId } = lease;
     if (!('fence' in lease)) {
       if (lease.isBusy) return { kind: 'held', dataSourceId };
       // A process that was killed after it ended the lease, or a cancellation, left passages of a dead generation.
-      await storage.indexing.clean(itemId);
+      await storage.knowledge.indexing.clean(itemId);
       return { kind: 'done', dataSourceId };
     }
     const kind = await indexLeased(context, lease, signal);
@@ -89,7 +89,7 @@ async function indexLeased(context: IndexContext, lease: IndexLease, signal: Abo
   const { storage, settings } = context;
   const hold = holdLease(storage.leases, 'item', lease, settings.INDEX_LEASE_MS);
   const cleanEnded = async ({ isRunWanted, needsCleaning }: ItemLeft) => {
-    if (needsCleaning) await storage.indexing.clean(lease.id);
+    if (needsCleaning) await storage.knowledge.indexing.clean(lease.id);
     return isRunWanted ? 'again' : 'done';
   };
   const notLost = async (error: unknown) => {
@@ -99,7 +99,7 @@ async function indexLeased(context: IndexContext, lease: IndexLease, signal: Abo
   };
   try {
     if (lease.isTakenOver && lease.attempt > indexStartsMax)
-      return await cleanEnded(await storage.indexing.fail(lease, interrupted(lease)));
+      return await cleanEnded(await storage.knowledge.indexing.fail(lease, interrupted(lease)));
     return await cleanEnded(await runLeased(context, lease, AbortSignal.any([signal, hold.lost])));
   } catch (error) {
     if (isLost(error, hold)) return await notLost(error);
@@ -114,7 +114,7 @@ async function indexLeased(context: IndexContext, lease: IndexLease, signal: Abo
 
 async function runLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<ItemLeft> {
   const { storage, settings, extractor } = context;
-  const { indexing } = storage;
+  const { indexing } = storage.knowledge;
   const folder = await mkdtemp(join(tmpdir(), 'parley-item-'));
   try {
     const path = join(folder, 'content');
@@ -207,11 +207,11 @@ async function buildGeneration(
   const flush = async (chunk: NewChunk) => {
     signal.throwIfAborted();
     const percentage = parsedPercent + Math.floor(((100 - parsedPercent) * chunk.charEnd) / document.text.length);
-    await storage.indexing.addChunks(lease, config, batch, Math.min(99, percentage));
+    await storage.knowledge.indexing.addChunks(lease, config, batch, Math.min(99, percentage));
     // Passages that did not change keep their vectors: the earlier generation is still there.
     if (lease.liveGeneration !== null) {
       const generation = { dataSourceId: lease.dataSourceId, itemId: lease.id, generation: lease.fence };
-      await storage.embeddings?.reuse(generation, batch.map(builtText));
+      await storage.knowledge.embeddings?.reuse(generation, batch.map(builtText));
     }
     batch = [];
   };
@@ -237,11 +237,11 @@ async function settleFailure(
   const { storage, settings, logger, jobs } = context;
   const { id: itemId, attempt } = lease;
   if (signal.aborted) {
-    await storage.indexing.release(lease, false);
+    await storage.knowledge.indexing.release(lease, false);
     throw signal.reason;
   }
   const retryAfter = async (afterMs: number) => {
-    await storage.indexing.release(lease, true, itemJobs(jobs, 'knowledge.index-item', afterMs));
+    await storage.knowledge.indexing.release(lease, true, itemJobs(jobs, 'knowledge.index-item', afterMs));
     return 'waits' as const;
   };
   const failure = toFailure(error);
@@ -255,7 +255,7 @@ async function settleFailure(
     const waitMs = (isOfSource ? settings.CONNECTOR_BACKOFF_MS : 1_000) * 2 ** attempt;
     return retryAfter(Math.min(retryMaxMs, (isOfSource ? error.retryAfterMs : undefined) ?? waitMs));
   }
-  return storage.indexing.fail(lease, failure);
+  return storage.knowledge.indexing.fail(lease, failure);
 }
 
 function interrupted({ attempt }: IndexLease): IndexFailure {

@@ -21,7 +21,7 @@ const settleEveryMs = 2_000;
  */
 export function registerIndexJobs(context: IndexJobsContext): void {
   const { jobs, settings, storage, newId } = context;
-  const { indexing, syncing } = storage;
+  const { indexing, syncing } = storage.knowledge;
   const leaseMs = settings.INDEX_LEASE_MS;
   const endRun = (dataSourceId: string) => syncing.closeEnded(dataSourceId, sourceJobs(jobs, 'REFRESH'));
 
@@ -59,8 +59,8 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   });
   registerVectorJobs(context);
 
-  jobs.every('knowledge.settle', settleEveryMs, () => storage.chunks.settleIndex(true));
-  jobs.lead('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
+  jobs.every('knowledge.settle', settleEveryMs, () => storage.knowledge.chunks.settleIndex(true));
+  jobs.lead('knowledge.vacuum', hourMs, () => storage.knowledge.chunks.vacuum());
   jobs.lead('knowledge.due', dueEveryMs, async () => {
     const due: readonly OwnedId[] = [...(await indexing.findDue()), ...(await syncing.findDue())];
     await sourceJobs(jobs, 'SCHEDULE')(undefined, due);

@@ -17,7 +17,7 @@ export type SearchIndexSettings = Pick<
 
 export interface PassageCopyOptions {
   readonly settings: SearchIndexSettings;
-  readonly storage: Pick<Storage, 'searchIndex' | 'leases'>;
+  readonly storage: Pick<Storage, 'knowledge' | 'leases'>;
   readonly logger: Logger;
   /** Whether searches go by vectors too. */
   readonly hasVectors: boolean;
@@ -44,7 +44,7 @@ export class SearchedCopy {
   constructor(url: string, options: PassageCopyOptions) {
     const { settings, storage, logger, hasVectors, database, newId } = options;
     const version = toVersion(hasVectors);
-    const copyDeps = { openSearch: createOpenSearch(url), store: storage.searchIndex, version, logger };
+    const copyDeps = { openSearch: createOpenSearch(url), store: storage.knowledge.searchIndex, version, logger };
     this.#options = options;
     this.openSearch = copyDeps.openSearch;
     this.index = new CopiedIndex({ ...copyDeps, database, timeoutMs: settings.SEARCH_INDEX_TIMEOUT_MS });
@@ -64,7 +64,7 @@ export class SearchedCopy {
    */
   async prepare(): Promise<void> {
     const { storage, logger, hasVectors } = this.#options;
-    await storage.searchIndex.states.enable();
+    await storage.knowledge.searchIndex.states.enable();
     let problem: string | undefined;
     try {
       problem = await this.openSearch.problem(hasVectors);
@@ -86,7 +86,7 @@ export class SearchedCopy {
     wait: (ms: number) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { states } = this.#options.storage.searchIndex;
+    const { states } = this.#options.storage.knowledge.searchIndex;
     const before = await states.read();
     for (;;) {
       signal.throwIfAborted();
@@ -126,7 +126,10 @@ export class SearchedCopy {
 
   /** @returns false, with nothing done, while another process has the lease. */
   async #holding(signal: AbortSignal, work: (lease: Lease, ending: AbortSignal) => Promise<void>): Promise<boolean> {
-    const { leases, searchIndex } = this.#options.storage;
+    const {
+      leases,
+      knowledge: { searchIndex },
+    } = this.#options.storage;
     const lease = await searchIndex.states.take(this.#owner, leaseMs);
     if (lease === undefined) return false;
     const hold = holdLease(leases, 'searchIndex', lease, leaseMs);
@@ -144,6 +147,6 @@ export class SearchedCopy {
 
 /** Without SEARCH_INDEX_URL no copy is kept: one that is there misses what changes from now on, and is built anew once it is wanted again. */
 export async function forgetCopy({ storage, logger }: Pick<PassageCopyOptions, 'storage' | 'logger'>): Promise<void> {
-  if (await storage.searchIndex.states.disable())
+  if (await storage.knowledge.searchIndex.states.disable())
     logger.warn('SEARCH_INDEX_URL is not set any more: the search index is given up');
 }

@@ -55,7 +55,7 @@ export async function syncSource(
 ): Promise<SyncOutcome> {
   const outcome = await listSource(context, dataSourceId, trigger, signal);
   // It may have listed nothing new; or a process was killed after the last item, before the end of the run.
-  await context.storage.syncing.closeEnded(dataSourceId, sourceJobs(context.jobs, 'REFRESH'));
+  await context.storage.knowledge.syncing.closeEnded(dataSourceId, sourceJobs(context.jobs, 'REFRESH'));
   return outcome;
 }
 
@@ -67,10 +67,10 @@ async function listSource(
 ): Promise<SyncOutcome> {
   const { storage, settings, owner, connectors } = context;
   const leaseMs = settings.INDEX_LEASE_MS;
-  const lease = await storage.syncing.begin(dataSourceId, { id: context.newId('sourceRun'), owner, leaseMs, trigger });
+  const lease = await storage.knowledge.syncing.begin(dataSourceId, { id: context.newId('sourceRun'), owner, leaseMs, trigger });
   if (lease === undefined || lease === 'held') return { kind: lease ?? 'done' };
   const hold = holdLease(storage.leases, 'sourceRun', lease, leaseMs);
-  const progressDisplay = showProgress((currentItem) => storage.syncing.show(lease, currentItem));
+  const progressDisplay = showProgress((currentItem) => storage.knowledge.syncing.show(lease, currentItem));
   const notLost = (error: unknown) => {
     if (!isLost(error, hold)) throw error;
     return { kind: 'done' } as const;
@@ -129,7 +129,7 @@ async function runListing(
       signal.throwIfAborted();
       if (part.done === true) {
         const { isComplete, bound: runBound = null, state } = part.value;
-        await storage.syncing.finish(
+        await storage.knowledge.syncing.finish(
           lease,
           { isComplete, bound: runBound, state: state === undefined ? undefined : storableJson({ parserVersion, state }) },
           { remove: itemJobs(jobs, 'knowledge.delete-item'), index: itemJobs(jobs) },
@@ -147,7 +147,7 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
   const { storage, jobs } = context;
   const items: SyncedItem[] = [];
   for (const item of page.items) items.push(await stored(context, lease, item));
-  const outcome = await storage.syncing
+  const outcome = await storage.knowledge.syncing
     .apply(
       lease,
       {
@@ -208,7 +208,7 @@ function storedId(id: string): string {
 
 async function knownItems(storage: Storage, lease: SyncLease, ids: readonly string[]) {
   const givenIds = new Map(ids.map((id) => [storedId(id), id]));
-  const existingItems = await storage.syncing.known(lease, [...givenIds.keys()]);
+  const existingItems = await storage.knowledge.syncing.known(lease, [...givenIds.keys()]);
   return new Map(
     existingItems.map((item) => {
       const uniqueId = givenIds.get(item.uniqueId) ?? item.uniqueId;
@@ -253,7 +253,7 @@ async function settle(
   signal: AbortSignal,
 ): Promise<SyncOutcome> {
   if (signal.aborted) {
-    await storage.syncing.release(lease, false);
+    await storage.knowledge.syncing.release(lease, false);
     throw signal.reason;
   }
   const failure = error instanceof SourceError ? error : undefined;
@@ -261,12 +261,12 @@ async function settle(
   const mayPass = failure === undefined || failure.isRetryable;
   if (mayPass && lease.attempt < attemptsMax) {
     const afterMs = Math.min(retryMaxMs, failure?.retryAfterMs ?? settings.CONNECTOR_BACKOFF_MS * 4 ** lease.attempt);
-    await storage.syncing.release(lease, true, sourceJobs(jobs, trigger, afterMs));
+    await storage.knowledge.syncing.release(lease, true, sourceJobs(jobs, trigger, afterMs));
     return { kind: 'retry', afterMs };
   }
   const code = failure?.code ?? 'INTERNAL';
   const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';
-  await storage.syncing.fail(lease, { code, message: message.slice(0, messageMax) });
+  await storage.knowledge.syncing.fail(lease, { code, message: message.slice(0, messageMax) });
   return { kind: 'done' };
 }
 

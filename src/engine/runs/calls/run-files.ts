@@ -12,7 +12,7 @@ import type { NewRunFile, RunFile, RunFiles } from '../../tools/run-files.ts';
 
 export interface RunFilesDeps {
   readonly settings: Pick<Settings, 'CHAT_FILE_MAX_BYTES' | 'CHAT_FILES_MAX'>;
-  readonly storage: Pick<Storage, 'chatFiles' | 'blobs' | 'links'>;
+  readonly storage: Pick<Storage, 'conversations' | 'blobs' | 'links'>;
   publicUrl(): string;
   now(): Date;
   newId(kind: IdKind): string;
@@ -46,7 +46,7 @@ class ChatFiles implements RunFiles {
   }
 
   async list(): Promise<readonly RunFile[]> {
-    const files = await this.#deps.storage.chatFiles.listOf([this.#chatId]);
+    const files = await this.#deps.storage.conversations.chatFiles.listOf([this.#chatId]);
     const takenNames = new Set<string>();
     return files.flatMap(({ id, filename, mimeType, sizeBytes, status, metadata, source }) => {
       if (status !== 'UPLOADED') return [];
@@ -58,7 +58,7 @@ class ChatFiles implements RunFiles {
   }
 
   async read({ id }: Pick<RunFile, 'id'>, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
-    const file = await this.#deps.storage.chatFiles.find(this.#chatId, id);
+    const file = await this.#deps.storage.conversations.chatFiles.find(this.#chatId, id);
     if (file === undefined || file.blobKey === null) throw new DomainError('NOT_FOUND', 'There is no such file in this chat');
     requireSize(file.sizeBytes, bytesMax);
     const bytes = await this.#deps.storage.blobs.read(file.blobKey);
@@ -70,7 +70,7 @@ class ChatFiles implements RunFiles {
     const { settings, storage, newId, now } = this.#deps;
     requireSize(bytes.length, settings.CHAT_FILE_MAX_BYTES);
     const safeName = safeFilename(filename);
-    const files = await storage.chatFiles.listOf([this.#chatId]);
+    const files = await storage.conversations.chatFiles.listOf([this.#chatId]);
     const before = files.find(({ metadata }) => metadata.call === key && metadata.name === safeName);
     if (before !== undefined) return this.#outputOf(before);
     const name = freeFilename(safeName, new Set(files.map((file) => file.filename)));
@@ -80,7 +80,7 @@ class ChatFiles implements RunFiles {
       ...({ id: newId('chatFile'), createdAt: now(), chatId: this.#chatId, source: 'SYSTEM', filename: name } as const),
       ...({ sizeBytes: bytes.length, mimeType, metadata: { call: key, name: safeName }, status: 'UPLOADED', blobKey } as const),
     };
-    const isStored = await storage.chatFiles.create(row, settings.CHAT_FILES_MAX).catch(async (error: unknown) => {
+    const isStored = await storage.conversations.chatFiles.create(row, settings.CHAT_FILES_MAX).catch(async (error: unknown) => {
       await storage.blobs.delete(blobKey);
       throw error;
     });
@@ -93,12 +93,12 @@ class ChatFiles implements RunFiles {
     const { settings, storage, newId } = this.#deps;
     requireSize(bytes.length, settings.CHAT_FILE_MAX_BYTES);
     if (madeBy === null) return this.save({ filename, mimeType, bytes }, key);
-    const file = await storage.chatFiles.find(this.#chatId, id);
+    const file = await storage.conversations.chatFiles.find(this.#chatId, id);
     if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file in this chat');
     const blobKey = `${this.#orgId}/chat-files/${newId('upload')}`;
     await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
     const content = { blobKey, sizeBytes: bytes.length, metadata: { ...file.metadata, call: key } };
-    const replacement = await storage.chatFiles.replace(this.#chatId, id, content).catch(async (error: unknown) => {
+    const replacement = await storage.conversations.chatFiles.replace(this.#chatId, id, content).catch(async (error: unknown) => {
       await storage.blobs.delete(blobKey);
       throw error;
     });

@@ -57,11 +57,11 @@ export class StoredRuns {
     this.#deps = deps;
     const { settings, storage, jobs } = deps;
     this.#changes = new RunChanges(storage.signals);
-    this.readers = new RunReaders(storage.runs, this.#changes, (runId) => this.#workers.get(runId)?.log);
+    this.readers = new RunReaders(storage.conversations.runs, this.#changes, (runId) => this.#workers.get(runId)?.log);
     this.#workerDeps = {
-      runs: storage.runs,
+      runs: storage.conversations.runs,
       leases: storage.leases,
-      chats: storage.chats,
+      chats: storage.conversations.chats,
       loop: deps.loop,
       owner: this.owner,
       leaseMs: settings.RUN_LEASE_MS,
@@ -137,7 +137,10 @@ export class StoredRuns {
   }
 
   async cancel(runId: string, change: StopChange = (write) => write()): Promise<void> {
-    const { runs, threads, signals } = this.#deps.storage;
+    const {
+      signals,
+      conversations: { runs, threads },
+    } = this.#deps.storage;
     const outcome = await change(async () => {
       if (await threads.settle(runId, 'cancelled')) return 'settled';
       if (!(await runs.requestCancel(runId))) return 'not-active';
@@ -154,7 +157,10 @@ export class StoredRuns {
   }
 
   async pause(runId: string, change: StopChange): Promise<void> {
-    const { runs, threads, signals } = this.#deps.storage;
+    const {
+      signals,
+      conversations: { runs, threads },
+    } = this.#deps.storage;
     const outcome = await change(async () => {
       if (await threads.settle(runId, 'paused')) return 'settled';
       if (!(await runs.requestPause(runId))) return 'not-active';
@@ -213,7 +219,7 @@ export class StoredRuns {
       const known = { tenantId, orgId };
       active.move(owner, known);
       owner = known;
-      stopWatching = this.#deps.storage.apiKeys.watchRevocation(keyId, () => {
+      stopWatching = this.#deps.storage.people.apiKeys.watchRevocation(keyId, () => {
         worker.stop(new RunStop('revoked', keyRevoked.message));
       });
     };
@@ -241,7 +247,7 @@ export class StoredRuns {
   /** Ends runs of a revoked key that wait for another key's run: no worker hears of their revocation. */
   async #endWaiting(keyId: string): Promise<void> {
     if (this.#isStopping) return;
-    const { runs, threads } = this.#deps.storage;
+    const { runs, threads } = this.#deps.storage.conversations;
     for (const runId of await runs.findWaitingOfRevoked(keyId)) {
       if (await threads.settle(runId, keyRevoked)) this.#expected.delete(runId);
     }
@@ -250,7 +256,7 @@ export class StoredRuns {
   /** @param allBefore  also takes runs that were made before then, whoever holds them. */
   async #sweep(allBefore?: Date): Promise<void> {
     if (this.#isStopping) return;
-    const { runs } = this.#deps.storage;
+    const { runs } = this.#deps.storage.conversations;
     for (const runId of await runs.findAbandoned(takenPerSweep, allBefore)) {
       if (allBefore === undefined) this.start(runId);
       else this.#take(runId, 'forced', undefined);
@@ -264,7 +270,7 @@ export class StoredRuns {
     if (askedWorkers.length === 0) return;
     const ids = askedWorkers.map((worker) => worker.runId);
     const sentAt = LeaseClock.now();
-    this.#deps.storage.runs.extend(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
+    this.#deps.storage.conversations.runs.extend(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
       (leaseStates) => {
         const states = new Map(leaseStates.map((state) => [state.id, state]));
         for (const worker of askedWorkers) worker.heard(states.get(worker.runId), sentAt);
@@ -278,7 +284,7 @@ export class StoredRuns {
     const expectedEntries = [...this.#expected.entries()];
     if (expectedEntries.length === 0) return;
     const ids = expectedEntries.map(([id]) => id);
-    this.#deps.storage.runs.reserve(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
+    this.#deps.storage.conversations.runs.reserve(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
       (heldRuns) => {
         const states = new Map(heldRuns.map((state) => [state.id, state]));
         for (const [id, secrets] of expectedEntries) {

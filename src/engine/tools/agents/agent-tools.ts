@@ -31,7 +31,7 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
     const tools = new Map(
       agent.tools.filter(({ type }) => type === 'API_FUNCTION').map((tool) => [tool.name, apiTool(deps, agent, tool)] as const),
     );
-    if (areOnDemand(agent)) tools.set(skillFunction, createSkillTool(agent, deps.storage.agentParts.skills));
+    if (areOnDemand(agent)) tools.set(skillFunction, createSkillTool(agent, deps.storage.agents.parts.skills));
     toolsByAgent.set(agent, tools);
     return tools;
   };

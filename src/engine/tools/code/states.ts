@@ -29,7 +29,7 @@ export interface StateFile {
 }
 
 export interface CodeStateDeps {
-  readonly storage: Pick<Storage, 'codeStates' | 'blobs' | 'vault'>;
+  readonly storage: Pick<Storage, 'conversations' | 'blobs' | 'vault'>;
   readonly ttlMs: number;
   now(): Date;
   newId(kind: IdKind): string;
@@ -52,7 +52,7 @@ export class CodeStates {
   async find({ chatId, files, plan }: ToolRun): Promise<CodeState | undefined> {
     if (chatId === null) return this.#ofRuns.get(files);
     const { storage, now } = this.#deps;
-    const blobKey = await storage.codeStates.find(chatId, now());
+    const blobKey = await storage.conversations.codeStates.find(chatId, now());
     if (blobKey === undefined) return undefined;
     // A state that was replaced or deleted in this moment, or is damaged, is no state.
     return storage.blobs
@@ -71,10 +71,12 @@ export class CodeStates {
     const bytes = await storage.vault.sealBytes(toSecretPlace(plan, chatId), encodeState(state));
     const blobKey = `${plan.charge.orgId}/code-states/${newId('upload')}`;
     await storage.blobs.put(blobKey, bytes, bytes.length);
-    const put = await storage.codeStates.set(chatId, blobKey, new Date(now().getTime() + ttlMs)).catch(async (error: unknown) => {
-      await storage.blobs.delete(blobKey);
-      throw error;
-    });
+    const put = await storage.conversations.codeStates
+      .set(chatId, blobKey, new Date(now().getTime() + ttlMs))
+      .catch(async (error: unknown) => {
+        await storage.blobs.delete(blobKey);
+        throw error;
+      });
     if (put === false) await storage.blobs.delete(blobKey);
     else if (put.before !== undefined) await storage.blobs.delete(put.before);
   }

@@ -10,7 +10,7 @@ export interface SearchedPlace {
   readonly dataSourceIds: readonly string[];
 }
 
-export type StoreFinder = Pick<Storage['vectorStores'], 'find' | 'itemsWith' | 'filesOfItems' | 'touch'>;
+export type StoreFinder = Pick<Storage['knowledge']['vectorStores'], 'find' | 'itemsWith' | 'filesOfItems' | 'touch'>;
 
 /** The vector stores that a search may cover. */
 export interface ReadableStores {

@@ -17,7 +17,7 @@ import type { OperatorServer } from './servers-file.ts';
 
 export interface ResolveDeps {
   readonly servers: McpServers;
-  readonly storage: Pick<Storage, 'agentParts' | 'connections' | 'vault'>;
+  readonly storage: Pick<Storage, 'agents' | 'knowledge' | 'vault'>;
   readonly rightsOfAgent: RightsOfAgent;
 }
 
@@ -37,8 +37,8 @@ export async function resolveServer({ servers, storage }: ResolveDeps, name: str
   if (operators !== undefined) return operatorsEndpoint(operators, secrets);
   const scope = { orgId: charge.orgId, ownerUserId: charge.userId };
   const connection = isId('mcpServer', name)
-    ? await storage.connections.find(name, scope)
-    : await storage.connections.findMcpServer(name, scope);
+    ? await storage.knowledge.connections.find(name, scope)
+    : await storage.knowledge.connections.findMcpServer(name, scope);
   if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) throw missingServer(name, servers.operatorNames(charge));
   return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, secrets);
 }
@@ -84,7 +84,7 @@ export async function resolveStandingServer(deps: ResolveDeps, name: string, run
 
 /** The granted connection that a name or an id means; of two with one name, the one that was granted first. */
 export async function grantedConnection(
-  { connections }: Pick<ResolveDeps['storage'], 'connections'>,
+  { knowledge: { connections } }: Pick<ResolveDeps['storage'], 'knowledge'>,
   name: string,
   scope: Required<ConnectionScope>,
   connectionIds: readonly string[],
@@ -95,7 +95,7 @@ export async function grantedConnection(
 
 /** The connection of an agent's owner that a name or an id means. */
 export async function ownersConnection(
-  { connections }: Pick<ResolveDeps['storage'], 'connections'>,
+  { knowledge: { connections } }: Pick<ResolveDeps['storage'], 'knowledge'>,
   name: string,
   owner: AgentRights['owner'],
 ): Promise<Connection | undefined> {

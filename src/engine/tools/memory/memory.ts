@@ -15,7 +15,7 @@ import { questionWords, searchWords } from './words.ts';
 
 export interface MemoryDeps {
   readonly settings: Pick<Settings, 'MEMORIES_MAX' | 'MEMORY_MAX_CHARS' | 'TOOL_RESULT_MAX_CHARS'>;
-  readonly storage: { readonly memories: MemoryStore };
+  readonly storage: { readonly conversations: { readonly memories: MemoryStore } };
   readonly rightsOfAgent: RightsOfAgent;
   now(): Date;
   newId(kind: IdKind): string;
@@ -89,7 +89,7 @@ function rememberTool({ settings, storage, now, newId }: MemoryDeps, own: OwnMem
       const key = memoryInput.key === null ? null : mask(memoryInput.key);
       await pass.renew();
       const memory = { ...own, id: newId('memory'), createdAt: now(), key, text, ...searchWords(key, text), callKey: pass.key };
-      const rememberResult = await storage.memories.remember(memory, settings.MEMORIES_MAX);
+      const rememberResult = await storage.conversations.memories.remember(memory, settings.MEMORIES_MAX);
       if (rememberResult.kind === 'full') throw fullMemory(settings.MEMORIES_MAX);
       const isReplaced = rememberResult.kind === 'replaced' ? `, in place of what stood under the key` : '';
       return `Remembered as ${rememberResult.memory.id}${isReplaced}.`;
@@ -119,9 +119,9 @@ function recallTool({ settings, storage }: MemoryDeps, own: OwnMemories): Server
     // It reads what the calls before it wrote.
     isSequential: true,
     async run(args) {
-      const memoryMatches = await storage.memories.search(own, questionWords(readRecall(args)), recalledMax);
+      const memoryMatches = await storage.conversations.memories.search(own, questionWords(readRecall(args)), recalledMax);
       if (memoryMatches.length > 0) return shownMemories(memoryMatches, settings.TOOL_RESULT_MAX_CHARS);
-      const { items } = await storage.memories.list(own, { limit: newestMax, after: undefined });
+      const { items } = await storage.conversations.memories.list(own, { limit: newestMax, after: undefined });
       if (items.length === 0) return 'Nothing is remembered yet.';
       return `No memory has the words of the query. The newest are:\n${shownMemories(items, settings.TOOL_RESULT_MAX_CHARS)}`;
     },
@@ -147,7 +147,7 @@ function forgetTool({ storage }: MemoryDeps, own: OwnMemories): ServerTool {
     async run(args, _secrets, _signal, _tell, pass) {
       const id = readForget(args);
       await pass.renew();
-      const isGone = isId('memory', id) && (await storage.memories.delete(id, own));
+      const isGone = isId('memory', id) && (await storage.conversations.memories.delete(id, own));
       if (!isGone) throw new DomainError('NOT_FOUND', 'There is no memory with this id; it may be forgotten already');
       return 'Forgotten.';
     },

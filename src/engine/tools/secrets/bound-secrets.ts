@@ -12,12 +12,12 @@ import type { Storage } from '../../../storage/storage.ts';
  * Cost: one statement for all keys.
  */
 export async function openSecrets(
-  storage: Pick<Storage, 'agentParts' | 'vault'>,
+  storage: Pick<Storage, 'agents' | 'vault'>,
   agent: Pick<RunnableAgent, 'id' | 'orgId'>,
   keys: readonly string[],
   origin: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await storage.agentParts.secrets.sealedFor(agent.id, keys, origin);
+  const rows = await storage.agents.parts.secrets.sealedFor(agent.id, keys, origin);
   const secretPromises = rows.map(async ({ id, key, sealed, origins }) => {
     if (sealed === null)
       throw new DomainError('INVALID_VALUE', `The call was not made: ${secretElsewhere(key, origins, origin)}`);

@@ -7,7 +7,7 @@ import type { Storage } from '../../../storage/storage.ts';
 import { estimateTokens } from '../../models/tokens.ts';
 import type { ServerTool } from '../server-tool.ts';
 
-type SkillStore = Pick<Storage['agentParts']['skills'], 'find'>;
+type SkillStore = Pick<Storage['agents']['parts']['skills'], 'find'>;
 
 const descriptionLengthMax = 500;
 const namesShownMax = 2_000;

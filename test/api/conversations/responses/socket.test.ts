@@ -115,7 +115,7 @@ describe('responses over a socket', () => {
   });
 
   it('keeps no listeners of ended responses', async () => {
-    const isAlone = vi.spyOn(bench.service.deps.storage.responses, 'isAlone');
+    const isAlone = vi.spyOn(bench.service.deps.storage.conversations.responses, 'isAlone');
     const connection = await bench.socket();
     for (const input of ['One', 'Two', 'Three']) await connection.answered({ input });
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();

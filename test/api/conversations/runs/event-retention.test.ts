@@ -41,7 +41,7 @@ async function answered(days: number): Promise<Answered> {
 const followed = ({ chatId, runId }: Answered) =>
   ann.get(`/api/v1/chats/${chatId}/runs/${runId}/events`, { accept: 'text/event-stream' });
 const sweep = () => sweepOldData(service.deps, AbortSignal.timeout(60_000));
-const hasEvents = (runId: string) => service.deps.storage.runEvents.has(runId);
+const hasEvents = (runId: string) => service.deps.storage.conversations.runEvents.has(runId);
 const rowsOf = async (table: string, runId: string) =>
   (await service.deps.storage.db.pool.query(`select 1 from ${table} where "runId" = $1`, [runId])).rowCount;
 
@@ -55,16 +55,16 @@ async function partitionAt(days: number): Promise<string> {
   await pool.query(`alter table run_event_batches attach partition ${name} for values from (${bounds[0]}) to (${bounds[1]})`);
   return name;
 }
-const partitions = async () => (await service.deps.storage.eventPartitions.list()).map(({ name }) => name);
+const partitions = async () => (await service.deps.storage.operations.eventPartitions.list()).map(({ name }) => name);
 
 describe('events of runs', () => {
   it('are one row once the run is over, with the same numbers', async () => {
     const chat = await ann.post(`/api/v1/ais/${agentId}/chats`);
     const { body } = await ann.post(`/api/v1/chats/${chat.body.id}/messages`, { prompt: 'What is it?' });
     expect(await rowsOf('run_event_batches', body.runId)).toBe(1);
-    const log = (await service.deps.storage.runs.readEvents(body.runId, -1, 100))?.events ?? [];
+    const log = (await service.deps.storage.conversations.runs.readEvents(body.runId, -1, 100))?.events ?? [];
     expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_event, index) => index));
-    expect((await service.deps.storage.runs.readEvents(body.runId, 2, 100))?.events).toEqual(log.slice(3));
+    expect((await service.deps.storage.conversations.runs.readEvents(body.runId, 2, 100))?.events).toEqual(log.slice(3));
   });
 
   it('are deleted once the run is over for as long as they are kept; the transcript stays, and the chat goes on', async () => {
@@ -112,7 +112,7 @@ describe('partitions of events', () => {
   it('are there for the next days, and made once', async () => {
     await eventually(async () => expect((await partitions()).length).toBeGreaterThanOrEqual(4));
     const made = await partitions();
-    const { eventPartitions } = service.deps.storage;
+    const { eventPartitions } = service.deps.storage.operations;
     await eventPartitions.makeAhead(new Date(), 1);
     expect(await partitions()).toEqual(made);
     await eventPartitions.makeAhead(new Date(Date.now() + 4 * 86_400_000), 1);

@@ -513,7 +513,7 @@ describe('statistics', () => {
       const { data } = await bob.graphql(query);
       return [data.runStatistics.total.ratedUpCount, data.runStatistics.total.ratedDownCount, data.runs.nodes.length];
     };
-    const store = service.deps.storage.feedback;
+    const store = service.deps.storage.conversations.feedback;
     const given = {
       messageId: sent.body.message.id,
       runId: sent.body.runId,
@@ -555,7 +555,7 @@ describe('questions without an answer', () => {
       orgId: bob.orgId,
       userId: bob.userId,
     };
-    const { feedback } = service.deps.storage;
+    const { feedback } = service.deps.storage.conversations;
     await feedback.set({
       id: service.deps.newId('feedback'),
       createdAt: new Date(),

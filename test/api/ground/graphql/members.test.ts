@@ -27,7 +27,11 @@ beforeAll(async () => {
 
 /** Gives every member a value that is not its default, so that a missing member is noticed. */
 async function fill(agentId: string, dataSourceId: string): Promise<void> {
-  const { agents, agentRatings, db } = service.deps.storage;
+  const {
+    agents,
+    db,
+    agents: { ratings: agentRatings },
+  } = service.deps.storage;
   const changes = {
     introduction: 'Hello',
     seed: 'A seed',

@@ -5,7 +5,10 @@ const { service, make } = await withService('plain');
 
 describe('a renewal of a token that outlives its lease', () => {
   it('stores nothing and accuses nobody, once another has taken the renewal', async () => {
-    const { connections, leases } = service.deps.storage;
+    const {
+      leases,
+      knowledge: { connections },
+    } = service.deps.storage;
     const ann = await make.person();
     const account = { provider: 'DRIVE_A', accountName: 'Ann', accessToken: 'token' };
     const { id } = (await ann.post('/api/v1/connections', account)).body;

@@ -37,7 +37,7 @@ const { signal } = new AbortController();
 async function connect(who: Person, provider: 'WIKI' | 'TRACKER') {
   const { access: accessToken, refresh: refreshToken } = cloud.grant();
   const { id } = (await who.post('/api/v1/connections', { provider, accountName: 'Ann', accessToken, refreshToken })).body;
-  const found = await storage.connections.find(id, {});
+  const found = await storage.knowledge.connections.find(id, {});
   if (found === undefined) throw new Error('the connection is missing');
   return found;
 }

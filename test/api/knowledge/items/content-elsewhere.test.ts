@@ -37,7 +37,7 @@ it('an item whose bytes another process has is given back, and indexed where the
   // Where one process has all files, those that are missing are gone.
   await folder.delete(rows[0].key);
   const run = { id: deps.newId('sourceRun'), trigger: 'REFRESH' } as const;
-  await deps.storage.indexing.requeueSource(body.id, false, run, async () => undefined);
+  await deps.storage.knowledge.indexing.requeueSource(body.id, false, run, async () => undefined);
   const ofOne = { ...deps.storage, db: Object.assign(Object.create(deps.storage.db), { kind: 'embedded' }) };
   expect(await index(ofOne)).toMatchObject({ kind: 'done' });
   expect(await itemsOf(ann, body.id)).toMatchObject([{ indexStatus: 'FAILED', errorCode: 'CONTENT_MISSING' }]);

@@ -16,7 +16,7 @@ const env = {
 };
 const { service, make } = await withService('plain', { env });
 const printed = readFileSync('schema.graphql', 'utf8');
-const hasVectors = service.deps.storage.embeddings !== undefined;
+const hasVectors = service.deps.storage.knowledge.embeddings !== undefined;
 let ann: Person;
 let agent: { readonly id: string };
 
@@ -121,7 +121,7 @@ describe.runIf(hasVectors)('with an embedding model', () => {
     };
     await eventually(async () => expect(await dataTokensOf(one.id)).toBeGreaterThan(0));
     // The agent of the question is charged for it; here only passages are.
-    const owners = () => service.deps.storage.embeddings?.findSource(alone);
+    const owners = () => service.deps.storage.knowledge.embeddings?.findSource(alone);
     expect(await owners()).toMatchObject({ agentId: one.id });
     expect((await who.post(`/api/v1/ais/${other.id}/data-sources`, { dataSourceId: alone })).status).toBe(200);
     expect(await owners()).toMatchObject({ agentId: null });

@@ -3,7 +3,10 @@ import { addFile, indexed, searchOf } from '../../../support/knowledge/knowledge
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
-const { db, chunks } = service.deps.storage;
+const {
+  db,
+  knowledge: { chunks },
+} = service.deps.storage;
 let made = 0;
 
 afterEach(() => numberFrom('now()'));

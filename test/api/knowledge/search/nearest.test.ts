@@ -12,7 +12,10 @@ import { withService } from '../../../support/service.ts';
 const meaning = await startMeaningServer();
 const env = { OPENAI_BASE_URL: meaning.url, EMBEDDING_MODEL: 'openai/first', RETRIEVAL_EMBEDDING_TIMEOUT_MS: '60000' };
 const { service, make } = await withService('plain', { env });
-const { embeddings, db } = service.deps.storage;
+const {
+  db,
+  knowledge: { embeddings },
+} = service.deps.storage;
 afterAll(() => meaning.close());
 
 /** Sections with different words, each a passage of its own. */

@@ -15,7 +15,7 @@ const byMeaning = { ...env, EMBEDDING_MODEL: 'openai/first' };
 const index = { SEARCH_INDEX_URL: standIn.url, SEARCH_INDEX_TIMEOUT_MS: '30000' };
 const database = await withService('plain', { env: byMeaning });
 const copy = await withService('plain', { env: { ...byMeaning, ...index } });
-const hasVectors = copy.service.deps.storage.embeddings !== undefined;
+const hasVectors = copy.service.deps.storage.knowledge.embeddings !== undefined;
 
 afterAll(async () => {
   await meaning.close();

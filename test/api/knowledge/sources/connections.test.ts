@@ -66,7 +66,7 @@ describe('a stored connection', () => {
     const { storage } = service.deps;
     const { rows } = await storage.db.pool.query('select * from connections where id = $1', [id]);
     expect(JSON.stringify(rows)).not.toContain('CANARY');
-    const connection = await storage.connections.find(id, {});
+    const connection = await storage.knowledge.connections.find(id, {});
     if (connection === undefined) throw new Error('it is gone');
     expect(await openSecrets(service.deps.storage, connection)).toEqual({
       accessToken: 'CANARY-access',

@@ -100,7 +100,12 @@ describe('the history of a source whose content was given', () => {
     // As another process queues it that looked at the same time.
     const again = { id: service.deps.newId('sourceRun'), trigger: 'SCHEDULE' } as const;
     const queued: unknown[] = [];
-    await service.deps.storage.indexing.requeueSource(id, false, again, async (_tx, items) => void queued.push(...items));
+    await service.deps.storage.knowledge.indexing.requeueSource(
+      id,
+      false,
+      again,
+      async (_tx, items) => void queued.push(...items),
+    );
     expect(queued).toEqual([]);
     expect((await ann.get(`/api/v1/data-sources/${id}/runs`)).body.data).toHaveLength(2);
   });

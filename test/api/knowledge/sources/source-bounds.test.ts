@@ -93,7 +93,7 @@ it('the job refuses data that an earlier version stored', async () => {
   const { id } = added.body;
   const stateOf = async () => (await ann.get(`/api/v1/data-sources/${id}`)).body;
   await eventually(async () => expect(await stateOf()).toMatchObject({ indexStatus: 'FAILED' }));
-  await service.deps.storage.dataSources.update(id, { data: { ...site, timeout: 1e9 } });
+  await service.deps.storage.knowledge.sources.update(id, { data: { ...site, timeout: 1e9 } });
   await ann.post(`/api/v1/data-sources/${id}/refresh`);
   await eventually(async () => expect((await stateOf()).errorMessage).toMatch(/timeout must be from 1 to 86400/));
 });

@@ -67,7 +67,7 @@ async function source(owner: Person): Promise<string> {
   const id = service.deps.newId('dataSource');
   const about = { id, createdAt: new Date(), orgId: owner.orgId, ownerUserId: owner.userId, name: 'Library' };
   const source = { ...about, type: 'DRIVE_B', data: { oauthTokenId, fileId: '1', filename: 'Library' } } as const;
-  await service.deps.storage.connectedSources.create(agent.id, [source], async () => undefined);
+  await service.deps.storage.knowledge.connectedSources.create(agent.id, [source], async () => undefined);
   return id;
 }
 
@@ -104,7 +104,10 @@ const textsOf = async (id: string) =>
 describe('the schedule of a source', () => {
   it('makes one run in a period, by the listing alone, however many processes look', async () => {
     const ann = await make.person();
-    const { indexing, syncing, db } = service.deps.storage;
+    const {
+      db,
+      knowledge: { indexing, syncing },
+    } = service.deps.storage;
     let id = '';
     let library = new Library();
     // The service looks for due sources each minute too. Where it was first, the listing of the test is not asked: again with another source.

@@ -38,7 +38,7 @@ it('the receiver of docs/audit.md takes entries that two secrets sign, of which 
   const ann = await make.person({ role: 'ADMIN' });
   const agent = await make.agent({ owner: ann, name: 'Ada' });
   await eventually(() => expect(written).toMatch(new RegExp(`^\\S+ \\S+@\\S+ createAgent ${agent.id}$`, 'm')));
-  expect((await service.deps.storage.auditSink.progress()).lastError).toBeNull();
+  expect((await service.deps.storage.operations.auditSink.progress()).lastError).toBeNull();
 });
 
 it('parley doctor says whether the receiver takes a request, and shows neither address nor secret', async () => {

@@ -32,7 +32,7 @@ const allSent = () =>
     const ids = await stored();
     const taken = new Set(receiver.entries.map(({ id }) => id));
     expect(ids.filter((id) => !taken.has(id))).toEqual([]);
-    expect((await service.deps.storage.auditSink.progress()).waitingCount).toBe(0);
+    expect((await service.deps.storage.operations.auditSink.progress()).waitingCount).toBe(0);
   });
 const act = (name: string) => make.agent({ owner: admin, name });
 let made = 0;
@@ -115,7 +115,7 @@ describe('the receiver of AUDIT_SINK_URL', () => {
       await eventually(() => expect(received(organization.id).map(({ id }) => id)).toContain(second));
       expect(received(organization.id).map(({ id }) => id)).not.toContain(first);
       // The place of `second` is sent, and everything that is visible.
-      expect((await service.deps.storage.auditSink.progress()).waitingCount).toBe(0);
+      expect((await service.deps.storage.operations.auditSink.progress()).waitingCount).toBe(0);
       await early.query('commit');
       await eventually(() => expect(received(organization.id).map(({ id }) => id)).toContain(first));
       await allSent();
@@ -131,7 +131,7 @@ describe('the receiver of AUDIT_SINK_URL', () => {
     await allSent();
     const entry = received(organization.id).find(({ action }) => action === 'createAgent');
     expect(agent.id).toBeTruthy();
-    await service.deps.storage.auditEntries.fail(entry?.id ?? '');
+    await service.deps.storage.operations.auditEntries.fail(entry?.id ?? '');
     await eventually(() => {
       const outcomes = received(organization.id).flatMap(({ id, outcome }) => (id === entry?.id ? [outcome] : []));
       expect(outcomes).toEqual(['SUCCEEDED', 'FAILED']);
@@ -151,7 +151,7 @@ describe('while the receiver fails', () => {
     const before = receiver.batches.length;
     await act('Waits');
     await eventually(async () => {
-      const progress = await service.deps.storage.auditSink.progress();
+      const progress = await service.deps.storage.operations.auditSink.progress();
       expect(progress.lastError).toContain(words);
       expect(progress.failingSince).not.toBeNull();
       expect(progress.waitingCount).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ describe('while the receiver fails', () => {
     const [refused, again] = receiver.batches.slice(before);
     expect(refused?.status).toBe(status);
     expect(again).toEqual({ ...refused, status: 204 });
-    expect(await service.deps.storage.auditSink.progress()).toMatchObject({ lastError: null, failingSince: null });
+    expect(await service.deps.storage.operations.auditSink.progress()).toMatchObject({ lastError: null, failingSince: null });
   });
 
   it('further attempts come later and later', async () => {
@@ -247,10 +247,10 @@ describe('a start', () => {
     await allSent();
     await service.restart({ AUDIT_SINK_URL: '', AUDIT_SINK_SECRET: '' });
     await act('Meanwhile');
-    await expect.poll(async () => (await service.deps.storage.auditSink.progress()).waitingCount).toBeGreaterThan(0);
+    await expect.poll(async () => (await service.deps.storage.operations.auditSink.progress()).waitingCount).toBeGreaterThan(0);
     await service.restart(receiver.env);
     await eventually(async () => {
-      expect((await service.deps.storage.auditSink.progress()).waitingCount).toBe(0);
+      expect((await service.deps.storage.operations.auditSink.progress()).waitingCount).toBe(0);
       expect(received(organization.id).map(({ action }) => action)).toContain('createAgent');
     });
   });

@@ -328,7 +328,7 @@ describe('an erasure', () => {
       role: 'MEMBER',
       createdAt,
     } as const;
-    await service.deps.storage.tenancy.addMember(elsewhere);
+    await service.deps.storage.people.tenancy.addMember(elsewhere);
     const { id } = (await admin.graphql(erase, { input: { userId: bob.userId } })).data.erasePerson;
     const { report } = await finished(id);
     expect(report).toContainEqual(

@@ -8,7 +8,10 @@ import { withService } from '../../../support/service.ts';
 
 type Model = Prisma.ModelName;
 const { service, make } = await withService('plain', {});
-const { db, erasures } = service.deps.storage;
+const {
+  db,
+  operations: { erasures },
+} = service.deps.storage;
 
 const organizationOfAgent = { agentId: 'agent' };
 const organizationOfChat = { chatId: 'chat' };
@@ -274,7 +277,7 @@ describe('a hold', () => {
   ])('%s outlives an erasure of the person in another organization', async (_name, isOnPerson) => {
     const sister = await make.organization({ tenant: { id: organization.tenantId } });
     const elsewhere = await make.person({ organization: sister, role: 'ADMIN' });
-    await service.deps.storage.tenancy.addMember({
+    await service.deps.storage.people.tenancy.addMember({
       ...{ id: service.deps.newId('membership'), orgId: sister.id, userId: ann.userId },
       ...{ role: 'MEMBER', createdAt: service.deps.now() },
     });

@@ -11,7 +11,10 @@ import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('plain', { env: { USAGE_RETENTION_DAYS: '90' } });
-const { db, usage, logSweeps } = service.deps.storage;
+const {
+  db,
+  operations: { usage, logSweeps },
+} = service.deps.storage;
 const { pool } = db;
 const tables = ['usage_entries', 'audit_entries'] as const;
 const past = new Date('2024-02-10T12:00:00Z');

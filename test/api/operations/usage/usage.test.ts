@@ -77,7 +77,7 @@ describe('GET /api/v1/usage', () => {
     const agent = await make.agent({ owner: ann });
     const chat = await make.chat({ owner: ann, agentId: agent.id });
     await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' });
-    await service.deps.storage.usage.add(
+    await service.deps.storage.operations.usage.add(
       [
         {
           ...{ id: service.deps.newId('usageEntry'), createdAt: new Date(), orgId: organization.id, userId: ann.userId },
@@ -101,7 +101,7 @@ describe('GET /api/v1/usage', () => {
     await indexed(ann, source.id);
     const { dataTokensUsed } = (await usageOf(admin)).orgUsage;
     expect(dataTokensUsed).toBeGreaterThan(0);
-    const tables = await service.deps.storage.usage.counted(organization.id);
+    const tables = await service.deps.storage.operations.usage.counted(organization.id);
     expect(tables.data).toBe(dataTokensUsed);
     const { data } = await admin.graphql(
       '{ usage { models { nodes { modelId dataTokensUsed } } } usageDays(first: 100) { nodes { dataTokensUsed } } }',
@@ -160,8 +160,8 @@ describe('GET /api/v1/usage', () => {
       },
       ...{ agentId, runId: null, purpose: 'run' as const, modelId: 'openai/test-model', ...tokens, outputTokens },
     }));
-    await service.deps.storage.usage.add(rows.slice(0, 40), 'test');
-    await service.deps.storage.usage.add(rows.slice(30), 'test');
+    await service.deps.storage.operations.usage.add(rows.slice(0, 40), 'test');
+    await service.deps.storage.operations.usage.add(rows.slice(30), 'test');
     const times = [0, 0.5, 1, 14, 31, 40, 59, 90, 100.25, 120, 200, 364, 365, 420, 449.5, 470].map(
       (days) => new Date(Date.UTC(2025, 0, 1) + days * day),
     );
@@ -410,7 +410,11 @@ describe('a limit of an organization', () => {
   });
 
   it('reserved by a process that died is free again after its lease', async () => {
-    const { db, signals, usageLimits: store } = service.deps.storage;
+    const {
+      db,
+      signals,
+      operations: { usageLimits: store },
+    } = service.deps.storage;
     const release = () => Promise.reject(new Error('the connection broke'));
     const parts = { logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
     const limits = new UsageLimits({ ...parts, store: Object.assign(new UsageLimitStore(db, signals), { release }) });
@@ -431,7 +435,11 @@ describe('a limit of an organization', () => {
   });
 
   it('does not count twice what a call cost beyond what it held, while the ledger is about to tell', async () => {
-    const { db, signals, usageLimits: store } = service.deps.storage;
+    const {
+      db,
+      signals,
+      operations: { usageLimits: store },
+    } = service.deps.storage;
     const cost = 500;
     const parts = { logger: silent, leaseMs: 60_000, blockTokens: 100, now: () => new Date() };
     const refused: unknown[] = [];

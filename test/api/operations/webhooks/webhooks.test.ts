@@ -371,7 +371,7 @@ describe('a webhook', () => {
 
 describe('deliveries', () => {
   it('survive a process that took them and was killed, and are held by one process at a time', async () => {
-    const store = service.deps.storage.webhooks;
+    const store = service.deps.storage.operations.webhooks;
     const { id } = await webhook(admin, { url: `${receiver.url}/once` });
     await store.update(id, admin.orgId, { isEnabled: true });
     const body = JSON.stringify({ type: 'webhook.test' });

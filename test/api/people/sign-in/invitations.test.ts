@@ -215,7 +215,7 @@ describe('an invitation to an address that has an account', () => {
       expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'conflict' });
       expect(headers.getSetCookie()).toEqual([]);
     }
-    expect(await service.deps.storage.passwords.find(bob.userId)).toBeUndefined();
+    expect(await service.deps.storage.people.passwords.find(bob.userId)).toBeUndefined();
   });
 
   it('is accepted in a session of the account, which keeps its name and gets no password', async () => {
@@ -236,13 +236,13 @@ describe('an invitation to an address that has an account', () => {
     const { url } = await invite(ann, bob.email);
     expect(await show(url)).toMatchObject({ needs: 'PASSWORD' });
     await service.deps.storage.db.prisma.signInAttempt.deleteMany({});
-    const before = await service.deps.storage.passwords.find(bob.userId);
+    const before = await service.deps.storage.people.passwords.find(bob.userId);
     const statuses = [];
     for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await accept(url, { password: 'a guess of mine' })).status);
     expect(statuses).toEqual([...Array(10).fill(400), 429]);
     await service.deps.storage.db.prisma.signInAttempt.deleteMany({});
     expect((await accept(url, { password })).status).toBe(200);
-    expect(await service.deps.storage.passwords.find(bob.userId)).toBe(before);
+    expect(await service.deps.storage.people.passwords.find(bob.userId)).toBe(before);
   });
 
   it('is accepted by the link alone where nobody can get into the account: it has no membership and no password', async () => {

@@ -140,7 +140,9 @@ describe('the first start', () => {
     settings: { ...service.deps.settings, PARLEY_ADMIN_KEY },
     storage: {
       ...service.deps.storage,
-      tenancy: Object.assign(new TenancyStore(service.deps.storage.db, service.deps.storage.signals), emptied),
+      people: Object.assign(Object.create(service.deps.storage.people), {
+        tenancy: Object.assign(new TenancyStore(service.deps.storage.db, service.deps.storage.signals), emptied),
+      }),
     },
   });
 

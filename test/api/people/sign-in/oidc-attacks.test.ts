@@ -231,7 +231,7 @@ describe('SIGN_IN=oidc', () => {
     const { userId } = await make.person({ organization: home });
     const before = await prisma.session.count({ where: { userId } });
     const hash = await service.deps.passwords.hash(password);
-    await service.deps.storage.passwords.set({ userId, hash, level: 'ORGANIZATION', orgIds: [home.id] }, new Date());
+    await service.deps.storage.people.passwords.set({ userId, hash, level: 'ORGANIZATION', orgIds: [home.id] }, new Date());
     const user = await prisma.user.findUniqueOrThrow({ where: { id: userId } });
     const page = new WalkingBrowser(() => service.url);
     const { status, headers } = await page.post('/sign-in/password', { email: user.email, password });

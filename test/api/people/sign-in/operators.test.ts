@@ -194,7 +194,7 @@ describe('the right', () => {
     await make.agent({ owner: ann });
     const handed = await ann.post(`/api/v1/users/${boss.userId}/ownership`, { allOf: { userId: ann.userId } });
     expect(handed.status).toBe(200);
-    expect(await service.deps.storage.operators.isOperator(boss.userId)).toBe(false);
+    expect(await service.deps.storage.people.operators.isOperator(boss.userId)).toBe(false);
   });
 });
 

@@ -43,7 +43,7 @@ describe('a password', () => {
 
   it('is stored as argon2id with a salt of its own, and stands in no log', async () => {
     const [ann, bob] = [await withPassword(), await withPassword()];
-    const hashes = await Promise.all([ann, bob].map(({ userId }) => service.deps.storage.passwords.find(userId)));
+    const hashes = await Promise.all([ann, bob].map(({ userId }) => service.deps.storage.people.passwords.find(userId)));
     for (const hash of hashes) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(new Set(hashes).size).toBe(2);
     await byPassword(ann.email, `${password}!`);
@@ -116,7 +116,10 @@ describe('a password', () => {
     const ann = await withPassword();
     const second = await make.organization({ tenant: { id: ann.tenantId } });
     await service.client().post('/api/v1/admin/memberships', { userId: ann.userId, orgId: second.id, role: 'ADMIN' });
-    const { db, ways } = service.deps.storage;
+    const {
+      db,
+      people: { ways },
+    } = service.deps.storage;
     const place = async () => {
       const browser = newBrowser();
       await byPassword(ann.email, password, browser);

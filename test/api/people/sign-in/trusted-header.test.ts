@@ -160,7 +160,7 @@ describe('a shared key with a header of a trusted proxy', () => {
     expect((await ann.get('/api/v1/ais', as)).status).toBe(200);
     const { storage } = service.deps;
     const { id } = await storage.db.prisma.membership.findFirstOrThrow({ where: { userId: ann.userId } });
-    await storage.memberships.setRole(id, 'MEMBER');
+    await storage.people.memberships.setRole(id, 'MEMBER');
     await eventually(async () => expect((await ann.get('/api/v1/ais', as)).status).toBe(403));
   });
 });

@@ -205,7 +205,7 @@ describe('a worker that lost its lease', () => {
     const [started] = await sendUntil(ann, chatId, 'message.delta');
     const runId: string = started?.data.runId;
     // As another instance does once the lease is over.
-    const taken = await service.deps.storage.runs.lease(runId, 'another instance', 15_000, 'forced');
+    const taken = await service.deps.storage.conversations.runs.lease(runId, 'another instance', 15_000, 'forced');
     goOn();
     await upstream.until(({ openStreams }) => openStreams === 0);
     const written = await eventually(async () => {
@@ -214,10 +214,10 @@ describe('a worker that lost its lease', () => {
       ]);
       return rows;
     });
-    const run = await service.deps.storage.runs.find(runId);
+    const run = await service.deps.storage.conversations.runs.find(runId);
     expect(run).toMatchObject({ status: 'in_progress' });
     expect((await ann.get(`/api/v1/chats/${chatId}`)).body.messages).toHaveLength(1);
-    const { runs } = service.deps.storage;
+    const { runs } = service.deps.storage.conversations;
     const [event] = (await runs.readEvents(runId, -1, 10))?.events ?? [];
     const late = { ...event, sequence: Number(written[0]?.lastSequence) + 1 } as never;
     expect(await runs.append(runId, (taken?.fence ?? 0) - 1, [late])).toBe(false);

@@ -50,7 +50,7 @@ export async function refreshTokenIsRevoked(scene: Scene): Promise<void> {
       `update data_sources set "refreshPeriod" = 'DAILY', "lastSyncedAt" = now() - interval '9 days' where id = $1`,
       [id],
     );
-    const due = await service.deps.storage.syncing.findDue();
+    const due = await service.deps.storage.knowledge.syncing.findDue();
     await pool.query(`update data_sources set "refreshPeriod" = 'NEVER' where id = $1`, [id]);
     return due.some((one) => one.id === id);
   };

@@ -62,7 +62,7 @@ export function repositoryFile(host: GitHub, services: () => RepositoryServices)
           const owner = { orgId: who.orgId, ownerUserId: who.userId, provider: 'REPO_HOST' } as const;
           const account = { name: 'acme', installationId: host.installationId, secrets: {}, scopes: [], expiresAt: null };
           const { deps } = services().service;
-          const caller = await deps.storage.apiKeys.findCallerById(who.keyId, Date.now());
+          const caller = await deps.storage.people.apiKeys.findCallerById(who.keyId, Date.now());
           if (caller !== undefined) await storeAccount(deps, caller, owner, account);
         },
       },

@@ -132,7 +132,7 @@ describe('remember and forget', () => {
   });
 
   it('stores a call that is made again once', async () => {
-    const { memories } = service.deps.storage;
+    const { memories } = service.deps.storage.conversations;
     const who = await make.person({ organization: home });
     const owner = { orgId: home.id, userId: who.userId };
     const row = {
