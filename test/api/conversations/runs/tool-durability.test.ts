@@ -27,8 +27,8 @@ afterAll(() => api.close());
 
 /** Delays every write that begins a call. `isHeld` says whether one waits. */
 function holdAppends() {
-  const { runs } = service.deps.storage as unknown as { runs: { append: RunStore['append'] } };
-  const { append } = runs;
+  const runs: { append: RunStore['append'] } = service.deps.storage.conversations.runs;
+  const append = runs.append.bind(runs);
   const { promise, resolve } = Promise.withResolvers<void>();
   const state = { isHeld: false };
   runs.append = async (id, fence, events) => {

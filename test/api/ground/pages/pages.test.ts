@@ -105,7 +105,7 @@ describe('the list of pages in the manual', () => {
     expect(groups.map(([group]) => group)).toEqual(['Start', 'Guides', 'Administration', 'Reference', 'Decisions']);
     const listed = groups.flatMap(([, links]) => links);
     const files = globSync(['*.md', 'docs/*.md', 'docs/decisions/*.md']).filter(
-      (path) => !['CODE_OF_CONDUCT.md', 'CONTRIBUTING.md'].includes(path),
+      (path) => !['AGENTS.md', 'CODE_OF_CONDUCT.md', 'CONTRIBUTING.md'].includes(path),
     );
     expect(listed.toSorted()).toEqual(files.map((path) => `/manual/${path}`).toSorted());
     expect(linksOf(html).filter((link) => link === '/manual/docs/chats.md')).toHaveLength(1);
