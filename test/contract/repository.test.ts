@@ -69,3 +69,23 @@ function compare(a: readonly number[], b: readonly number[]): number {
   for (const place of [0, 1, 2]) if ((a[place] ?? 0) !== (b[place] ?? 0)) return (a[place] ?? 0) - (b[place] ?? 0);
   return 0;
 }
+
+/** `test/{a,b}.test.ts` → both. */
+function alternatives(pattern: string): string[] {
+  const braces = /\{([^{}]*)\}/.exec(pattern);
+  if (braces === null) return [pattern];
+  const [whole, inner = ''] = braces;
+  const end = braces.index + whole.length;
+  return inner.split(',').flatMap((one) => alternatives(pattern.slice(0, braces.index) + one + pattern.slice(end)));
+}
+
+it('.ci/run names only tests that are there: one that moved would be left out, or tried twice', () => {
+  const lines = readFileSync('.ci/run', 'utf8').split('\n');
+  const patterns =
+    lines
+      .filter((line) => !line.trim().startsWith('#'))
+      .join(' ')
+      .match(/(?<=[\s'])test\/[^\s'"]+/g) ?? [];
+  expect(patterns.length).toBeGreaterThan(10);
+  expect(patterns.flatMap(alternatives).filter((path) => globSync(path).length === 0)).toEqual([]);
+});
