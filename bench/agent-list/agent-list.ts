@@ -29,7 +29,7 @@ const comparisons = [
  * disposable.
  */
 export async function benchAgentList(): Promise<readonly Row[]> {
-  const child = await start<{ url: string; plainUrl: string; adminKey: string }>('./server.ts', [], cores.service);
+  const child = await start<{ url: string; plainUrl: string; adminKey: string }>('../agent-list/server.ts', [], cores.service);
   try {
     const { url, plainUrl, adminKey } = child.ready;
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${adminKey}` };

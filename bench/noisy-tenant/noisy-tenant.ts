@@ -22,7 +22,7 @@ const noises = {
 const plainQuery = '{ agents(first: 20) { nodes { id name } } }';
 
 const [only = ''] = process.argv.slice(2);
-const child = await start<{ url: string; noisyKey: string; quietKey: string }>('./server.ts', [], cores.service);
+const child = await start<{ url: string; noisyKey: string; quietKey: string }>('../noisy-tenant/server.ts', [], cores.service);
 let isMet = true;
 try {
   const { url, noisyKey, quietKey } = child.ready;
