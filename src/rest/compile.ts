@@ -149,7 +149,7 @@ function compileRoute({ schema, executed: executedSchema }: RowSchemas, row: Dec
     source: isFolded ? compileSource(executedSchema, main) : undefined,
     resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executedSchema, main),
     showEnums: row.reply === undefined ? compileEnumTexts(executedSchema, main) : undefined,
-    showMembers: compileMembers(row),
+    showMembers: compileMembers(executedSchema, row, main),
     argumentNames: argumentNames(main.rootNode),
     bodyPlace: bodyPlace(main.rootNode, row.body),
     pathNames,

@@ -18,7 +18,7 @@ import './files.ts';
 import './knowledge.ts';
 import './models.ts';
 import './vector-stores.ts';
-import './responses/events.ts';
+import './responses/event-schemas.ts';
 
 /** What the wire schemas say in OpenAPI: component schemas by name, members of GraphQL types by schema coordinate, and members that REST shows in a form of its own. */
 export function wireDeclarations() {

@@ -25,12 +25,12 @@ export function toReply(route: Route, result: ExecutionResult): Reply {
   }
   const status = row.status ?? 200;
   if (status === 204) return { status, text: undefined, headers: noHeaders };
-  const root = result.data?.[route.main.responseKey];
-  route.showEnums?.(root);
+  const selected = result.data?.[route.main.responseKey];
+  route.showEnums?.(selected);
+  const root = route.showMembers === undefined ? selected : route.showMembers(selected);
   const value = row.member === undefined ? root : (root as Readonly<Record<string, unknown>> | null)?.[row.member];
   const body = row.wrap === undefined ? value : wrapped(row, value);
-  const text = JSON.stringify(route.showMembers === undefined ? body : route.showMembers(body));
-  return { status, text, headers: noHeaders };
+  return { status, text: JSON.stringify(body), headers: noHeaders };
 }
 
 /** Makes the reply of what an encoder made. @throws DomainError REPLY_TOO_LARGE */

@@ -1,31 +1,64 @@
+import { type GraphQLNamedType, type GraphQLSchema, getNamedType, isCompositeType } from 'graphql';
+import { collectFields, collectFragments, fieldNamed, type Place } from '../../lib/selections.ts';
 import { memberName } from '../documents/checks.ts';
+import type { RowDocument } from '../documents/document.ts';
 import type { DeclaredRoute } from '../route.ts';
 
-/** How a route shows members, by their names. */
+/** Shows a value of a document as its route shows it. */
 export type ShowMembers = (value: unknown) => unknown;
 
-/** @returns undefined for a route that shows what its document selects. */
-export function compileMembers({ omitNull, blankNull, lists, shapes }: DeclaredRoute): ShowMembers | undefined {
+const showAsSelected: ShowMembers = (value) => value;
+
+/**
+ * Compiles how a route shows the members that its document selects. What is JSON to GraphQL is no selection: it is shown as it came, whatever the
+ * names in it.
+ *
+ * @returns undefined for a route that shows what its document selects.
+ */
+export function compileMembers(
+  schema: GraphQLSchema,
+  { omitNull, blankNull, lists, shapes }: DeclaredRoute,
+  { document, rootField, rootNode }: RowDocument,
+): ShowMembers | undefined {
   if ((omitNull ?? blankNull ?? lists ?? shapes) === undefined) return undefined;
+  const fragments = collectFragments(document);
   const omitted = new Set(omitNull);
   const blanks = new Set(Object.keys(blankNull ?? {}).map(memberName));
   const listed = new Set(Object.keys(lists ?? {}));
   const shaped = new Map(Object.entries(shapes ?? {}).map(([place, shape]) => [memberName(place), shape]));
-  /** The members of a reply, wherever they stand in it. */
-  const show = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(show);
-    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-    const shown: Record<string, unknown> = {};
-    for (const [name, member] of Object.entries(value)) {
-      const shape = shaped.get(name);
-      if (shape === 'unshown') continue;
-      if (shape !== undefined) {
-        const made = shape.show(member as never, value as never);
-        if (made !== null || !omitted.has(name)) shown[name] = made;
-      } else if (member !== null) shown[name] = show(listed.has(name) ? (member as { readonly nodes?: unknown }).nodes : member);
-      else if (!omitted.has(name)) shown[name] = blanks.has(name) ? '' : null;
+
+  const below = (places: readonly Place[]): ShowMembers => {
+    const placesByName = new Map<string, Place[]>();
+    for (const { node, parentType } of collectFields(schema, fragments, places)) {
+      const type: GraphQLNamedType | undefined = getNamedType(fieldNamed(schema, parentType, node.name.value)?.type);
+      const name = (node.alias ?? node.name).value;
+      const inner = placesByName.get(name) ?? [];
+      placesByName.set(name, inner);
+      if (isCompositeType(type) && node.selectionSet !== undefined) inner.push({ selectionSet: node.selectionSet, type });
     }
-    return shown;
+    if (placesByName.size === 0) return showAsSelected;
+    const members = new Map([...placesByName].map(([name, inner]) => [name, below(inner)]));
+    const show: ShowMembers = (value) => {
+      if (Array.isArray(value)) return value.map(show);
+      if (typeof value !== 'object' || value === null) return value;
+      const shown: Record<string, unknown> = {};
+      for (const [name, member] of Object.entries(value)) {
+        const shape = shaped.get(name);
+        if (shape === 'unshown') continue;
+        const memberShown = shape === undefined ? showMember(name, member, members) : shape.show(member as never, value as never);
+        if (memberShown !== null || !omitted.has(name)) shown[name] = memberShown;
+      }
+      return shown;
+    };
+    return show;
   };
-  return show;
+  const showMember = (name: string, member: unknown, members: ReadonlyMap<string, ShowMembers>): unknown => {
+    if (member === null) return blanks.has(name) ? '' : null;
+    const shown = (members.get(name) ?? showAsSelected)(member);
+    return listed.has(name) ? (shown as { readonly nodes?: unknown }).nodes : shown;
+  };
+
+  const type = getNamedType(rootField.type);
+  const { selectionSet } = rootNode;
+  return selectionSet === undefined ? showAsSelected : below([{ selectionSet, type }]);
 }
