@@ -1,8 +1,8 @@
 import { type GraphQLNamedType, type GraphQLSchema, getNamedType, isCompositeType } from 'graphql';
 import { collectFields, collectFragments, fieldNamed, type Place } from '../../lib/selections.ts';
-import { memberName } from '../documents/checks.ts';
-import type { RowDocument } from '../documents/document.ts';
 import type { DeclaredRoute } from '../route.ts';
+import { memberName } from './checks.ts';
+import type { RowDocument } from './document.ts';
 
 /** Shows a value of a document as its route shows it. */
 export type ShowMembers = (value: unknown) => unknown;
