@@ -3,10 +3,8 @@ import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { Charge, Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
 import type { RunTimings } from '../usage/timings.ts';
 import type { StopChange } from './control/stop.ts';
-import type { UnstoredFrame } from './control/unstored.ts';
 import type { RunRecorder } from './record/recorder.ts';
-
-export type RecordedRun = Omit<UnstoredFrame, 'id'>;
+import type { RecordedRun } from './unstored/recorded-work.ts';
 
 /** Totals of this process since it started. */
 export interface RunCounts {

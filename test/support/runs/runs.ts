@@ -69,18 +69,9 @@ export function routerOf(model: Model): ModelRouter {
   };
 }
 
-export function recordingLedger(): UsageLedger & { readonly notes: Parameters<UsageLedger['note']>[] } {
+export function recordingLedger(): Pick<UsageLedger, 'note'> & { readonly notes: Parameters<UsageLedger['note']>[] } {
   const notes: Parameters<UsageLedger['note']>[] = [];
-  const noteLater: UsageLedger['noteLater'] = (...note) => ({ write: () => void notes.push(note), forget: () => undefined });
-  return {
-    notes,
-    note: (...note) => void notes.push(note),
-    noteRun: () => undefined,
-    noteLater,
-    flush: async () => undefined,
-    recover: async () => undefined,
-    stop: async () => undefined,
-  };
+  return { notes, note: (...note) => void notes.push(note) };
 }
 
 /** The limits of an organization without a limit. */

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createUsageLedger } from '../../../src/engine/usage/ledger.ts';
+import { UsageLedger } from '../../../src/engine/usage/ledger.ts';
 import { makeId } from '../../../src/entities/ground/ids.ts';
 import type { UsageRow } from '../../../src/storage/ground/ledger/ledger.ts';
 import { UsageJournal } from '../../../src/storage/operations/usage/journal.ts';
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-type UsageLedgerLimits = Parameters<typeof createUsageLedger>[0]['limits'];
+type UsageLedgerLimits = ConstructorParameters<typeof UsageLedger>[0]['limits'];
 
 /** A store that fails a given number of times; it keeps rows by id, as the table does. */
 function store(failures: number) {
@@ -33,7 +33,7 @@ function store(failures: number) {
 }
 
 function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits, owner = 'test') {
-  return createUsageLedger({ ...depsOn(kept), limits, journal: new UsageJournal(folder, owner) });
+  return new UsageLedger({ ...depsOn(kept), limits, journal: new UsageJournal(folder, owner) });
 }
 
 function depsOn({ add }: ReturnType<typeof store>) {
@@ -129,7 +129,7 @@ describe('the usage ledger', () => {
     writeFileSync(`${folder}/blocked`, '');
     const journal = new UsageJournal(`${folder}/blocked`, 'test');
     const kept = store(0);
-    const ledger = createUsageLedger({ ...depsOn(kept), journal });
+    const ledger = new UsageLedger({ ...depsOn(kept), journal });
     ledger.note(plan.charge, 'run', 'test/model', usage);
     await ledger.stop(5_000);
     expect(kept.rows.size).toBe(1);

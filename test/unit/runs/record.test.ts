@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { unstoredRow } from '../../../src/engine/runs/control/unstored.ts';
 import { RunRecorder } from '../../../src/engine/runs/record/recorder.ts';
+import { unstoredRow } from '../../../src/engine/runs/unstored/unstored-row.ts';
 import type { EndedSubagent } from '../../../src/entities/conversations/runs/event.ts';
 import { plan } from '../../support/runs/runs.ts';
 

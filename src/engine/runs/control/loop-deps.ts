@@ -32,7 +32,7 @@ import type { RunControl, RunHold } from './control.ts';
 export interface LoopDeps {
   readonly models: ModelRouter;
   readonly retrieve: Retrieve;
-  readonly ledger: UsageLedger;
+  readonly ledger: Pick<UsageLedger, 'note'>;
   readonly limits: Pick<UsageLimits, 'reserve'>;
   /** The tools of the service. */
   readonly tools: ToolRegistry;

@@ -7,13 +7,12 @@ import type { LaterNote, UsageLedger } from '../../usage/ledger.ts';
  * call at once: the run's next call must not get those tokens.
  */
 export class HeldCharges {
-  readonly ledger: UsageLedger;
+  readonly ledger: Pick<UsageLedger, 'note'>;
   readonly #held: LaterNote[] = [];
   #isDropped = false;
 
-  constructor(ledger: UsageLedger) {
+  constructor(ledger: Pick<UsageLedger, 'noteLater'>) {
     this.ledger = {
-      ...ledger,
       note: (...entry) => {
         if (!this.#isDropped) this.#held.push(ledger.noteLater(...entry));
       },

@@ -27,6 +27,7 @@ export interface StoredRunsDeps {
   readonly storage: Storage;
   readonly jobs: Pick<Jobs, 'every'>;
   readonly loop: LoopDeps;
+  readonly ledger: WorkerDeps['ledger'];
   readonly active: ActiveRuns;
   /** Called when a run ends that this process worked on. */
   readonly onEnded: (status: RunStatus) => void;
@@ -63,6 +64,7 @@ export class StoredRuns {
       leases: storage.leases,
       chats: storage.conversations.chats,
       loop: deps.loop,
+      ledger: deps.ledger,
       owner: this.owner,
       leaseMs: settings.RUN_LEASE_MS,
       timeoutMs: settings.RUN_TIMEOUT_MS,

@@ -5,6 +5,7 @@ import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../stor
 import type { NextRun, RunFacts } from '../../../storage/conversations/runs/writes.ts';
 import type { Leases } from '../../../storage/ground/leases.ts';
 import { LeaseClock, type Moment } from '../../leases.ts';
+import type { UsageLedger } from '../../usage/ledger.ts';
 import type { RunHold } from '../control/control.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
 import { RunScope, RunStop } from '../control/stop.ts';
@@ -25,6 +26,7 @@ import { planStoredRun, readStoredRequest, toCharge } from './request.ts';
 import { StoredControl } from './stored-control.ts';
 
 export interface WorkerDeps {
+  readonly ledger: Pick<UsageLedger, 'noteLater'>;
   readonly runs: RunStore;
   readonly leases: Leases;
   readonly chats: ChatStore;
@@ -68,7 +70,7 @@ export class StoredWorker {
     this.runId = runId;
     this.#deps = deps;
     this.#scope = new RunScope(deps.timeoutMs);
-    this.#charges = new HeldCharges(deps.loop.ledger);
+    this.#charges = new HeldCharges(deps.ledger);
     this.#clock = new LeaseClock(deps.leaseMs);
   }
 

@@ -89,7 +89,6 @@ export function trackSpending({ deps, spent: recordSpending }: SubagentParent): 
       return usage;
     },
     ledger: {
-      ...deps.ledger,
       note(charge, purpose, modelId, cost, entryId = deps.newId('usageEntry')) {
         usage = addUsage(usage, cost);
         recordSpending({ entryId, modelId, usage: cost });

@@ -4,10 +4,10 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { UnstoredRun } from '../../../storage/ground/ledger/unstored.ts';
 import type { Charge } from '../../plan/plan.ts';
+import { isCancel, toDomainError } from '../control/ending.ts';
 import { awaitedSteps } from '../record/log-steps.ts';
 import type { RunRecorder } from '../record/recorder.ts';
 import { sumUsage, toRunFacts } from '../record/run-facts.ts';
-import { isCancel, toDomainError } from './ending.ts';
 
 /** What is known of a run that is not stored, besides what it did and when. */
 export interface UnstoredFrame {
