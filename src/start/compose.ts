@@ -2,32 +2,16 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
-import { registerChatFileSweep } from '../domain/conversations/chats/files.ts';
-import { registerFileExpiry } from '../domain/conversations/files/files.ts';
-import { registerUploadExpiry } from '../domain/conversations/files/uploads.ts';
 import { createRightsOfAgent } from '../domain/conversations/runs/agent-rights.ts';
-import { registerApprovalSweep } from '../domain/conversations/runs/runs.ts';
 import { createSubagentPlan } from '../domain/conversations/runs/subagent-plan.ts';
-import { registerSchedules } from '../domain/conversations/schedules/run-schedules.ts';
 import type { Deps } from '../domain/deps.ts';
 import { AuditTrail } from '../domain/ground/audit/trail.ts';
-import { registerOrphanSweep } from '../domain/ground/blobs.ts';
-import { registerIdempotencySweep } from '../domain/ground/idempotency.ts';
-import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
-import { registerAuditSink } from '../domain/operations/audit/sink.ts';
 import { DataLife } from '../domain/operations/data-life/data-life.ts';
-import { registerErasures } from '../domain/operations/data-life/erasures.ts';
-import { registerExports } from '../domain/operations/data-life/exports.ts';
-import { registerRetention } from '../domain/operations/data-life/sweep.ts';
 import { LiveFeed } from '../domain/operations/live/feed.ts';
-import { registerWebhookDelivery } from '../domain/operations/webhooks/delivery.ts';
-import { registerPurges } from '../domain/people/administration.ts';
-import { registerInvitationMail } from '../domain/people/sign-in/invitation-mail.ts';
-import { registerSignInSweep } from '../domain/people/sign-in/sign-in.ts';
 import { TrustedUsers } from '../domain/people/sign-in/trusted-proxies.ts';
 import { createAuditSink } from '../engine/audit/sink.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
-import { createEgress } from '../engine/egress/egress.ts';
+import { createEgress, type EgressOptions } from '../engine/egress/egress.ts';
 import { createProxies } from '../engine/egress/proxies.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
@@ -49,6 +33,7 @@ import type { EmbeddedServer } from '../storage/ground/embedded/embedded.ts';
 import { RedisLost } from '../storage/ground/redis/lost.ts';
 import { UsageJournal } from '../storage/operations/usage/journal.ts';
 import { openStorage } from '../storage/storage.ts';
+import { registerBackgroundWork } from './background.ts';
 import { createTools } from './tools.ts';
 
 /** Most tokens that a process reserves from the limit of an organization at once. */
@@ -64,9 +49,6 @@ const organizationPercent = 90;
 /** Statements of one tenant under way while another tenant asks too. The embedded database does one after the other. */
 const contendedStatementsMax = { embedded: 1, server: 2 };
 
-/** Message counts are added with each batch of the ledger; this adds those of turns without charges, and of processes that died. */
-const messageCountsMs = 2_000;
-const rateSweepMs = 600_000;
 /** Time for the last spans to reach the collector, after everything else has ended. */
 const tracesEndMs = 2_000;
 
@@ -86,19 +68,101 @@ export interface ComposeOptions {
 /** A start waits this long at most for secrets to be put under the newest master key. */
 const rotationWaitMs = 2_000;
 
-/** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
-export async function createDeps({
-  settings,
-  logger,
-  publicUrl,
-  environment,
-  onFatal,
-  embedded: embeddedServer,
-}: ComposeOptions): Promise<Deps> {
+/** Makes everything the domain works with, from the bottom up, and starts its work in the background. `closeDeps` takes it down again. */
+export async function createDeps(options: ComposeOptions): Promise<Deps> {
   const startedAt = new Date();
   const pools = new Pools({ tenantPercent, organizationPercent });
-  const storage = await openStorage(settings, {
-    embedded: embeddedServer,
+  const storage = await openStorage(options.settings, storageOptions(options, pools));
+  try {
+    const deps = await makeDeps(options, { startedAt, pools, storage });
+    registerBackgroundWork(deps);
+    await deps.knowledge.prepare();
+    await deps.jobs.start();
+    await deps.runs
+      .recoverUsage()
+      .catch((error: unknown) => options.logger.error({ err: error }, 'usage of a killed process is not written yet'));
+    await rotateSecrets(deps, rotationWaitMs);
+    return deps;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** The services, none of which is started. */
+async function makeDeps(
+  { settings, logger, publicUrl, environment }: ComposeOptions,
+  { startedAt, pools, storage }: Pick<Deps, 'startedAt' | 'pools' | 'storage'>,
+): Promise<Deps> {
+  const newId = (kind: IdKind) => makeId(kind, Date.now());
+  const tracing = await createTracing(settings, logger);
+  const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
+  const jobs = createPgBossJobs({ db: storage.db, isWorker: settings.ROLE !== 'web', logger });
+  const models = createModelRouter(settings, logger, basics.now, environment);
+  const egressOptions = egressOptionsFrom(settings, pools);
+  const egress = createEgress(egressOptions);
+  const oidc = createOidcProviders(settings.oidcProviders, egressOptions);
+  const knowledge = createKnowledge({
+    ...{ ...basics, jobs, pools, egress, publicUrl, models },
+    embed: (charge, call, signal) => runs.embed(charge, call, signal),
+  });
+  const limits = new UsageLimits({
+    ...basics,
+    store: storage.operations.usageLimits,
+    leaseMs: settings.USAGE_LEASE_MS,
+    blockTokens: usageBlockTokens,
+  });
+  const rates = createRates(basics);
+  const agentTools = createAgentTools({ ...basics, egress });
+  const journal = new UsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
+  const path = environment?.('PATH');
+  const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, version: packageJson.version, path });
+  const rightsOfAgent = createRightsOfAgent(basics);
+  const servers = { servers: mcp, storage, rightsOfAgent, now: basics.now };
+  const tools = createTools({ ...basics, pools, models, egress, knowledge, servers, rightsOfAgent });
+  const runs = createRunEngine({
+    ...basics,
+    ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
+    ...{
+      tools,
+      publicUrl,
+      agentServers: createAgentServers(servers),
+      subagentPlan: createSubagentPlan({ ...basics, models, tools }),
+    },
+  });
+  const audit = new AuditTrail(basics);
+  const passwords = createPasswordHasher();
+  const mailer = await createMailer(settings);
+  const auditSink = createAuditSink(settings, egressOptions);
+  const live = new LiveFeed(storage.signals, storage.operations.live);
+  const dataLife = new DataLife();
+  return {
+    ...basics,
+    startedAt,
+    audit,
+    live,
+    pools,
+    rates,
+    jobs,
+    models,
+    knowledge,
+    runs,
+    tools,
+    mcp,
+    egress,
+    passwords,
+    oidc,
+    mailer,
+    auditSink,
+    trustedUsers: new TrustedUsers(settings, logger),
+    publicUrl,
+    dataLife,
+  };
+}
+
+function storageOptions({ logger, onFatal, embedded }: ComposeOptions, pools: Pools): Parameters<typeof openStorage>[1] {
+  return {
+    embedded,
     places: (kind, connectionsMax) => pools.queue('statements', connectionsMax, { contendedMax: contendedStatementsMax[kind] }),
     onError(error, isFatal) {
       if (isFatal) onFatal(error);
@@ -111,114 +175,23 @@ export async function createDeps({
         : logger.warn(copy, 'no room for a copy of the database before this version changes its schema'),
     onStoreFailure: (error) => logger.warn({ err: error }, 'the file store of BLOB_URL failed'),
     onRedisBack: () => logger.info('Redis answers again'),
-  });
-  try {
-    const newId = (kind: IdKind) => makeId(kind, Date.now());
-    const tracing = await createTracing(settings, logger);
-    const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
-    const jobs = createPgBossJobs({ db: storage.db, isWorker: settings.ROLE !== 'web', logger });
-    const models = createModelRouter(settings, logger, basics.now, environment);
-    const egressOptions = {
-      allow: settings.EGRESS_ALLOW,
-      dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
-      proxies: createProxies(settings),
-      connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
-      lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
-      lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, {
-        organizationMax: Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8),
-      }),
-      calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, {
-        organizationMax: Math.ceil(settings.EGRESS_CALLS_MAX / 4),
-      }),
-    };
-    const egress = createEgress(egressOptions);
-    const oidc = createOidcProviders(settings.oidcProviders, egressOptions);
-    const knowledge = createKnowledge({
-      ...{ ...basics, jobs, pools, egress, publicUrl, models },
-      embed: (charge, call, signal) => runs.embed(charge, call, signal),
-    });
-    const limits = new UsageLimits({
-      ...basics,
-      store: storage.operations.usageLimits,
-      leaseMs: settings.USAGE_LEASE_MS,
-      blockTokens: usageBlockTokens,
-    });
-    const rates = createRates(basics);
-    if (storage.operations.rateBuckets !== undefined) jobs.lead('rates.sweep', rateSweepMs, storage.operations.rateBuckets.sweep);
-    jobs.every('agents.message-counts', messageCountsMs, () => storage.agents.addMessageCounts());
-    const agentTools = createAgentTools({ ...basics, egress });
-    const journal = new UsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
-    const path = environment?.('PATH');
-    const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, version: packageJson.version, path });
-    const rightsOfAgent = createRightsOfAgent(basics);
-    const servers = { servers: mcp, storage, rightsOfAgent, now: basics.now };
-    const tools = createTools({ ...basics, pools, models, egress, knowledge, servers, rightsOfAgent });
-    const runs = createRunEngine({
-      ...basics,
-      ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
-      ...{
-        tools,
-        publicUrl,
-        agentServers: createAgentServers(servers),
-        subagentPlan: createSubagentPlan({ ...basics, models, tools }),
-      },
-    });
-    const audit = new AuditTrail(basics);
-    const passwords = createPasswordHasher();
-    const mailer = await createMailer(settings);
-    const auditSink = createAuditSink(settings, egressOptions);
-    const live = new LiveFeed(storage.signals, storage.operations.live);
-    const dataLife = new DataLife();
-    const deps: Deps = {
-      ...basics,
-      startedAt,
-      audit,
-      live,
-      pools,
-      rates,
-      jobs,
-      models,
-      knowledge,
-      runs,
-      tools,
-      mcp,
-      egress,
-      passwords,
-      oidc,
-      mailer,
-      auditSink,
-      trustedUsers: new TrustedUsers(settings, logger),
-      publicUrl,
-      dataLife,
-    };
-    knowledge.registerJobs();
-    registerIdempotencySweep(deps);
-    registerSignInSweep(deps);
-    registerRetention(deps);
-    registerInvitationMail(deps);
-    registerAuditSink(deps);
-    registerExports(deps);
-    registerErasures(deps);
-    registerWebhookDelivery(deps);
-    registerOrphanSweep(deps);
-    registerApprovalSweep(deps);
-    registerChatFileSweep(deps);
-    registerFileExpiry(deps);
-    registerUploadExpiry(deps);
-    registerVectorStoreExpiry(deps);
-    registerSchedules(deps);
-    registerPurges(deps);
-    await knowledge.prepare();
-    await jobs.start();
-    await runs
-      .recoverUsage()
-      .catch((error: unknown) => logger.error({ err: error }, 'usage of a killed process is not written yet'));
-    await rotateSecrets(deps, rotationWaitMs);
-    return deps;
-  } catch (error) {
-    await storage.close();
-    throw error;
-  }
+  };
+}
+
+function egressOptionsFrom(settings: Settings, pools: Pools): EgressOptions {
+  return {
+    allow: settings.EGRESS_ALLOW,
+    dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
+    proxies: createProxies(settings),
+    connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
+    lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
+    lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, {
+      organizationMax: Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8),
+    }),
+    calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, {
+      organizationMax: Math.ceil(settings.EGRESS_CALLS_MAX / 4),
+    }),
+  };
 }
 
 /** Ends running work, at most `graceMs`, then closes what `createDeps` opened. */

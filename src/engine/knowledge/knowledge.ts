@@ -26,7 +26,7 @@ import { findSite, type SiteMatch, type SiteSourceType } from './connections/fin
 import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
-import { createServiceClient } from './connectors/service-client/client.ts';
+import { ServiceClient } from './connectors/service-client/client.ts';
 import { createPageReader, type PageReader } from './connectors/web/reading/page-reader.ts';
 import { signedContentAddress } from './content-links.ts';
 import { type Embeddings, findSpace } from './embeddings/embeddings.ts';
@@ -134,7 +134,7 @@ export interface KnowledgeOptions {
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const { egress, settings, storage, pools } = options;
   const proxies = createProxies(settings);
-  const vendors = createServiceClient({
+  const vendors = new ServiceClient({
     egress,
     proxies,
     timeoutMs: settings.CONNECTOR_TIMEOUT_MS,

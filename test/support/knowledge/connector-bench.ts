@@ -12,7 +12,7 @@ import type {
   SyncedSource,
 } from '../../../src/engine/knowledge/connectors/connector.ts';
 import { SourceError } from '../../../src/engine/knowledge/connectors/error.ts';
-import { createServiceClient } from '../../../src/engine/knowledge/connectors/service-client/client.ts';
+import { ServiceClient } from '../../../src/engine/knowledge/connectors/service-client/client.ts';
 import type { ConnectedType } from '../../../src/entities/knowledge/data-source.ts';
 import { createLogger } from '../../../src/http/log/logging.ts';
 import { testSettings } from '../settings.ts';
@@ -37,7 +37,7 @@ export function connectorBench(env: Readonly<Record<string, string>>, token: Ben
   const settings = testSettings({ LOG_LEVEL: 'fatal', ...env });
   const limits = { dnsServers: [], connectTimeoutMs: 1_000, lookupTimeoutMs: 1_000, ...egressPlaces(16, 16) };
   const egress = createEgress({ allow, ...limits });
-  const vendors = createServiceClient({
+  const vendors = new ServiceClient({
     egress,
     timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
     connectTimeoutMs: 1_000,

@@ -7,6 +7,7 @@ import type {
   ListedPage,
   ListingEnd,
 } from '../../../src/engine/knowledge/connectors/connector.ts';
+import { ServiceClient } from '../../../src/engine/knowledge/connectors/service-client/client.ts';
 import { createPageReader } from '../../../src/engine/knowledge/connectors/web/reading/page-reader.ts';
 import {
   createWebConnector,
@@ -54,14 +55,14 @@ export function crawler(
     ...{ allow: settings.EGRESS_ALLOW, connectTimeoutMs: 5_000, lookupTimeoutMs: 5_000, lookups: queue(16), calls: queue(64) },
   });
   const refuse = () => {
-    throw new Error('a crawl has neither vendors nor tokens');
+    throw new Error('a crawl has no tokens');
   };
   // Its processes end by themselves.
   const entry = new URL('../../../src/engine/knowledge/connectors/web-reader-process.ts', import.meta.url);
   const pages = createPageReader({ extractor: createExtractor({ entry, idleMs: 2_000 }), places: queue(4), settings });
   const services: WebServices = {
     ...{ settings, egress, pages, logger: pino({ level: 'silent' }), now: () => new Date() },
-    vendors: { send: refuse, json: refuse, download: refuse, close: async () => undefined },
+    vendors: new ServiceClient({ egress, timeoutMs: 1_000, connectTimeoutMs: 1_000 }),
     tokens: { open: refuse },
     installations: { open: refuse },
   };

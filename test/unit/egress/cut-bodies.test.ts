@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createFetch } from '../../../src/engine/egress/dispatchers.ts';
 import { createEgress } from '../../../src/engine/egress/egress.ts';
 import { noProxies } from '../../../src/engine/egress/proxies.ts';
-import { createServiceClient } from '../../../src/engine/knowledge/connectors/service-client/client.ts';
+import { ServiceClient } from '../../../src/engine/knowledge/connectors/service-client/client.ts';
 import { startCuttingServer, startResettingServer } from '../../support/egress/cutting-server.ts';
 import { egressPlaces, someOwner } from '../../support/sharing/pools.ts';
 
@@ -15,7 +15,7 @@ const resetting = await startResettingServer();
 const folder = await mkdtemp(join(tmpdir(), 'parley-cut-'));
 const limits = { connectTimeoutMs: 5_000, lookupTimeoutMs: 5_000, ...egressPlaces(16, 16) };
 const egress = createEgress({ allow: '127.0.0.1/32', ...limits });
-const vendors = createServiceClient({ egress, timeoutMs: 10_000, connectTimeoutMs: 5_000, backoffMs: 1, waitFactor: 0.001 });
+const vendors = new ServiceClient({ egress, timeoutMs: 10_000, connectTimeoutMs: 5_000, backoffMs: 1, waitFactor: 0.001 });
 const never = new AbortController().signal;
 const path = join(folder, 'file');
 afterAll(async () => {

@@ -14,7 +14,7 @@ import type {
 } from '../../../../src/engine/knowledge/connectors/connector.ts';
 import { SourceError } from '../../../../src/engine/knowledge/connectors/error.ts';
 import { browseTracker } from '../../../../src/engine/knowledge/connectors/jira/browse.ts';
-import { createServiceClient } from '../../../../src/engine/knowledge/connectors/service-client/client.ts';
+import { ServiceClient } from '../../../../src/engine/knowledge/connectors/service-client/client.ts';
 import { startAtlassian } from '../../../fixtures/upstreams/atlassian.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
@@ -22,7 +22,7 @@ import { withService } from '../../../support/service.ts';
 const cloud = await startAtlassian({ pageMax: 2 });
 const { service, make } = await withService('plain', { env: cloud.env });
 const { settings, storage, logger, egress } = service.deps;
-const vendors = createServiceClient({ egress, timeoutMs: 20_000, connectTimeoutMs: 2_000, waitFactor: 0 });
+const vendors = new ServiceClient({ egress, timeoutMs: 20_000, connectTimeoutMs: 2_000, waitFactor: 0 });
 const now = () => new Date();
 const tokens = createConnectionTokens({ settings, storage, vendors, logger, now });
 const installations = createInstallationTokens({ settings, storage, vendors, now });

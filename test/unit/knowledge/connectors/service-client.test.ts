@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceClient, type ServiceToken } from '../../../../src/engine/knowledge/connectors/service-client/client.ts';
+import { ServiceClient, type ServiceToken } from '../../../../src/engine/knowledge/connectors/service-client/client.ts';
 import { CursorTrail } from '../../../../src/engine/knowledge/connectors/service-client/cursor-trail.ts';
 import { startStandIn } from '../../../fixtures/upstreams/stand-in.ts';
 import { connectorBench } from '../../../support/knowledge/connector-bench.ts';
 
 const service = await startStandIn(() => ({ body: { value: [] } }));
 const bench = connectorBench({}, { access: 'token' });
-const vendors = createServiceClient({ egress: bench.services.egress, timeoutMs: 5_000, connectTimeoutMs: 5_000, backoffMs: 1 });
+const vendors = new ServiceClient({ egress: bench.services.egress, timeoutMs: 5_000, connectTimeoutMs: 5_000, backoffMs: 1 });
 afterAll(() => Promise.all([vendors.close(), bench.close(), service.close()]));
 const never = new AbortController().signal;
 let account = 0;

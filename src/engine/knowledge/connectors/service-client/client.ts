@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
 import { BoundedMap } from '../../../../lib/bounded-map.ts';
 import type { ShareOwner } from '../../../../lib/flow/fair-share.ts';
 import { withUserAgent } from '../../../../lib/product.ts';
@@ -55,21 +56,6 @@ export interface ServiceDownload extends ServiceRequest {
   readonly bytesMax: number;
 }
 
-/** Calls services at addresses that the operator set: they are not subject to the egress guard, and are called patiently. */
-export interface ServiceClient {
-  /** @throws SourceError, or the signal's reason. */
-  send(request: ServiceRequest, signal: AbortSignal): Promise<ServiceReply>;
-  /** The reply's JSON. @throws like `send`. */
-  json(request: ServiceRequest, signal: AbortSignal): Promise<unknown>;
-  /**
-   * Writes the body to a file. A redirect to another place goes through the egress guard, without the token.
-   *
-   * @returns the headers of the last reply. @throws like `send`; TOO_LARGE.
-   */
-  download(request: ServiceDownload, signal: AbortSignal): Promise<ServiceReply>;
-  close(): Promise<void>;
-}
-
 const attemptsMax = 5;
 /** A longer wait is a matter of the job queue. */
 const waitMaxMs = 60_000;
@@ -77,7 +63,7 @@ const replyBytesMax = 32 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-export interface ServiceClientOptions {
+interface ServiceClientOptions {
   readonly egress: Egress;
   /** Default: none. */
   readonly proxies?: Proxies;
@@ -89,60 +75,92 @@ export interface ServiceClientOptions {
   readonly waitFactor?: number;
 }
 
-export function createServiceClient(options: ServiceClientOptions): ServiceClient {
-  const { egress, proxies = noProxies, timeoutMs, connectTimeoutMs, backoffMs = 1_000, waitFactor = 1 } = options;
-  const agent = createAgent(proxies, {
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  });
+/** Reads the body of a reply with a good status. */
+type TakeBody<T> = (head: Omit<ServiceReply, 'body'>, body: AsyncIterable<Buffer>) => Promise<T>;
 
-  const pauses = new Pauses();
+/** What one attempt came to. */
+type Outcome<T> = { readonly taken: T } | { readonly refused: ServiceReply; readonly authorization: string | undefined };
 
-  /** One attempt. `take` reads the body of a reply with a good status. */
-  async function once<T>(
-    request: ServiceRequest,
-    signal: AbortSignal,
-    take: (head: Omit<ServiceReply, 'body'>, body: AsyncIterable<Buffer>) => Promise<T>,
-  ): Promise<{ readonly taken: T } | { readonly refused: ServiceReply; readonly authorization: string | undefined }> {
-    const { body, headers, token, url, method = body === undefined ? 'GET' : 'POST' } = request;
-    const authorization = await token?.authorization(signal);
-    // A pause may grow while it is waited for.
-    for (let leftMs = pauses.left(pauseKey(request)); leftMs > 0; leftMs = pauses.left(pauseKey(request))) {
-      if (leftMs > waitMaxMs) throw slowedDown(request, leftMs);
-      await sleep(leftMs, undefined, { signal });
-    }
-    const target = new URL(url);
-    const reply = await agent.request({
-      origin: target.origin,
-      path: target.pathname + target.search,
-      method,
-      headers: withUserAgent({
-        accept: 'application/json',
-        ...contentType(body),
-        ...headers,
-        ...(authorization === undefined ? {} : { authorization }),
-      }),
-      body: body === undefined ? null : body instanceof URLSearchParams ? body.toString() : JSON.stringify(body),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+/** Calls services at addresses that the operator set: they are not subject to the egress guard, and calls that fail are repeated. */
+export class ServiceClient {
+  readonly #options: ServiceClientOptions;
+  readonly #proxies: Proxies;
+  readonly #waitFactor: number;
+  readonly #agent: Dispatcher;
+  readonly #pauses = new Pauses();
+
+  constructor(options: ServiceClientOptions) {
+    const { proxies = noProxies, timeoutMs, connectTimeoutMs, waitFactor = 1 } = options;
+    this.#options = options;
+    this.#proxies = proxies;
+    this.#waitFactor = waitFactor;
+    this.#agent = createAgent(proxies, {
+      connect: { timeout: connectTimeoutMs },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
     });
-    const head = { status: reply.statusCode, headers: plainHeaders(reply.headers) };
-    const isGood = head.status < 300 || request.accept?.includes(head.status) === true;
-    if (isGood) return { taken: await take(head, reply.body) };
-    const text = await readBounded(reply.body, errorBytesMax).catch(() => Buffer.alloc(0));
-    return { refused: { ...head, body: text }, authorization };
   }
 
-  async function patiently<T>(
-    request: ServiceRequest,
-    signal: AbortSignal,
-    take: (head: Omit<ServiceReply, 'body'>, body: AsyncIterable<Buffer>) => Promise<T>,
-  ): Promise<T> {
+  /** @throws SourceError, or the signal's reason. */
+  send(request: ServiceRequest, signal: AbortSignal): Promise<ServiceReply> {
+    return this.#withRetries(request, signal, async (head, body) => ({ ...head, body: await readWhole(request, body) }));
+  }
+
+  /** The reply's JSON. @throws like `send`. */
+  async json(request: ServiceRequest, signal: AbortSignal): Promise<unknown> {
+    const { body } = await this.send(request, signal);
+    try {
+      return JSON.parse(body.toString('utf8')) as unknown;
+    } catch {
+      throw new SourceError('BAD_REPLY', `${capital(request.service)} answered with something that is no JSON.`);
+    }
+  }
+
+  /**
+   * Writes the body to a file. A redirect to another place goes through the egress guard, without the token.
+   *
+   * @returns the headers of the last reply. @throws like `send`; TOO_LARGE.
+   */
+  async download({ owner, path, bytesMax, ...request }: ServiceDownload, signal: AbortSignal): Promise<ServiceReply> {
+    const accept = [...(request.accept ?? []), ...redirects];
+    const head = await this.#withRetries({ ...request, accept }, signal, async (reply, body) => {
+      if (redirects.has(reply.status)) for await (const _ of body);
+      else await writeBounded(body, path, bytesMax);
+      return { ...reply, body: Buffer.alloc(0) };
+    });
+    const { location } = head.headers;
+    if (!redirects.has(head.status)) return head;
+    if (location === undefined) throw new SourceError('BAD_REPLY', `${capital(request.service)} redirects to nowhere.`);
+    const { egress, timeoutMs } = this.#options;
+    const url = new URL(location, request.url).href;
+    try {
+      return await egress.receive({ owner, url, bytesMax, timeoutMs }, signal, async (reply, content) => {
+        if (reply.status === 429 || reply.status === 503) throw toRefusal(request, { ...reply, body: Buffer.alloc(0) });
+        if (reply.status >= 300) {
+          throw new SourceError(
+            'BAD_REPLY',
+            `${new URL(url).host}, where ${request.service} keeps the file, answered ${reply.status}.`,
+          );
+        }
+        await writeBounded(content, path, bytesMax);
+        return { ...reply, body: Buffer.alloc(0) };
+      });
+    } catch (error) {
+      throw error instanceof EgressError ? ofEgress(error, bytesMax) : error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  async #withRetries<T>(request: ServiceRequest, signal: AbortSignal, take: TakeBody<T>): Promise<T> {
+    const { backoffMs = 1_000 } = this.#options;
     let isRenewed = false;
     for (let attempt = 1; ; attempt += 1) {
       let failure: SourceError;
       try {
-        const outcome = await once(request, signal, take);
+        const outcome = await this.#attempt(request, signal, take);
         if ('taken' in outcome) return outcome.taken;
         const { refused: refusedReply, authorization } = outcome;
         if (refusedReply.status === 401 && request.token !== undefined && authorization !== undefined && !isRenewed) {
@@ -159,61 +177,56 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SourceError) throw error;
-        const url = new URL(request.url);
-        const proxy = proxies.proxyOf(url);
-        const through = proxy === undefined ? '' : ` through the proxy ${proxy.name}`;
-        failure = new SourceError('UNREACHABLE', `${capital(request.service)} at ${url.host} did not answer${through}.`);
+        failure = this.#toUnreachable(request);
       }
-      if (failure.retryAfterMs !== undefined) pauses.begin(pauseKey(request), failure.retryAfterMs * waitFactor);
+      if (failure.retryAfterMs !== undefined) this.#pauses.begin(pauseKey(request), failure.retryAfterMs * this.#waitFactor);
       if (!failure.isRetryable || attempt >= (request.attempts ?? attemptsMax)) throw failure;
       const waitMs = failure.retryAfterMs ?? Math.random() * Math.min(waitMaxMs, backoffMs * 2 ** attempt);
       if (waitMs > waitMaxMs) throw failure;
-      await sleep(waitMs * waitFactor, undefined, { signal });
+      await sleep(waitMs * this.#waitFactor, undefined, { signal });
     }
   }
 
-  const send = (request: ServiceRequest, signal: AbortSignal) =>
-    patiently(request, signal, async (head, body) => ({ ...head, body: await readWhole(request, body) }));
+  async #attempt<T>(request: ServiceRequest, signal: AbortSignal, take: TakeBody<T>): Promise<Outcome<T>> {
+    const { body, headers, token, url, method = body === undefined ? 'GET' : 'POST' } = request;
+    const authorization = await token?.authorization(signal);
+    await this.#waitForPauses(request, signal);
+    const target = new URL(url);
+    const reply = await this.#agent.request({
+      origin: target.origin,
+      path: target.pathname + target.search,
+      method,
+      headers: withUserAgent({
+        accept: 'application/json',
+        ...contentType(body),
+        ...headers,
+        ...(authorization === undefined ? {} : { authorization }),
+      }),
+      body: body === undefined ? null : body instanceof URLSearchParams ? body.toString() : JSON.stringify(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]),
+    });
+    const head = { status: reply.statusCode, headers: plainHeaders(reply.headers) };
+    const isGood = head.status < 300 || request.accept?.includes(head.status) === true;
+    if (isGood) return { taken: await take(head, reply.body) };
+    const text = await readBounded(reply.body, errorBytesMax).catch(() => Buffer.alloc(0));
+    return { refused: { ...head, body: text }, authorization };
+  }
 
-  return {
-    send,
-    async json(request, signal) {
-      const { body } = await send(request, signal);
-      try {
-        return JSON.parse(body.toString('utf8')) as unknown;
-      } catch {
-        throw new SourceError('BAD_REPLY', `${capital(request.service)} answered with something that is no JSON.`);
-      }
-    },
-    async download({ owner, path, bytesMax, ...request }, signal) {
-      const accept = [...(request.accept ?? []), ...redirects];
-      const head = await patiently({ ...request, accept }, signal, async (reply, body) => {
-        if (redirects.has(reply.status)) for await (const _ of body);
-        else await writeBounded(body, path, bytesMax);
-        return { ...reply, body: Buffer.alloc(0) };
-      });
-      const { location } = head.headers;
-      if (!redirects.has(head.status)) return head;
-      if (location === undefined) throw new SourceError('BAD_REPLY', `${capital(request.service)} redirects to nowhere.`);
-      const url = new URL(location, request.url).href;
-      try {
-        return await egress.receive({ owner, url, bytesMax, timeoutMs }, signal, async (reply, content) => {
-          if (reply.status === 429 || reply.status === 503) throw toRefusal(request, { ...reply, body: Buffer.alloc(0) });
-          if (reply.status >= 300) {
-            throw new SourceError(
-              'BAD_REPLY',
-              `${new URL(url).host}, where ${request.service} keeps the file, answered ${reply.status}.`,
-            );
-          }
-          await writeBounded(content, path, bytesMax);
-          return { ...reply, body: Buffer.alloc(0) };
-        });
-      } catch (error) {
-        throw error instanceof EgressError ? ofEgress(error, bytesMax) : error;
-      }
-    },
-    close: () => agent.destroy(),
-  };
+  async #waitForPauses(request: ServiceRequest, signal: AbortSignal): Promise<void> {
+    const key = pauseKey(request);
+    // A pause may grow while it is waited for.
+    for (let leftMs = this.#pauses.left(key); leftMs > 0; leftMs = this.#pauses.left(key)) {
+      if (leftMs > waitMaxMs) throw slowedDown(request, leftMs);
+      await sleep(leftMs, undefined, { signal });
+    }
+  }
+
+  #toUnreachable({ service, url: address }: ServiceRequest): SourceError {
+    const url = new URL(address);
+    const proxy = this.#proxies.proxyOf(url);
+    const through = proxy === undefined ? '' : ` through the proxy ${proxy.name}`;
+    return new SourceError('UNREACHABLE', `${capital(service)} at ${url.host} did not answer${through}.`);
+  }
 }
 
 /** The value of a token, with and without the name of its scheme. */
