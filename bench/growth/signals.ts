@@ -14,8 +14,10 @@ import { loadSettings } from '../../src/settings.ts';
 import { readEvents } from '../../src/storage/conversations/runs/events.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
 import { openPool } from '../../src/storage/ground/opening/pool.ts';
-import { createRedisSignals } from '../../src/storage/ground/redis/signals.ts';
-import { createPostgresSignals } from '../../src/storage/ground/signals/postgres.ts';
+import { RedisTransport } from '../../src/storage/ground/redis/transport.ts';
+import { SignalHub } from '../../src/storage/ground/signals/hub.ts';
+import { PostgresTransport } from '../../src/storage/ground/signals/postgres.ts';
+import { Signals } from '../../src/storage/ground/signals/signals.ts';
 
 const kinds = ['NOTIFY before', 'NOTIFY now', 'Redis, with events'] as const;
 type Kind = (typeof kinds)[number];
@@ -149,16 +151,13 @@ function rounded(sorted: readonly number[], part: number): number {
 
 async function open(kind: Kind, pool: Pool): Promise<Instance> {
   if (kind === 'NOTIFY before') return openBefore(pool);
-  const signals =
+  const hub = new SignalHub();
+  const transport =
     kind === 'NOTIFY now'
-      ? await createPostgresSignals(pool, () => {})
-      : await createRedisSignals({
-          url: settings.redis,
-          pool,
-          installation: `bench ${kind}`,
-          onError: () => {},
-          onBack: () => {},
-        });
+      ? new PostgresTransport(hub, pool, () => {})
+      : new RedisTransport(hub, { url: settings.redis, installation: `bench ${kind}`, onError: () => {}, onBack: () => {} });
+  const signals = new Signals(hub, { transport, pool });
+  await signals.start();
   return {
     tell: (runId) => signals.tell(runId, () => (kind === 'Redis, with events' ? batch : '')),
     watch: (runId, heard) => void signals.watch(runId, heard),

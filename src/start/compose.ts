@@ -30,7 +30,7 @@ import { UsageLimits } from '../engine/usage/limits.ts';
 import { type IdKind, makeId } from '../entities/ground/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/ground/embedded/embedded.ts';
-import { RedisLost } from '../storage/ground/redis/lost.ts';
+import { SignalsLost } from '../storage/ground/signals/connection.ts';
 import { UsageJournal } from '../storage/operations/usage/journal.ts';
 import { openStorage } from '../storage/storage.ts';
 import { registerBackgroundWork } from './background.ts';
@@ -166,7 +166,7 @@ function storageOptions({ logger, onFatal, embedded }: ComposeOptions, pools: Po
     places: (kind, connectionsMax) => pools.queue('statements', connectionsMax, { contendedMax: contendedStatementsMax[kind] }),
     onError(error, isFatal) {
       if (isFatal) onFatal(error);
-      else if (error instanceof RedisLost) logger.warn({ err: error.cause }, error.message);
+      else if (error instanceof SignalsLost) logger.warn({ err: error.cause }, error.message);
       else logger.warn({ err: error }, 'the database connection failed and is replaced');
     },
     onUpgradeCopy: (copy) =>

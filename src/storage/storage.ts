@@ -11,10 +11,10 @@ import { identify, refuseBlobsWithoutRows, storedId } from './ground/opening/ins
 import { type OpenDatabaseOptions, openDatabase } from './ground/opening/open.ts';
 import { confirmFiles } from './ground/opening/shared-files.ts';
 import { StartRefusal } from './ground/opening/start-refusal.ts';
-import type { RedisSignals } from './ground/redis/signals.ts';
-import { createInProcessSignals } from './ground/signals/in-process.ts';
-import { createPostgresSignals } from './ground/signals/postgres.ts';
-import type { Signals } from './ground/signals/signals.ts';
+import type { RedisTransport } from './ground/redis/transport.ts';
+import { SignalHub } from './ground/signals/hub.ts';
+import { PostgresTransport } from './ground/signals/postgres.ts';
+import { Signals } from './ground/signals/signals.ts';
 import { TaskStore } from './ground/tasks.ts';
 import { KnowledgeStores } from './knowledge/stores.ts';
 import { OperationStores } from './operations/stores.ts';
@@ -68,17 +68,20 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     throw error;
   });
   let blobs: Blobs;
-  let redis: RedisSignals | undefined;
+  const hub = new SignalHub();
+  let redis: RedisTransport | undefined;
+  let signals: Signals;
   try {
     blobs = openBlobStore ?? (await openBlobs(settings, onStoreFailure));
     await check(settings, blobs, db, masterKeys);
-    redis = await openRedis(settings, db, options);
+    redis = await openRedis(hub, settings, db, options);
+    signals = openSignals(hub, redis, db, onError);
+    await signals.start();
   } catch (error) {
     await openBlobStore?.close();
     await db.close();
     throw error;
   }
-  const signals = afterCommit(db, redis ?? (await openSignals(db, onError)));
   const people = new PeopleStores(db, signals, settings);
   const operations = new OperationStores(db, signals, settings, {
     onError: (error) => onError(error as Error, false),
@@ -116,13 +119,18 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
  *
  * @throws StartRefusal for one that can never be used.
  */
-async function openRedis(settings: Settings, db: Database, options: OpenStorageOptions): Promise<RedisSignals | undefined> {
+async function openRedis(
+  hub: SignalHub,
+  settings: Settings,
+  db: Database,
+  options: OpenStorageOptions,
+): Promise<RedisTransport | undefined> {
   const { REDIS_URL: url } = settings;
   if (url === undefined) return undefined;
   // Loaded only where it is switched on.
-  const [{ redisProblem }, { createRedisSignals }] = await Promise.all([
+  const [{ redisProblem }, { RedisTransport: Transport }] = await Promise.all([
     import('./ground/redis/check.ts'),
-    import('./ground/redis/signals.ts'),
+    import('./ground/redis/transport.ts'),
   ]);
   if (db.kind === 'embedded') {
     throw new StartRefusal(
@@ -132,43 +140,31 @@ async function openRedis(settings: Settings, db: Database, options: OpenStorageO
   const problem = await redisProblem(url);
   if (problem?.isLasting === true) throw new StartRefusal(`${problem.message} ${problem.advice}`);
   const installation = await storedId(db.pool);
-  return createRedisSignals({
-    ...{ url, pool: db.pool, installation: installation ?? 'unnamed' },
+  return new Transport(hub, {
+    ...{ url, installation: installation ?? 'unnamed' },
     onError: (error) => options.onError(error, false),
     onBack: options.onRedisBack ?? (() => undefined),
   });
 }
 
-function openSignals(db: Database, onError: OpenStorageOptions['onError']): Promise<Signals> | Signals {
-  return db.kind === 'embedded'
-    ? createInProcessSignals()
-    : createPostgresSignals(db.direct ?? db.pool, (error) => onError(error, false));
+/** What is published in a transaction is sent once it has committed: who looks again finds the change. */
+function openSignals(
+  hub: SignalHub,
+  redis: RedisTransport | undefined,
+  db: Database,
+  onError: OpenStorageOptions['onError'],
+): Signals {
+  if (db.kind === 'embedded') return new Signals(hub, undefined, (act) => db.afterCommit(act));
+  const pool = redis === undefined ? (db.direct ?? db.pool) : db.pool;
+  const transport = redis ?? new PostgresTransport(hub, pool, (error) => onError(error, false));
+  return new Signals(hub, { transport, pool }, (act) => db.afterCommit(act));
 }
 
 /** Buckets in Redis while it answers, else in the database; none for the only process on its database. */
-function openRateBuckets(db: Database, redis: RedisSignals | undefined): RateBucketStore | undefined {
+function openRateBuckets(db: Database, redis: RedisTransport | undefined): RateBucketStore | undefined {
   if (db.kind === 'embedded') return undefined;
   const databaseBuckets = createRateBucketStore(db);
   return redis === undefined ? databaseBuckets : createRedisRateBuckets(redis, databaseBuckets);
-}
-
-/** Signals that are published once the current transaction has committed: who looks again finds the change. */
-function afterCommit(db: Database, signals: Signals): Signals {
-  return {
-    publish: (topic, payload) => db.afterCommit(() => signals.publish(topic, payload)),
-    subscribe: (topic, listener, interest) => signals.subscribe(topic, listener, interest),
-    tell: (runId, batch) => db.afterCommit(() => signals.tell(runId, batch)),
-    watch: (runId, listener) => signals.watch(runId, listener),
-    onGap: (listener) => signals.onGap(listener),
-    onReset: (listener) => signals.onReset(listener),
-    isHealthy: () => signals.isHealthy(),
-    state: () => signals.state(),
-    problem: () => signals.problem(),
-    get counts() {
-      return signals.counts;
-    },
-    close: () => signals.close(),
-  };
 }
 
 /**

@@ -6,7 +6,9 @@ import { checkAll } from '../../src/start/checks/checks.ts';
 import type { Database } from '../../src/storage/ground/database.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
 import { redisProblem } from '../../src/storage/ground/redis/check.ts';
-import { createRedisSignals, type RedisSignals } from '../../src/storage/ground/redis/signals.ts';
+import { RedisTransport } from '../../src/storage/ground/redis/transport.ts';
+import { SignalHub } from '../../src/storage/ground/signals/hub.ts';
+import { Signals } from '../../src/storage/ground/signals/signals.ts';
 import { createRateBucketStore } from '../../src/storage/operations/usage/rate-buckets.ts';
 import { createRedisRateBuckets } from '../../src/storage/operations/usage/redis-rate-buckets.ts';
 import { startTcpProxy, type TcpProxy } from '../support/apis/tcp-proxy.ts';
@@ -16,20 +18,13 @@ import { copyOf, type Place } from '../support/storage/databases.ts';
 import { canTestRedis, startRedis, type TestRedis, whyNoRedis } from '../support/storage/redis.ts';
 import { signalCases } from '../support/storage/signal-cases.ts';
 
-interface Loss {
-  readonly lose: () => Promise<void>;
-  readonly find: () => Promise<void>;
-  /** Undefined: it is back before anybody can look. */
-  readonly states?: readonly string[];
-}
-
 if (!canTestRedis) {
   console.info(whyNoRedis);
   it('Redis is not there', () => expect(canTestRedis).toBe(false));
 } else {
   let place: Place;
   let db: Database;
-  const opened: RedisSignals[] = [];
+  const opened: Signals[] = [];
   const servers: TestRedis[] = [];
   beforeAll(async () => {
     place = await copyOf(inject('template'));
@@ -47,107 +42,60 @@ if (!canTestRedis) {
     servers.push(server);
     return server;
   };
-  const open = async (url: string, onError: (error: Error) => void = () => {}): Promise<RedisSignals> => {
-    const signals = await createRedisSignals({ url, pool: db.pool, installation: 'test', onError, onBack: () => {} });
+  const openBoth = async (url: string, onError: (error: Error) => void = () => {}) => {
+    const hub = new SignalHub();
+    const transport = new RedisTransport(hub, { url, installation: 'test', onError, onBack: () => {} });
+    const signals = new Signals(hub, { transport, pool: db.pool });
+    await signals.start();
     opened.push(signals);
-    return signals;
+    return { signals, transport };
   };
+  const open = async (url: string, onError?: (error: Error) => void) => (await openBoth(url, onError)).signals;
 
   describe('signals over Redis', () => {
-    signalCases(async () => {
-      const { url } = await newRedis();
-      return { first: await open(url), second: await open(url) };
-    });
+    let redis: TestRedis;
+    let proxy: TcpProxy;
+    const errors: Error[] = [];
+    afterAll(() => proxy.close());
+
+    signalCases(
+      async () => {
+        redis = await newRedis();
+        proxy = await startTcpProxy(redis.port, '127.0.0.1', 'anything');
+        const first = await open(redis.url, (error) => void errors.push(error));
+        return { first, second: await open(`redis://127.0.0.1:${proxy.port}`), errors };
+      },
+      {
+        carriesEvents: true,
+        losses: {
+          'Redis was killed': { lose: () => redis.kill(), find: () => redis.restart(), states: ['polling', 'polling'] },
+          'Redis is frozen': { lose: () => redis.freeze(), find: () => redis.thaw(), states: ['polling', 'polling'] },
+          'Redis is cut off from one': { lose: () => proxy.cut(), find: () => proxy.restore(), states: ['live', 'polling'] },
+          'Redis was emptied': { lose: () => redis.ask('FLUSHALL') },
+        },
+      },
+    );
   });
 
   describe('signals over a cluster of Redis', () => {
-    signalCases(async () => {
-      const nodes = [await newRedis('--cluster-enabled', 'yes'), await newRedis('--cluster-enabled', 'yes')] as const;
-      const [one, two] = nodes;
-      one.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
-      two.ask('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
-      one.ask('CLUSTER', 'MEET', '127.0.0.1', String(two.port));
-      await eventually(() => {
-        for (const node of nodes) expect(node.ask('CLUSTER', 'INFO')).toContain('cluster_state:ok');
-        expect(one.ask('CLUSTER', 'INFO')).toContain('cluster_known_nodes:2');
-      });
-      return { first: await open(one.url), second: await open(two.url) };
-    });
+    signalCases(
+      async () => {
+        const nodes = [await newRedis('--cluster-enabled', 'yes'), await newRedis('--cluster-enabled', 'yes')] as const;
+        const [one, two] = nodes;
+        one.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
+        two.ask('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
+        one.ask('CLUSTER', 'MEET', '127.0.0.1', String(two.port));
+        await eventually(() => {
+          for (const node of nodes) expect(node.ask('CLUSTER', 'INFO')).toContain('cluster_state:ok');
+          expect(one.ask('CLUSTER', 'INFO')).toContain('cluster_known_nodes:2');
+        });
+        return { first: await open(one.url), second: await open(two.url) };
+      },
+      { carriesEvents: true },
+    );
   });
 
-  describe('when Redis is lost', () => {
-    let redis: TestRedis;
-    let proxy: TcpProxy;
-    let first: RedisSignals;
-    let second: RedisSignals;
-    const errors: Error[] = [];
-    beforeAll(async () => {
-      redis = await newRedis();
-      proxy = await startTcpProxy(redis.port, '127.0.0.1', 'anything');
-      first = await open(redis.url, (error) => void errors.push(error));
-      second = await open(`redis://127.0.0.1:${proxy.port}`);
-    });
-    afterAll(() => proxy.close());
-
-    const states = () => [first.state(), second.state()];
-    const live = () => eventually(() => expect(states()).toEqual(['live', 'live']));
-    /** Asks anew until it arrives: proves that both ways work again. */
-    async function arrives(): Promise<void> {
-      const heard: string[] = [];
-      const stop = second.watch('run_again', (batch) => void heard.push(batch));
-      await eventually(() => {
-        first.tell('run_again', () => '[2]');
-        expect(heard).toContain('[2]');
-      });
-      stop();
-    }
-
-    const losses: Readonly<Record<string, Loss>> = {
-      killed: { lose: () => redis.kill(), find: () => redis.restart(), states: ['polling', 'polling'] },
-      frozen: { lose: async () => redis.freeze(), find: async () => redis.thaw(), states: ['polling', 'polling'] },
-      'cut off from one': { lose: async () => proxy.cut(), find: async () => proxy.restore(), states: ['live', 'polling'] },
-      emptied: { lose: async () => void redis.ask('FLUSHALL'), find: async () => {} },
-    };
-    it.each(Object.entries(losses))(
-      'says so, has gaps, and works again without a restart: %s',
-      async (_how, { lose, find, states: lost }) => {
-        await live();
-        let gaps = 0;
-        const stop = second.onGap(() => {
-          gaps += 1;
-        });
-        await lose();
-        if (lost !== undefined) {
-          await eventually(() => expect(states()).toEqual(lost));
-          expect(second.problem()).toMatch(/^Redis does not answer/);
-          // Changes that caches depend on are read from the database.
-          expect(second.isHealthy()).toBe(true);
-          // Without Redis everything is looked up again and again.
-          await eventually(() => expect(gaps).toBeGreaterThan(2));
-          first.publish('run-cancel', 'run_lost');
-        } else await eventually(() => expect(gaps).toBeGreaterThan(0));
-        await find();
-        await live();
-        await arrives();
-        stop();
-      },
-    );
-
-    it('keeps what was asked of runs meanwhile, and logs one line for one loss', async () => {
-      await live();
-      errors.length = 0;
-      const heard: string[] = [];
-      const stop = second.subscribe('run-cancel', (id) => void heard.push(id));
-      await redis.kill();
-      await eventually(() => expect(states()).toEqual(['polling', 'polling']));
-      first.publish('run-cancel', 'run_kept');
-      await redis.restart();
-      await live();
-      await eventually(() => expect(heard.filter((id) => id === 'run_kept').length).toBeLessThanOrEqual(1));
-      expect(errors).toHaveLength(1);
-      stop();
-    });
-
+  describe('a Redis that comes late', () => {
     it('may be away at the start', async () => {
       const late = await newRedis();
       await late.kill();
@@ -161,9 +109,9 @@ if (!canTestRedis) {
   describe('rate buckets', () => {
     it('are shared, refill, and go to the database while Redis is lost', async () => {
       const redis = await newRedis();
-      const [first, second] = [await open(redis.url), await open(redis.url)];
+      const instances = [await openBoth(redis.url), await openBoth(redis.url)];
       const stored = createRateBucketStore(db);
-      const [here, there] = [first, second].map((signals) => createRedisRateBuckets(signals, stored));
+      const [here, there] = instances.map(({ transport }) => createRedisRateBuckets(transport, stored));
       const report = [{ id: 'key key_1', perMinute: 600, used: 100 }];
       expect((await here?.report(report))?.get('key key_1')).toBe(500);
       const left = (await there?.report(report))?.get('key key_1') ?? 0;
@@ -174,7 +122,7 @@ if (!canTestRedis) {
       );
       expect((await here?.report([{ id: 'key key_1', perMinute: 600, used: 5_000 }]))?.get('key key_1')).toBe(-600);
       await redis.kill();
-      await eventually(() => expect(first.state()).toBe('polling'));
+      await eventually(() => expect(instances[0]?.signals.state()).toBe('polling'));
       expect((await here?.report(report))?.get('key key_1')).toBe(500);
     });
   });
@@ -232,7 +180,7 @@ if (!canTestRedis) {
       redis.ask('ACL', 'SETUSER', 'parley', ...rights.split(' '));
       const url = redis.url.replace('//', '//parley:password@');
       expect(await redisProblem(url)).toBeUndefined();
-      const [first, second] = [await open(url), await open(url)];
+      const [{ signals: first, transport }, second] = [await openBoth(url), await open(url)];
       const heard: string[] = [];
       second.subscribe('chat-changed', (id) => void heard.push(id));
       second.watch('run_right', (batch) => void heard.push(batch));
@@ -241,7 +189,7 @@ if (!canTestRedis) {
         first.tell('run_right', () => '[3]');
         expect(heard).toEqual(expect.arrayContaining(['chat_right', '[3]']));
       });
-      const buckets = createRedisRateBuckets(first, createRateBucketStore(db));
+      const buckets = createRedisRateBuckets(transport, createRateBucketStore(db));
       expect((await buckets.report([{ id: 'key key_2', perMinute: 60, used: 1 }])).get('key key_2')).toBe(59);
       // Counted at each heartbeat.
       await eventually(() => expect([first.counts.instances, second.state()]).toEqual([2, 'live']));

@@ -17,14 +17,14 @@ const healthyAgeMaxMs = 300_000;
  * `sizeMax`: entries kept; beyond it the oldest are dropped.
  */
 export class InvalidatedCache<Value> {
-  readonly #signals: Signals;
+  readonly #signals: Pick<Signals, 'isHealthy'>;
   readonly #known: BoundedMap<string, Entry<Value>>;
   readonly #missing = new BoundedMap<string, Entry<undefined>>(missingMax);
   readonly #loading = new Map<string, Promise<Value | undefined>>();
   /** Grows with every announced change: a value that was read before a change must not be cached after it. */
   #changeCount = 0;
 
-  constructor(signals: Signals, sizeMax: number) {
+  constructor(signals: Pick<Signals, 'isHealthy' | 'onReset'>, sizeMax: number) {
     this.#signals = signals;
     this.#known = new BoundedMap<string, Entry<Value>>(sizeMax);
     signals.onReset(() => this.forget(() => true));

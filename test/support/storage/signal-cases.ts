@@ -1,17 +1,35 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import type { Signals } from '../../../src/storage/ground/signals/signals.ts';
+import type { SignalState, Signals } from '../../../src/storage/ground/signals/signals.ts';
 import { eventually } from '../processes/eventually.ts';
 
 /** Signals of two processes on one database; in one process both are the same. */
 export interface SignalPair {
   readonly first: Signals;
   readonly second: Signals;
+  /** What the first one reported. */
+  readonly errors?: Error[];
 }
 
-/** What every implementation of signals promises. */
-export function signalCases(open: () => Promise<SignalPair>): void {
+/** How a transport is lost, and comes back. */
+export interface Loss {
+  readonly lose: () => unknown;
+  readonly find?: () => unknown;
+  /** The states of both meanwhile. Undefined: it is back before anybody can look. */
+  readonly states?: readonly SignalState[];
+}
+
+export interface TransportTraits {
+  /** Whether watchers get the events themselves, not only word to look again. */
+  readonly carriesEvents?: boolean;
+  /** The ways in which it can be lost. */
+  readonly losses?: Readonly<Record<string, Loss>>;
+}
+
+/** What every transport of signals promises. */
+export function signalCases(open: () => Promise<SignalPair>, { carriesEvents = false, losses = {} }: TransportTraits = {}): void {
   let first: Signals;
   let second: Signals;
+  let errors: Error[] = [];
   const stops: (() => void)[] = [];
   let runs = 0;
   const newRun = () => {
@@ -19,7 +37,7 @@ export function signalCases(open: () => Promise<SignalPair>): void {
     return `run_case_${runs}`;
   };
   beforeAll(async () => {
-    ({ first, second } = await open());
+    ({ first, second, errors = [] } = await open());
   });
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();
@@ -36,8 +54,11 @@ export function signalCases(open: () => Promise<SignalPair>): void {
     return heard;
   }
 
+  const states = () => [first.state(), second.state()];
+  const areLive = () => eventually(() => expect(states()).toEqual(['live', 'live']));
+
   it('are live and healthy', async () => {
-    await eventually(() => expect([first.state(), second.state()]).toEqual(['live', 'live']));
+    await areLive();
     expect([first.isHealthy(), second.isHealthy(), first.problem()]).toEqual([true, true, undefined]);
   });
 
@@ -88,9 +109,9 @@ export function signalCases(open: () => Promise<SignalPair>): void {
     const others = watch(second, other);
     await eventually(() => {
       first.tell(watched, () => '[1]');
-      expect(heard.length).toBeGreaterThan(0);
+      expect(heard).toContain(carriesEvents ? '[1]' : '');
     });
-    expect(heard.every((batch) => batch === '' || batch === '[1]')).toBe(true);
+    expect(heard.every((batch) => batch === '' || (carriesEvents && batch === '[1]'))).toBe(true);
     // Who begins to watch may be asked to look once.
     expect(others.length).toBeLessThanOrEqual(1);
   });
@@ -141,5 +162,43 @@ export function signalCases(open: () => Promise<SignalPair>): void {
     await eventually(() => expect(heard).toContain('run_end'));
     // The end itself, and what processes say of themselves.
     expect(first.counts.sent - before).toBeLessThan(10);
+  });
+
+  it.each(Object.entries(losses))('say so, have gaps, report one loss, and work again: %s', async (_how, loss) => {
+    await areLive();
+    errors.length = 0;
+    let gaps = 0;
+    stops.push(
+      second.onGap(() => {
+        gaps += 1;
+      }),
+    );
+    const cancelled = listen(second, 'run-cancel');
+    const controlled = listen(second, 'run-control');
+    await loss.lose();
+    if (loss.states !== undefined) {
+      await eventually(() => expect(states()).toEqual(loss.states));
+      expect(second.problem()).toMatch(/ looked up /);
+      // Changes that caches depend on are read from the database, and all else is looked up again and again.
+      expect(second.isHealthy()).toBe(true);
+      await eventually(() => expect(gaps).toBeGreaterThan(2));
+      // What is asked of a run comes at most once; if it is lost, there is a gap.
+      first.publish('run-cancel', 'run_lost');
+    }
+    await eventually(() => expect(gaps).toBeGreaterThan(0));
+    await loss.find?.();
+    await areLive();
+    // Both ways work again, in order.
+    const id = newRun();
+    const heard = watch(second, id);
+    await eventually(() => {
+      first.tell(id, () => '[2]');
+      expect(heard).toContain(carriesEvents ? '[2]' : '');
+    });
+    const requests = Array.from({ length: 20 }, (_, index) => `${id} ${index}`);
+    for (const request of requests) first.publish('run-control', request);
+    await eventually(() => expect(controlled).toEqual(requests));
+    expect(cancelled.filter((cancelledId) => cancelledId === 'run_lost').length).toBeLessThanOrEqual(1);
+    expect(errors.map(({ name }) => name)).toEqual(loss.states?.[0] === 'live' ? [] : ['SignalsLost']);
   });
 }

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidatedCache } from '../../../src/storage/ground/invalidated-cache.ts';
-import { createInProcessSignals } from '../../../src/storage/ground/signals/in-process.ts';
-import type { Signals } from '../../../src/storage/ground/signals/signals.ts';
 
 function start(sizeMax = 100) {
   const feed = { isHealthy: true, gap: () => {} };
-  const signals: Signals = {
-    ...createInProcessSignals(),
+  const signals = {
     isHealthy: () => feed.isHealthy,
-    onReset: (listener) => {
+    onReset: (listener: () => void) => {
       feed.gap = listener;
       return () => {};
     },

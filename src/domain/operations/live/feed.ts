@@ -1,6 +1,7 @@
 import { type LiveKind, type LivePlace, liveKinds } from '../../../entities/operations/live.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
-import type { Signals, SignalTopic } from '../../../storage/ground/signals/signals.ts';
+import type { Signals } from '../../../storage/ground/signals/signals.ts';
+import type { SignalTopic } from '../../../storage/ground/signals/topics.ts';
 import type { PlaceStore } from '../../../storage/operations/live/places.ts';
 
 /** Changes of one thing within this time are one. */

@@ -74,11 +74,6 @@ export class RedisSession {
     }
   }
 
-  /** Redis did not answer, or `close` was called. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   get readsLists(): boolean {
     return this.#cursors.has('lists');
   }

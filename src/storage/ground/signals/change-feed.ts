@@ -1,28 +1,19 @@
 // Raw SQL: Prisma has no access to transaction numbers.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { openPool } from '../opening/pool.ts';
-import type { SignalTopic } from './signals.ts';
+import type { SignalHub } from './hub.ts';
+import type { SignalTopic } from './topics.ts';
 
-export interface ChangeFeedOptions {
-  /** Of the database. The feed has a connection of its own, so that no other work delays a look. */
-  readonly pool: Pool;
+export interface LookOptions {
   /** A notification that a look sends, to check that notifications arrive; undefined: this look sends none. */
-  readonly beat: () => readonly [channel: string, payload: string] | undefined;
-  /** @param isRepeat  the change was heard of a moment ago; see `noteHeard`. */
-  readonly onChange: (topic: SignalTopic, subject: string, isRepeat: boolean) => void;
-  /** Called when too many changes came to announce one by one, or a look took so long that some may be deleted already. */
-  readonly onReset: () => void;
+  beat(): readonly [channel: string, payload: string] | undefined;
   /** Called after each look that the database answered. */
-  readonly onLook: () => void;
+  onLook(): void;
 }
 
 const lookEveryMs = 500;
 const answerTimeoutMs = 2_000;
-/** A healthy database is read twice a second: a row that comes later is not taken for the one that was heard of. */
-const heardMs = 2_000;
-const heardMax = 10_000;
 /** Without an answer for this long, the feed is not fresh: changes may be late. */
 const freshMs = 2_000;
 const changesMax = 1_000;
@@ -47,30 +38,29 @@ const look = {
     set_config('synchronous_commit', 'off', true), CASE WHEN $2::text <> '' THEN pg_notify($2, $3::text) END`,
 };
 
-/** Reads the changes that the triggers wrote, twice a second, whether or not notifications arrive. */
+/** Reads the changes that the triggers wrote, twice a second, whether or not signals arrive, and gives them to the hub. */
 export class ChangeFeed {
-  /** The connection of the feed. */
+  /** The connection of the feed, of its own, so that no other work delays a look. */
   readonly pool: Pool;
-  readonly #options: ChangeFeedOptions;
+  readonly #hub: SignalHub;
   readonly #closing = new AbortController();
   #since: string | undefined;
   /** Ids that the last look returned: the next look returns some of them again. */
   #known: ReadonlySet<string> = new Set();
-  /** When a change was heard of last in another way. */
-  readonly #heard = new BoundedMap<string, number>(heardMax);
   #lookedMs = Number.NEGATIVE_INFINITY;
   #deletedMs = performance.now();
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(options: ChangeFeedOptions) {
-    this.#options = options;
+  /** @param pool  of the database. */
+  constructor(pool: Pool, hub: SignalHub) {
+    this.#hub = hub;
     const own = {
       application_name: 'parley-signals',
       connectionTimeoutMillis: answerTimeoutMs,
       query_timeout: answerTimeoutMs,
       max: 1,
     };
-    this.pool = openPool({ ...options.pool.options, ...own }, { onLost: () => undefined });
+    this.pool = openPool({ ...pool.options, ...own }, { onLost: () => undefined });
   }
 
   /** Whether every change that is older than two seconds was announced. */
@@ -78,20 +68,10 @@ export class ChangeFeed {
     return performance.now() - this.#lookedMs < freshMs;
   }
 
-  /** A change that came faster in another way: its row, which the feed reads soon, repeats it. */
-  noteHeard(topic: string, subject: string): void {
-    this.#heard.set(`${topic} ${subject}`, performance.now());
-  }
-
-  /** What was heard of may not have been all. */
-  forgetHeard(): void {
-    this.#heard.clear();
-  }
-
   /** Changes are announced from now on. @throws Error when the database does not answer. */
-  async start(): Promise<void> {
-    await this.#look();
-    this.#looking = this.#lookOn();
+  async start(options: LookOptions): Promise<void> {
+    await this.#look(options);
+    this.#looking = this.#lookOn(options);
   }
 
   async close(): Promise<void> {
@@ -100,18 +80,18 @@ export class ChangeFeed {
     await this.pool.end();
   }
 
-  async #lookOn(): Promise<void> {
+  async #lookOn(options: LookOptions): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await wait(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
       // The database does not answer: the next look finds the missed changes.
-      await this.#look().catch(() => undefined);
+      await this.#look(options).catch(() => undefined);
     }
   }
 
-  async #look(): Promise<void> {
-    const { beat, onChange, onReset, onLook } = this.#options;
+  /** Resets the hub when too many changes came to announce one by one, or when some may be deleted already. */
+  async #look({ beat, onLook }: LookOptions): Promise<void> {
     const [channel, payload] = beat() ?? ['', ''];
     const beganMs = performance.now();
     const isFirst = this.#since === undefined;
@@ -122,17 +102,11 @@ export class ChangeFeed {
     const isLate = beganMs - this.#lookedMs > resetAfterMs;
     this.#since = row.since;
     this.#lookedMs = beganMs;
-    if (!isFirst && (isLate || row.changes.length === changesMax)) onReset();
-    else
-      for (const [id, topic, subject] of row.changes)
-        if (!this.#known.has(id)) onChange(topic, subject, this.#wasHeard(topic, subject));
+    if (!isFirst && (isLate || row.changes.length === changesMax)) this.#hub.reset();
+    else for (const [id, topic, subject] of row.changes) if (!this.#known.has(id)) this.#hub.hearChange(topic, subject);
     this.#known = new Set(row.changes.map(([id]) => id));
     onLook();
     if (beganMs - this.#deletedMs > deleteEveryMs) await this.#deleteOld(beganMs);
-  }
-
-  #wasHeard(topic: string, subject: string): boolean {
-    return performance.now() - (this.#heard.get(`${topic} ${subject}`) ?? Number.NEGATIVE_INFINITY) < heardMs;
   }
 
   async #deleteOld(nowMs: number): Promise<void> {

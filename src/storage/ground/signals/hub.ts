@@ -1,97 +1,117 @@
-import type { SignalInterest, SignalListener, SignalTopic, WatchListener } from './signals.ts';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
+import type { SignalTopic } from './topics.ts';
 
-/** The listeners of this process, by topic. */
+/** @param isRepeat  the same change was delivered before, by a signal. Caches drop their entry again; who tells people of changes need not. */
+export type SignalListener = (payload: string, isRepeat: boolean) => void;
+export type WatchListener = (batch: string) => void;
+export type SignalInterest = 'all' | 'announced';
+
+/** A healthy database is read twice a second: a change that is read later is not taken for the one that was heard of. */
+const heardMs = 2_000;
+const heardMax = 10_000;
+
+/** The listeners of this process, and what reaches them: from this process, from a transport, and from the changes of the database. */
 export class SignalHub {
-  readonly #listeners = new Map<SignalTopic, Set<SignalListener>>();
-  /** By topic: how many listeners want what other processes publish. */
-  readonly #wanted = new Map<SignalTopic, number>();
-  readonly #gapListeners = new Set<() => void>();
-  readonly #resetListeners = new Set<() => void>();
-  readonly #watchers = new Map<string, Set<WatchListener>>();
+  readonly #listeners = new Listeners<SignalTopic, SignalListener>();
+  /** One for each listener that wants what other processes publish. */
+  readonly #wishes = new Listeners<SignalTopic, object>();
+  readonly #watchers = new Listeners<string, WatchListener>();
+  readonly #losses = new Listeners<'gap' | 'reset', () => void>();
+  /** When a change that the database announces was heard of last by a signal. */
+  readonly #heard = new BoundedMap<string, number>(heardMax);
 
-  deliver(topic: SignalTopic, payload: string, isRepeat = false): void {
-    for (const listener of this.#listeners.get(topic) ?? []) listener(payload, isRepeat);
+  /** A signal. @param isAnnounced  the changes of the database, which are read soon, repeat it. */
+  hear(topic: SignalTopic, payload: string, isAnnounced: boolean): void {
+    if (isAnnounced) this.#heard.set(`${topic} ${payload}`, performance.now());
+    for (const listener of this.#listeners.list(topic)) listener(payload, false);
   }
 
-  subscribe(topic: SignalTopic, listener: SignalListener, interest: SignalInterest = 'all'): () => void {
-    const listeners = this.#listeners.get(topic) ?? new Set<SignalListener>();
-    this.#listeners.set(topic, listeners);
-    const stop = added(listeners, listener);
-    if (interest === 'announced') return stop;
-    this.#wanted.set(topic, (this.#wanted.get(topic) ?? 0) + 1);
-    let isOver = false;
+  /** A change that was read in the database. */
+  hearChange(topic: SignalTopic, subject: string): void {
+    const heardAtMs = this.#heard.get(`${topic} ${subject}`) ?? Number.NEGATIVE_INFINITY;
+    const isRepeat = performance.now() - heardAtMs < heardMs;
+    for (const listener of this.#listeners.list(topic)) listener(subject, isRepeat);
+  }
+
+  /** News of a run. @param batch  its events; '': look again. */
+  tell(runId: string, batch: string): void {
+    for (const listener of this.#watchers.list(runId)) listener(batch);
+  }
+
+  /** Signals may have been lost. */
+  miss(): void {
+    this.#heard.clear();
+    for (const listener of this.#losses.list('gap')) listener();
+  }
+
+  /** Changes of the database may have been missed. */
+  reset(): void {
+    for (const listener of this.#losses.list('reset')) listener();
+  }
+
+  subscribe(topic: SignalTopic, listener: SignalListener, interest: SignalInterest): () => void {
+    const stop = this.#listeners.add(topic, listener);
+    const drop = interest === 'all' ? this.#wishes.add(topic, {}) : undefined;
     return () => {
       stop();
-      if (!isOver) this.#wanted.set(topic, (this.#wanted.get(topic) ?? 0) - 1);
-      isOver = true;
+      drop?.();
     };
-  }
-
-  /** Whether somebody wants the topic from others. */
-  wants(topic: SignalTopic): boolean {
-    return (this.#wanted.get(topic) ?? 0) > 0;
-  }
-
-  /** The topics that somebody wants from others. */
-  wantedTopics(): readonly SignalTopic[] {
-    return [...this.#wanted].filter(([, count]) => count > 0).map(([topic]) => topic);
-  }
-
-  tell(runId: string, batch: string): void {
-    for (const listener of [...(this.#watchers.get(runId) ?? [])]) listener(batch);
   }
 
   watch(runId: string, listener: WatchListener): () => void {
-    const watchers = this.#watchers.get(runId) ?? new Set<WatchListener>();
-    this.#watchers.set(runId, watchers);
-    watchers.add(listener);
-    return () => {
-      watchers.delete(listener);
-      if (watchers.size === 0 && this.#watchers.get(runId) === watchers) this.#watchers.delete(runId);
-    };
+    return this.#watchers.add(runId, listener);
+  }
+
+  onLoss(kind: 'gap' | 'reset', listener: () => void): () => void {
+    return this.#losses.add(kind, listener);
+  }
+
+  /** Whether somebody here wants the topic from other processes. */
+  wants(topic: SignalTopic): boolean {
+    return this.#wishes.list(topic).length > 0;
+  }
+
+  wantedTopics(): readonly SignalTopic[] {
+    return this.#wishes.subjects();
   }
 
   isWatched(runId: string): boolean {
-    return this.#watchers.has(runId);
-  }
-
-  get watchedCount(): number {
-    return this.#watchers.size;
+    return this.#watchers.list(runId).length > 0;
   }
 
   watchedRuns(): readonly string[] {
-    return [...this.#watchers.keys()];
-  }
-
-  deliverGap(): void {
-    for (const listener of this.#gapListeners) listener();
-  }
-
-  onGap(listener: () => void): () => void {
-    return added(this.#gapListeners, listener);
-  }
-
-  deliverReset(): void {
-    for (const listener of this.#resetListeners) listener();
-  }
-
-  onReset(listener: () => void): () => void {
-    return added(this.#resetListeners, listener);
+    return this.#watchers.subjects();
   }
 
   clear(): void {
-    this.#listeners.clear();
-    this.#wanted.clear();
-    this.#gapListeners.clear();
-    this.#resetListeners.clear();
-    this.#watchers.clear();
+    for (const listeners of [this.#listeners, this.#wishes, this.#watchers, this.#losses]) listeners.clear();
   }
 }
 
-/** @returns a function that removes it again. */
-function added<T>(set: Set<T>, item: T): () => void {
-  set.add(item);
-  return () => {
-    set.delete(item);
-  };
+/** Listeners by what they listen to. */
+class Listeners<Subject, Listener> {
+  readonly #bySubject = new Map<Subject, Set<Listener>>();
+
+  /** @returns a function that removes it again. */
+  add(subject: Subject, listener: Listener): () => void {
+    const listeners = this.#bySubject.get(subject) ?? new Set<Listener>();
+    this.#bySubject.set(subject, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#bySubject.get(subject) === listeners) this.#bySubject.delete(subject);
+    };
+  }
+
+  list(subject: Subject): readonly Listener[] {
+    const listeners = this.#bySubject.get(subject);
+    return listeners === undefined ? [] : [...listeners];
+  }
+
+  subjects(): readonly Subject[] {
+    return [...this.#bySubject.keys()];
+  }
+
+  clear(): void {
+    this.#bySubject.clear();
+  }
 }

@@ -1,66 +1,88 @@
-// Raw SQL: Prisma has no NOTIFY.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Pool } from 'pg';
 
-/** Signals of this time go in one statement. */
-const gatherMs = 10;
 const retryMs = 250;
-/** PostgreSQL refuses payloads of 8,000 bytes. */
-const payloadBytesMax = 7_900;
-/** More signals than this wait for a database that does not answer: the oldest go. The database is looked up by then anyway. */
-const linesMax = 20_000;
 
-/**
- * Sends signals by NOTIFY, outside any transaction: the commit of a transaction with a notification waits for all others. The lines of a channel go
- * together, as many as fit one payload. While the server does not answer, they are kept.
- */
+/** Lines that go to one channel together. */
+export interface Message {
+  readonly channel: string;
+  readonly text: string;
+}
+interface Line {
+  readonly channel: string;
+  readonly line: string;
+  readonly isAlone: boolean;
+}
+
+export interface OutboxOptions {
+  /** Lines of this time go together. */
+  readonly gatherMs: number;
+  /** Most bytes of a message, unless a single line has more. */
+  readonly bytesMax: number;
+  /** Further lines than these displace the oldest: the database is looked up by then anyway. */
+  readonly linesMax: number;
+  /** Whether messages can be sent now. Otherwise they wait for `flush`. */
+  isOpen(): boolean;
+  /** @throws Error: the messages are sent again after a while. */
+  send(messages: readonly Message[]): Promise<void>;
+  /** Called for the first of several failures. */
+  onError?(error: unknown): void;
+}
+
+/** Sends what this process says, in order, the lines of a channel gathered into few messages, equal ones once. Makes nobody wait. */
 export class Outbox {
-  readonly #pool: Pool;
-  readonly #onError: (error: Error) => void;
-  readonly #closing: AbortSignal;
-  /** By channel and line; the value says whether the line needs a notification of its own. */
-  #lines = new Map<string, readonly [channel: string, line: string, isAlone: boolean]>();
+  readonly #options: OutboxOptions;
+  readonly #closing = new AbortController();
+  /** By channel and line. */
+  #lines = new Map<string, Line>();
   #sending: Promise<void> | undefined;
+  #isFailing = false;
   /** Signals of all callers go together, so they wait in the line of none. */
   readonly #forAll = AsyncLocalStorage.snapshot();
+  /** Messages so far. */
   sent = 0;
 
-  constructor(pool: Pool, onError: (error: Error) => void, closing: AbortSignal) {
-    this.#pool = pool;
-    this.#onError = onError;
-    this.#closing = closing;
+  constructor(options: OutboxOptions) {
+    this.#options = options;
   }
 
-  /** @param isAlone  the line gets a notification of its own. */
+  /** @param isAlone  the line gets a message of its own. */
   add(channel: string, line: string, isAlone = false): void {
-    this.#lines.set(`${channel} ${line}`, [channel, line, isAlone]);
-    if (this.#lines.size > linesMax) {
+    this.#lines.set(`${channel} ${line}`, { channel, line, isAlone });
+    if (this.#lines.size > this.#options.linesMax) {
       const oldest = this.#lines.keys().next();
       if (oldest.done !== true) this.#lines.delete(oldest.value);
     }
-    this.#sending ??= this.#forAll(() => this.#send());
+    this.flush();
   }
 
-  async idle(): Promise<void> {
+  /** Messages can be sent now. */
+  flush(): void {
+    if (this.#options.isOpen()) this.#sending ??= this.#forAll(() => this.#send());
+  }
+
+  /** Tries once more to send what is left. */
+  async close(): Promise<void> {
+    this.#closing.abort();
     await this.#sending;
   }
 
   async #send(): Promise<void> {
-    await wait(gatherMs, undefined, { signal: this.#closing, ref: false }).catch(() => undefined);
-    while (this.#lines.size > 0) {
+    const { gatherMs, bytesMax, isOpen, send } = this.#options;
+    const { signal } = this.#closing;
+    await wait(gatherMs, undefined, { signal, ref: false }).catch(() => undefined);
+    while (this.#lines.size > 0 && isOpen()) {
       const lines = this.#lines;
       this.#lines = new Map();
-      const notifications = packed([...lines.values()]);
+      const messages = packLines([...lines.values()], bytesMax);
       try {
-        await this.#pool.query('SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)', [
-          notifications.map(([channel]) => channel),
-          notifications.map(([, payload]) => payload),
-        ]);
-        this.sent += notifications.length;
+        await send(messages);
+        this.sent += messages.length;
+        this.#isFailing = false;
       } catch (error) {
-        this.#onError(error instanceof Error ? error : new Error(String(error)));
-        if (this.#closing.aborted) break;
+        if (!this.#isFailing) this.#options.onError?.(error);
+        this.#isFailing = true;
+        if (signal.aborted) break;
         this.#lines = new Map([...lines, ...this.#lines]);
         await wait(retryMs, undefined, { ref: false });
       }
@@ -69,26 +91,23 @@ export class Outbox {
   }
 }
 
-/** Lines of a channel in payloads of several lines. */
-function packed(
-  lines: readonly (readonly [string, string, boolean])[],
-): readonly (readonly [channel: string, payload: string])[] {
-  const packedEntries: (readonly [string, string])[] = [];
+function packLines(lines: readonly Line[], bytesMax: number): readonly Message[] {
+  const messages: Message[] = [];
   const open = new Map<string, { text: string; bytes: number }>();
-  for (const [channel, line, isAlone] of lines) {
+  for (const { channel, line, isAlone } of lines) {
     if (isAlone) {
-      packedEntries.push([channel, line]);
+      messages.push({ channel, text: line });
       continue;
     }
     const bytes = Buffer.byteLength(line) + 1;
-    const payload = open.get(channel);
-    if (payload !== undefined && payload.bytes + bytes <= payloadBytesMax) {
-      payload.text += `\n${line}`;
-      payload.bytes += bytes;
+    const message = open.get(channel);
+    if (message !== undefined && message.bytes + bytes <= bytesMax) {
+      message.text += `\n${line}`;
+      message.bytes += bytes;
       continue;
     }
-    if (payload !== undefined) packedEntries.push([channel, payload.text]);
+    if (message !== undefined) messages.push({ channel, text: message.text });
     open.set(channel, { text: line, bytes });
   }
-  return [...packedEntries, ...[...open].map(([channel, { text }]) => [channel, text] as const)];
+  return [...messages, ...[...open].map(([channel, { text }]) => ({ channel, text }))];
 }

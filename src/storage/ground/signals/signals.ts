@@ -1,95 +1,155 @@
+import type { Pool } from 'pg';
+import { ChangeFeed } from './change-feed.ts';
+import type { SignalHub, SignalInterest, SignalListener, WatchListener } from './hub.ts';
+import { Quiet } from './quiet.ts';
+import { announcedTopics, type SignalTopic } from './topics.ts';
+import type { SignalTransport, TransportCounts } from './transport.ts';
+
+export type SignalState = 'live' | 'polling' | 'lost';
+export interface SignalCounts extends TransportCounts {
+  /** Runs that this process watches. */
+  readonly watched: number;
+}
+
+/** How signals reach other processes. */
+export interface Remote {
+  readonly transport: SignalTransport;
+  /** Of the database, whose changes are read twice a second, whether or not the transport works. */
+  readonly pool: Pool;
+}
+
+/** While signals do not arrive, listeners look again so often. */
+const gapEveryMs = 1_000;
+/** The least time between two signals that the log of one run has grown. */
+const tellEveryMs = 250;
+
 /**
  * Messages between parts of Parley and between instances: in-process on the embedded database, on a server by LISTEN/NOTIFY or by Redis Streams. A
  * signal says "look again"; the database stays the truth, so a lost signal costs only time.
  *
  * The database itself announces changes of `announcedTopics`: a trigger does it in the transaction of the change, so an announcement does not depend
- * on a living process. `publish` never waits, and is called outside transactions.
+ * on a living process. `publish` and `tell` never wait, and take effect once the current transaction has committed.
  */
-export interface Signals {
+export class Signals {
+  readonly #hub: SignalHub;
+  readonly #transport: SignalTransport | undefined;
+  readonly #feed: ChangeFeed | undefined;
+  readonly #afterCommit: (act: () => void) => void;
+  readonly #quiet = new Quiet(tellEveryMs, (runId) => this.#transport?.tellWatchers(runId, false));
+  #gapMs = 0;
+
+  /** @param remote  undefined: this process is the only one on its database. */
+  constructor(hub: SignalHub, remote?: Remote, afterCommit: (act: () => void) => void = (act) => act()) {
+    this.#hub = hub;
+    this.#transport = remote?.transport;
+    this.#feed = remote === undefined ? undefined : new ChangeFeed(remote.pool, hub);
+    this.#afterCommit = afterCommit;
+  }
+
+  /** @throws Error when the database does not answer. The transport may come later. */
+  async start(): Promise<void> {
+    const [feed, transport] = [this.#feed, this.#transport];
+    if (feed === undefined || transport === undefined) return;
+    await feed.start({ beat: () => transport.beat?.(), onLook: () => this.#look(transport) });
+    await transport.start(feed.pool);
+  }
+
   /** Reaches every process that listens to the topic. `payload` is at most 7,000 bytes of text without line breaks. */
-  publish(topic: SignalTopic, payload: string): void;
+  publish(topic: SignalTopic, payload: string): void {
+    this.#afterCommit(() => {
+      this.#hub.hear(topic, payload, announcedTopics.has(topic));
+      this.#transport?.send(topic, payload);
+      if (topic !== 'run-changed') return;
+      this.#quiet.forget(payload);
+      this.#hub.tell(payload, '');
+      this.#transport?.tellWatchers(payload, true);
+    });
+  }
+
   /**
    * @param interest  `announced`: the listener needs only what the database announces itself, and hears more if it comes. So others need not send what
    * nobody here wants.
    */
-  subscribe(topic: SignalTopic, listener: SignalListener, interest?: SignalInterest): () => void;
+  subscribe(topic: SignalTopic, listener: SignalListener, interest: SignalInterest = 'all'): () => void {
+    const wasWanted = this.#hub.wants(topic);
+    const stop = this.#hub.subscribe(topic, listener, interest);
+    if (!wasWanted && this.#hub.wants(topic)) this.#transport?.follow();
+    return stop;
+  }
+
   /**
    * Says that the log of a run has grown. Reaches only processes that watch the run, so a run that nobody follows elsewhere costs next to nothing.
    *
    * @param batch  makes the text of the new events, which are stored already. Called only when it is sent.
    */
-  tell(runId: string, batch?: () => string): void;
+  tell(runId: string, batch: () => string = () => ''): void {
+    this.#afterCommit(() => {
+      this.#hub.tell(runId, '');
+      if (this.#transport === undefined) return;
+      this.#transport.sendEvents?.(runId, batch);
+      this.#quiet.ask(runId);
+    });
+  }
+
   /** Hears `tell`, and `publish` of `run-changed`, of one run. @param listener  gets the batch, or '' for "look again". */
-  watch(runId: string, listener: WatchListener): () => void;
-  /** Called when signals may have been lost: after a lost connection, and every second while notifications do not arrive. */
-  onGap(listener: () => void): () => void;
+  watch(runId: string, listener: WatchListener): () => void {
+    const isFirst = !this.#hub.isWatched(runId);
+    const stop = this.#hub.watch(runId, listener);
+    if (isFirst) this.#transport?.watch(runId);
+    return () => {
+      stop();
+      if (!this.#hub.isWatched(runId)) this.#transport?.unwatch?.(runId);
+    };
+  }
+
+  /** Called when signals may have been lost: after a lost connection, and every second while they do not arrive. */
+  onGap(listener: () => void): () => void {
+    return this.#hub.onLoss('gap', listener);
+  }
+
   /** Called when changes of `announcedTopics` may have been missed: drop everything cached that depends on them. */
-  onReset(listener: () => void): () => void;
+  onReset(listener: () => void): () => void {
+    return this.#hub.onLoss('reset', listener);
+  }
+
   /**
    * False while changes of `announcedTopics` may be late or lost, because the database has not answered for two seconds. Always true in-process.
    * Caches ask this before they trust an entry for longer than a second.
    */
-  isHealthy(): boolean;
+  isHealthy(): boolean {
+    return this.#feed?.isFresh ?? true;
+  }
+
   /** `polling`: signals of other processes arrive only every half second. `lost`: they do not arrive at all. Always `live` in-process. */
-  state(): SignalState;
+  state(): SignalState {
+    if (!this.isHealthy()) return 'lost';
+    return this.#transport?.isLive === false ? 'polling' : 'live';
+  }
+
   /** What is wrong while the state is not `live`, for operators. */
-  problem(): string | undefined;
+  problem(): string | undefined {
+    return this.state() === 'live' || this.#transport === undefined ? undefined : `${this.#transport.problem}.`;
+  }
+
   /** For metrics. */
-  readonly counts: SignalCounts;
-  close(): Promise<void>;
+  get counts(): SignalCounts {
+    const counts = this.#transport?.counts ?? { sent: 0, heard: 0, instances: 1 };
+    return { ...counts, watched: this.#hub.watchedRuns().length };
+  }
+
+  async close(): Promise<void> {
+    this.#quiet.close();
+    this.#hub.clear();
+    await this.#feed?.close();
+    await this.#transport?.close();
+  }
+
+  /** The database answered a look. */
+  #look(transport: SignalTransport): void {
+    transport.look();
+    const now = performance.now();
+    if (transport.isLive || now - this.#gapMs < gapEveryMs) return;
+    this.#gapMs = now;
+    this.#hub.miss();
+  }
 }
-
-export type SignalState = 'live' | 'polling' | 'lost';
-
-export interface SignalCounts {
-  /** Messages of this process to others, and of others to this process, since the start. */
-  readonly sent: number;
-  readonly heard: number;
-  /** Processes on this database, this one included, as far as it knows. */
-  readonly instances: number;
-  /** Runs that this process watches. */
-  readonly watched: number;
-  /** The filled part of the queue of notifications of the database, 0 to 1; undefined where it is not used. */
-  readonly queueUsage?: number;
-  /** Listeners of other processes that were ended because they kept that queue from shrinking. */
-  readonly endedListeners?: number;
-}
-
-export type SignalInterest = 'all' | 'announced';
-
-export type WatchListener = (batch: string) => void;
-
-/** @param isRepeat  the same change was delivered before, by a notification. Caches drop their entry again; who tells people of changes need not. */
-export type SignalListener = (payload: string, isRepeat: boolean) => void;
-
-/** Topics that the triggers of the migrations announce. A cache may depend on these only. */
-export const announcedTopics = ['key-changed', 'user-changed', 'agent-changed', 'group-changed', 'organization-changed'] as const;
-
-/** Topics that ask another process to do something. They are rare and always sent; all others only refresh what people see. */
-export const controlTopics: ReadonlySet<SignalTopic> = new Set(['run-cancel', 'run-control', 'run-ready', 'mcp-cancel'] as const);
-
-/** `key-changed` carries the id of a key or a session, `agent-changed` an agent id, `run-changed` a run id, `chat-changed` a chat id, `usage-changed` an organization id … */
-export type SignalTopic =
-  | (typeof announcedTopics)[number]
-  /** The state of a run has changed: it was made, started, paused or ended. Its events alone are told by `tell`. */
-  | 'run-changed'
-  /** Runs that are not stored have their rows; the payload is their ids, joined by commas. */
-  | 'runs-recorded'
-  | 'run-cancel'
-  /** A client of MCP has cancelled a call; the payload is a hash that names the call. */
-  | 'mcp-cancel'
-  /** A run was asked to pause, or messages were added to it. */
-  | 'run-control'
-  /** A waiting run may begin. */
-  | 'run-ready'
-  | 'chat-changed'
-  /** Somebody rated an agent: nothing that a cache keeps of it has changed. */
-  | 'agent-rated'
-  | 'memory-changed'
-  | 'connection-changed'
-  /** The payload is ids of memberships, joined by commas: a role, or the name or e-mail of the person. */
-  | 'membership-changed'
-  | 'invitation-changed'
-  /** Announced by the trigger when a source is about to be deleted; also published while a source is indexed. */
-  | 'data-source-changed'
-  | 'usage-changed';

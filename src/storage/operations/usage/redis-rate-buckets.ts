@@ -1,4 +1,4 @@
-import type { RedisSignals } from '../../ground/redis/signals.ts';
+import type { RedisTransport } from '../../ground/redis/transport.ts';
 import type { RateBucketStore, RateReport } from './rate-buckets.ts';
 
 /** A bucket is full again after a minute, or after two when instances admitted too many. */
@@ -23,7 +23,7 @@ return tostring(tokens)`;
 
 /** Buckets in Redis while it answers, else in the database. What the other one knows is at most a minute old: a bucket is full after a minute. */
 export function createRedisRateBuckets(
-  redis: Pick<RedisSignals, 'session' | 'keys'>,
+  redis: Pick<RedisTransport, 'session' | 'keys'>,
   databaseBuckets: RateBucketStore,
 ): RateBucketStore {
   return {

@@ -5,9 +5,9 @@ import { loadSettings } from '../../../../src/settings.ts';
 import type { Database } from '../../../../src/storage/ground/database.ts';
 import { openDatabase } from '../../../../src/storage/ground/opening/open.ts';
 import { openClient, openPool } from '../../../../src/storage/ground/opening/pool.ts';
-import { createInProcessSignals } from '../../../../src/storage/ground/signals/in-process.ts';
-import { createPostgresSignals } from '../../../../src/storage/ground/signals/postgres.ts';
-import type { Signals } from '../../../../src/storage/ground/signals/signals.ts';
+import { SignalHub } from '../../../../src/storage/ground/signals/hub.ts';
+import { PostgresTransport } from '../../../../src/storage/ground/signals/postgres.ts';
+import { Signals } from '../../../../src/storage/ground/signals/signals.ts';
 import { listenerName, StuckListeners } from '../../../../src/storage/ground/signals/stuck-listeners.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { copyOf, type Place, testServerUrl } from '../../../support/storage/databases.ts';
@@ -15,7 +15,7 @@ import { signalCases } from '../../../support/storage/signal-cases.ts';
 
 describe('in one process', () => {
   signalCases(async () => {
-    const signals = createInProcessSignals();
+    const signals = new Signals(new SignalHub());
     return { first: signals, second: signals };
   });
 });
@@ -29,11 +29,21 @@ function betweenProcesses() {
   let db: Database;
   let first: Signals;
   let second: Signals;
+  const errors: Error[] = [];
+  const openSignals = async (onError: (error: Error) => void) => {
+    const hub = new SignalHub();
+    const signals = new Signals(hub, { transport: new PostgresTransport(hub, db.pool, onError), pool: db.pool });
+    await signals.start();
+    return signals;
+  };
+  const endSessions = () =>
+    db.pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'parley-signals%' AND datname = current_database()",
+    );
   beforeAll(async () => {
     place = await copyOf(inject('template'));
     db = await openDatabase(loadSettings(place.env), { onError: () => {} });
-    first = await createPostgresSignals(db.pool, () => {});
-    second = await createPostgresSignals(db.pool, () => {});
+    [first, second] = [await openSignals((error) => void errors.push(error)), await openSignals(() => {})];
   });
   afterAll(async () => {
     await first.close();
@@ -42,22 +52,8 @@ function betweenProcesses() {
     await place.remove();
   });
 
-  signalCases(async () => ({ first, second }));
-
-  it('report a gap after a lost connection, and arrive again', async () => {
-    let gaps = 0;
-    const heard: string[] = [];
-    second.onGap(() => {
-      gaps += 1;
-    });
-    second.subscribe('run-changed', (payload) => heard.push(payload));
-    await db.pool.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'parley-signals%' AND datname = current_database()",
-    );
-    await eventually(() => expect(gaps).toBe(1));
-    await eventually(() => expect([first.state(), second.state()]).toEqual(['live', 'live']));
-    first.publish('run-changed', 'run_3');
-    await eventually(() => expect(heard).toEqual(['run_3']));
+  signalCases(async () => ({ first, second, errors }), {
+    losses: { 'its sessions were ended': { lose: endSessions } },
   });
 
   it('end the session of a listener that does not read, and no other, when the queue grows', async () => {
