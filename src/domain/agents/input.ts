@@ -1,17 +1,10 @@
-import type {
-  Agent,
-  AgentOptions,
-  AgentProfile,
-  AgentView,
-  AgentVisibility,
-  PublicCategory,
-} from '../../entities/agents/agent.ts';
+import type { Agent, AgentProfile, AgentView, AgentVisibility, PublicCategory } from '../../entities/agents/agent.ts';
+import { type AgentOptionName, type AgentOptions, agentOptionList } from '../../entities/agents/options.ts';
 import type { WireObject } from '../../entities/conversations/runs/response.ts';
 import type { EnabledTool } from '../../entities/conversations/runs/tool.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { isObject } from '../../lib/json/json.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
-import { tokensMax } from '../../wire/ground/schema.ts';
 import type { Deps } from '../deps.ts';
 import { visibleGroups } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
@@ -78,21 +71,6 @@ const flags = [
   'intermediateStepsVisible',
 ] as const;
 
-interface Bounds {
-  readonly min: number;
-  readonly max: number;
-  readonly isWhole: boolean;
-}
-/** The API contract has no limits: these are what providers accept. */
-const optionBounds: Readonly<Record<keyof AgentOptions, Bounds>> = {
-  temperature: { min: 0, max: 2, isWhole: false },
-  topP: { min: 0, max: 1, isWhole: false },
-  topK: { min: 1, max: 1_000, isWhole: true },
-  maxTokens: { min: 1, max: tokensMax, isWhole: true },
-  maxInputTokens: { min: 1, max: 100_000_000, isWhole: true },
-  frequencyPenalty: { min: -2, max: 2, isWhole: false },
-  presencePenalty: { min: -2, max: 2, isWhole: false },
-};
 const optionValuesMax = 16;
 const profileTextMax = 200_000;
 const profileFeaturesMax = 50;
@@ -201,14 +179,13 @@ export function readEnabledTools(
 }
 
 function readOptions(input: OptionalMembers<AgentOptions>, faults: Faults): AgentOptions {
-  const options: Partial<Record<keyof AgentOptions, readonly number[]>> = {};
-  for (const name of Object.keys(optionBounds) as (keyof AgentOptions)[]) {
+  const options: Partial<Record<AgentOptionName, readonly number[]>> = {};
+  for (const { name, ...bounds } of agentOptionList) {
     const values = input[name];
     if (values === undefined || values === null) continue;
     faults.requireCount(`options.${name}`, values, optionValuesMax);
-    const { isWhole } = optionBounds[name];
     for (const [index, value] of values.slice(0, optionValuesMax).entries()) {
-      faults.requireRange(`options.${name}[${index}]`, value, optionBounds[name], isWhole ? 'a whole number' : 'a number');
+      faults.requireRange(`options.${name}[${index}]`, value, bounds, bounds.isWhole ? 'a whole number' : 'a number');
     }
     options[name] = values;
   }

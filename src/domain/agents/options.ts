@@ -1,12 +1,10 @@
-import type { ModelParameters } from '../../engine/models/port.ts';
-import type { AgentOptions } from '../../entities/agents/agent.ts';
+import { type AgentOptions, agentOptionList, type SamplingOptions } from '../../entities/agents/options.ts';
 
 /** The first value of each option is the one used. */
-export function toModelParameters(options: AgentOptions): ModelParameters {
-  const numericOptions: Record<string, number> = {};
-  for (const name of ['temperature', 'topP', 'topK', 'maxTokens', 'frequencyPenalty', 'presencePenalty'] as const) {
-    const value = options[name]?.[0];
-    if (value !== undefined) numericOptions[name] = value;
-  }
-  return numericOptions;
+export function toModelParameters(options: AgentOptions): SamplingOptions {
+  const used = agentOptionList.flatMap(({ name, isOfService }) => {
+    const value = isOfService === true ? undefined : options[name]?.[0];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(used);
 }

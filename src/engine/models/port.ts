@@ -1,3 +1,4 @@
+import type { SamplingOptions } from '../../entities/agents/options.ts';
 import type { TokenLogprob } from '../../entities/conversations/runs/event.ts';
 import type { CallOrigin, OpaquePart, Thought } from '../../entities/conversations/runs/thought.ts';
 import type { ErrorCode } from '../../entities/ground/errors.ts';
@@ -28,13 +29,7 @@ export interface ModelRequest {
 }
 
 /** Sampling, length, and options for the provider; absent members are left to the provider. */
-export interface ModelParameters {
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly topK?: number;
-  readonly maxTokens?: number;
-  readonly frequencyPenalty?: number;
-  readonly presencePenalty?: number;
+export interface ModelParameters extends SamplingOptions {
   readonly stop?: readonly string[];
   readonly seed?: number;
   /** Asks for the log probability of each token, with this many alternatives (0 to 20). Left out on wires without log probabilities. */

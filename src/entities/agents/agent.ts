@@ -1,4 +1,5 @@
 import type { EnabledTool } from '../conversations/runs/tool.ts';
+import type { AgentOptions } from './options.ts';
 import type { AgentRunParts, EndedApproval, JsonObject, RunnableSkill } from './part.ts';
 
 export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
@@ -24,17 +25,6 @@ export type AgentListScope = (typeof agentListScopes)[number];
 
 export const agentCatalogs = ['ORGANIZATION', 'TENANT', 'PUBLIC'] as const;
 export type AgentCatalog = (typeof agentCatalogs)[number];
-
-/** Sampling options; each member is an array of numbers, as in the API contract. The first value is used. */
-export interface AgentOptions {
-  readonly temperature?: readonly number[];
-  readonly topP?: readonly number[];
-  readonly topK?: readonly number[];
-  readonly maxTokens?: readonly number[];
-  readonly maxInputTokens?: readonly number[];
-  readonly frequencyPenalty?: readonly number[];
-  readonly presencePenalty?: readonly number[];
-}
 
 export interface AgentProfile {
   readonly headline?: string;

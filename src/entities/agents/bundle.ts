@@ -1,7 +1,8 @@
 import type { EnabledTool } from '../conversations/runs/tool.ts';
 import type { Warning } from '../ground/warning.ts';
 import type { DataSourceType, RefreshPeriod } from '../knowledge/data-source.ts';
-import type { AgentOptions, AgentProfile, AgentVisibility } from './agent.ts';
+import type { AgentProfile, AgentVisibility } from './agent.ts';
+import type { AgentOptions } from './options.ts';
 import type { AgentToolType, JsonObject, SecretType, UserInputType } from './part.ts';
 
 /** The version this service writes, and the only one it reads. */

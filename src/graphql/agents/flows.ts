@@ -1,9 +1,11 @@
 import { createFlow, deleteFlow, getFlow, getFlows, listFlows, updateFlow } from '../../domain/agents/flows.ts';
 import { readInside } from '../../domain/agents/parts/access.ts';
+import type { FlowVersionInput as VersionInput } from '../../domain/agents/parts/flow-data.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
 import { readFlowSteps } from '../../entities/agents/flow.ts';
 import type { FlowVersion } from '../../entities/agents/part.ts';
-import { partMembers } from '../../wire/agent-parts.ts';
+import { flowVersionBody, partMembers } from '../../wire/agents/parts.ts';
+import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
@@ -69,29 +71,17 @@ const FlowResource = AgentFlowRef.implement({
   }),
 });
 
-export const RestFlowVersionInput = builder.inputType('RestFlowVersionInput', {
-  description: 'One version of a flow.',
-  fields: (t) => ({
-    version: t.int({ description: 'From 1; each number once.' }),
-    active: t.boolean({ required: false, description: 'Whether this version is the active one. Default false.' }),
-    description: t.string({ required: false, description: 'At most 20,000 characters.' }),
-    data: t.field({
-      type: 'JSON',
-      description: '`{steps: [{id, type, …}]}`: at most 200 steps, 64,000 bytes. JSON: a step has the members of its type.',
-    }),
-  }),
-});
-const FlowVersionInput = flatInput(
+const FlowVersionInput = flatInput<VersionInput>(
   builder.inputType('FlowVersionInput', {
     description: 'One version of a flow.',
     fields: (t) => ({
-      version: t.int({ description: 'From 1; each number once.' }),
-      active: t.boolean({ required: false, description: 'Whether this version is the active one. Default false.' }),
-      description: t.string({ required: false, description: 'At most 20,000 characters.' }),
+      version: t.int({ description: describe(flowVersionBody, 'version') }),
+      active: t.boolean({ required: false, description: describe(flowVersionBody, 'active') }),
+      description: t.string({ required: false, description: describe(flowVersionBody, 'description') }),
       steps: t.field({ type: [FlowStepInput], description: 'Its steps in order; at most 200, 64,000 bytes together.' }),
     }),
   }),
-  { rest: RestFlowVersionInput, members: { steps: 'data.steps' } },
+  { body: flowVersionBody, members: { steps: 'data.steps' } },
 );
 const CreateFlowInput = builder.inputType('CreateFlowInput', {
   description: 'A new flow of an agent.',

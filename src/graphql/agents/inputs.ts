@@ -1,45 +1,30 @@
 import type { CreateAgentInput as CreateShape } from '../../domain/agents/agents.ts';
 import type { AgentInput as UpdateShape } from '../../domain/agents/input.ts';
 import type { AgentCatalog } from '../../entities/agents/agent.ts';
-import { agentChangesBody, newAgentBody } from '../../wire/agents.ts';
+import { agentOptionList } from '../../entities/agents/options.ts';
+import { agentChangesBody, newAgentBody } from '../../wire/agents/agents.ts';
+import { agentOptionsBody } from '../../wire/agents/options.ts';
+import { agentProfileBody } from '../../wire/agents/profile.ts';
 import { describe } from '../../wire/ground/body.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput, listOfOne } from '../ground/builder/flat-inputs.ts';
 import { AgentCatalogType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { EnabledToolInput } from './tools/inputs.ts';
 
-export const RestAgentOptionsInput = builder.inputType('RestAgentOptionsInput', {
-  description: 'How the model samples: arrays of at most 16 numbers, the first of which is used.',
-  fields: (t) => ({
-    temperature: t.floatList({ required: false, description: '0 to 2.' }),
-    topP: t.floatList({ required: false, description: '0 to 1.' }),
-    topK: t.floatList({ required: false, description: 'Whole numbers from 1 to 1,000.' }),
-    maxTokens: t.floatList({ required: false, description: 'Most tokens of an answer.' }),
-    maxInputTokens: t.floatList({ required: false, description: 'Most tokens given to the model.' }),
-    frequencyPenalty: t.floatList({ required: false, description: '-2 to 2.' }),
-    presencePenalty: t.floatList({ required: false, description: '-2 to 2.' }),
-  }),
-});
-
 const AgentOptionsInput = flatInput(
   builder.inputType('AgentOptionsInput', {
     description: 'How the model samples. Absent members are left to the model.',
-    fields: (t) => ({
-      temperature: t.float({ required: false, description: '0 to 2.' }),
-      topP: t.float({ required: false, description: '0 to 1.' }),
-      topK: t.int({ required: false, description: '1 to 1,000.' }),
-      maxOutputTokens: t.int({ required: false, description: 'Most tokens of an answer.' }),
-      maxInputTokens: t.int({ required: false, description: 'Most tokens given to the model.' }),
-      frequencyPenalty: t.float({ required: false, description: '-2 to 2.' }),
-      presencePenalty: t.float({ required: false, description: '-2 to 2.' }),
-    }),
+    fields: (t) =>
+      Object.fromEntries(
+        agentOptionList.map(({ name, graphName = name, description, isWhole }) => [
+          graphName,
+          isWhole ? t.int({ required: false, description }) : t.float({ required: false, description }),
+        ]),
+      ),
   }),
   {
-    rest: RestAgentOptionsInput,
-    members: {
-      ...{ temperature: listOfOne, topP: listOfOne, topK: listOfOne, maxInputTokens: listOfOne },
-      ...{ frequencyPenalty: listOfOne, presencePenalty: listOfOne, maxOutputTokens: { name: 'maxTokens', ...listOfOne } },
-    },
+    body: agentOptionsBody,
+    members: Object.fromEntries(agentOptionList.map(({ name, graphName = name }) => [graphName, { name, ...listOfOne }])),
   },
 );
 
@@ -59,50 +44,34 @@ const SampleConversationInput = builder.inputType('SampleConversationInput', {
   }),
 });
 
-export const RestAgentProfileInput = builder.inputType('RestAgentProfileInput', {
-  description: 'How an agent is presented. The profile is replaced whole.',
-  fields: (t) => ({
-    ...profileFields(t),
-    conversations: t.field({
-      type: ['JsonObject'],
-      required: false,
-      description: 'Sample conversations, at most 100: any objects.',
-    }),
-  }),
-});
 const AgentProfileInput = flatInput(
   builder.inputType('AgentProfileInput', {
     description: 'How an agent is presented. The profile is replaced whole.',
     fields: (t) => ({
-      ...profileFields(t),
+      ...texts(t, ['headline', 'description', 'trainingDescription']),
+      features: t.field({ type: [FeatureInput], required: false, description: describe(agentProfileBody, 'features') }),
+      ...flags(t, ['showCharacter', 'showTraining', 'showPersonality', 'showSpeaker', 'showVideo']),
       conversations: t.field({
         type: [SampleConversationInput],
         required: false,
         description: 'Sample conversations, at most 100.',
       }),
+      ...texts(t, ['socialImage', 'idleVideo', 'idleVideoError', 'voice', 'voiceEngine', 'videoModel']),
     }),
   }),
-  { rest: RestAgentProfileInput },
+  { body: agentProfileBody },
 );
 
-function profileFields(t: InputBuilder) {
-  return {
-    headline: t.string({ required: false, description: 'A headline of one line.' }),
-    description: t.string({ required: false, description: 'A description of one paragraph.' }),
-    trainingDescription: t.string({ required: false, description: 'A description of its knowledge.' }),
-    features: t.field({ type: [FeatureInput], required: false, description: 'What it is good at; at most 50.' }),
-    showCharacter: t.boolean({ required: false, description: 'Whether its character is shown.' }),
-    showTraining: t.boolean({ required: false, description: 'Whether its training is shown.' }),
-    showPersonality: t.boolean({ required: false, description: 'Whether its personality is shown.' }),
-    showSpeaker: t.boolean({ required: false, description: 'Whether its speaker is shown.' }),
-    showVideo: t.boolean({ required: false, description: 'Whether its video is shown.' }),
-    socialImage: t.string({ required: false, description: 'The preview image of links.' }),
-    idleVideo: t.string({ required: false, description: 'A video shown while the agent waits.' }),
-    idleVideoError: t.string({ required: false, description: 'Why that video could not be made.' }),
-    voice: t.string({ required: false, description: 'The voice it speaks with.' }),
-    voiceEngine: t.string({ required: false, description: 'The engine that makes the voice.' }),
-    videoModel: t.string({ required: false, description: 'The model that makes its videos.' }),
-  };
+type ProfileMember = keyof typeof agentProfileBody.shape;
+function texts(t: InputBuilder, names: readonly ProfileMember[]) {
+  return Object.fromEntries(
+    names.map((name) => [name, t.string({ required: false, description: describe(agentProfileBody, name) })]),
+  );
+}
+function flags(t: InputBuilder, names: readonly ProfileMember[]) {
+  return Object.fromEntries(
+    names.map((name) => [name, t.boolean({ required: false, description: describe(agentProfileBody, name) })]),
+  );
 }
 
 const AgentEditorInput = builder.inputType('AgentEditorInput', {

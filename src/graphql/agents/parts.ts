@@ -1,4 +1,5 @@
-import type { AgentOptions, AgentProfile } from '../../entities/agents/agent.ts';
+import type { AgentProfile } from '../../entities/agents/agent.ts';
+import type { AgentOptions } from '../../entities/agents/options.ts';
 import { readString } from '../../lib/json/json.ts';
 import { type BuilderTypes, builder } from '../ground/builder/builder.ts';
 import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';

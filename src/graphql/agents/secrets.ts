@@ -7,7 +7,7 @@ import {
   updateAgentSecret,
 } from '../../domain/agents/secrets.ts';
 import { secretTypes } from '../../entities/agents/part.ts';
-import { partMembers } from '../../wire/agent-parts.ts';
+import { partMembers } from '../../wire/agents/parts.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { AgentRef, AgentSecretRef } from '../ground/refs.ts';

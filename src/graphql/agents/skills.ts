@@ -1,7 +1,7 @@
 import { readInside } from '../../domain/agents/parts/access.ts';
 import { createSkill, deleteSkill, getSkill, getSkills, listSkills, updateSkill } from '../../domain/agents/skills.ts';
 import { approvalWarnings, skillWarnings } from '../../domain/agents/warnings.ts';
-import { partMembers } from '../../wire/agent-parts.ts';
+import { partMembers } from '../../wire/agents/parts.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import { AgentRef, AgentSkillRef } from '../ground/refs.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { agentToolTypes, readDescription } from '../../entities/agents/part.ts';
-import { newToolBody, toolChangesBody } from '../../wire/agent-parts.ts';
+import { newToolBody, toolChangesBody } from '../../wire/agents/parts.ts';
 import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';

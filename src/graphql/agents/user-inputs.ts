@@ -10,7 +10,7 @@ import {
 } from '../../domain/agents/user-inputs.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { userInputTypes } from '../../entities/agents/part.ts';
-import { newUserInputBody, userInputChangesBody } from '../../wire/agent-parts.ts';
+import { newUserInputBody, userInputChangesBody } from '../../wire/agents/parts.ts';
 import { describe } from '../../wire/ground/body.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
@@ -68,19 +68,6 @@ export const UserInputResource = AgentUserInputRef.implement({
       description: 'After a change, that the approval of its agent ended; empty when there is nothing to say.',
       resolve: (part) => [...approvalWarnings(part)],
     }),
-  }),
-});
-
-export const UserInputConfigurationInput = builder.inputType('UserInputConfigurationInput', {
-  description: 'How a variable is asked, and what values it takes.',
-  fields: (t) => ({
-    required: t.boolean({ required: false, description: 'Whether a chat cannot begin without it.' }),
-    options: t.stringList({ required: false, description: 'SELECT: the texts to choose from, at most 200.' }),
-    min: t.field({ type: 'PlainValue', required: false, description: 'NUMBER and DATE: the least value; a day is a text.' }),
-    max: t.field({ type: 'PlainValue', required: false, description: 'NUMBER and DATE: the greatest value.' }),
-    maxLength: t.int({ required: false, description: 'SHORT_TEXT and LONG_TEXT: most characters.' }),
-    default: t.field({ type: 'PlainValue', required: false, description: 'Its value when the user gives none.' }),
-    placeholder: t.string({ required: false, description: 'Shown where the value is written; at most 500 characters.' }),
   }),
 });
 

@@ -77,7 +77,7 @@ class ReaderCompiler {
     throw new Error(`not an input type: ${String(type)}`);
   }
 
-  /** See `eitherSpelling` in graphql/ground/types/json-inputs.ts. Routes that write snake_case take both spellings of everything. */
+  /** See `takesEitherSpelling` in wire/ground/body.ts. Routes that write snake_case take both spellings of everything. */
   #inEitherSpelling(type: GraphQLInputObjectType): Reader | undefined {
     if (this.#names !== camelNames || type.extensions.takesEitherSpelling !== true) return undefined;
     return new ReaderCompiler(eitherNames, this.#bounds, this.#isStrict).#object(type);

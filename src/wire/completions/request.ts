@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { toolTypeNames } from '../../entities/conversations/runs/tool.ts';
 import { body, maybe, ofType, unservedMembers, wirePart } from '../ground/body.ts';
 import { identifiers } from '../ground/identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from '../ground/image-url.ts';
@@ -98,29 +97,11 @@ const responseFormat = wirePart(
     }),
   ]),
 );
-const toolTypes = ['function', ...toolTypeNames];
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
 
-describeMembers('CompletionFunctionInput', {
-  parameters: record('JSON Schema of the arguments; none when absent.'),
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
-});
-const textsByName = described({ type: 'object', additionalProperties: { type: 'string' } });
-const requireApproval = described({ anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'object' }] });
-const allowedTools = described({ anyOf: [{ type: 'array', items: { type: 'string' }, maxItems: 200 }, { type: 'object' }] });
-describeMembers('EnabledTool', { requireApproval, allowedTools });
-describeMembers('CompletionToolInput', {
-  type: z.enum(toolTypes),
-  container: described({ anyOf: [{ type: 'string' }, { type: 'object' }] }),
-  requireApproval,
-  allowedTools,
-  headers: textsByName,
-  secrets: textsByName,
-});
-const plain = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }];
-describeMembers('ToolSearchFiltersInput', {
-  value: described({ anyOf: [...plain, { type: 'array', items: { anyOf: plain } }] }),
-  filters: described({ type: 'array', items: { type: 'object' } }),
+describeMembers('EnabledTool', {
+  requireApproval: described({ anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'object' }] }),
+  allowedTools: described({ anyOf: [{ type: 'array', items: { type: 'string' }, maxItems: 200 }, { type: 'object' }] }),
 });
 describeMembers('CompletionStreamOptionsInput', {
   includeExtensions: described({ default: true, ...isExtension, ...behaves('extension-switch') }),

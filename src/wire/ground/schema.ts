@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentOptions } from '../../entities/agents/options.ts';
 
 /**
  * The vocabulary of the wire schemas. One schema checks a value, gives it its type, and describes it in OpenAPI. A member that may be absent
@@ -74,7 +75,7 @@ export function range(min: number, max: number, more: Annotations = {}) {
 }
 
 /** Most tokens that a request may ask a model for: as an agent's own `maxTokens`. */
-export const tokensMax = 10_000_000;
+export const tokensMax = agentOptions.maxTokens.max;
 
 /** Highest number of a version of a flow. */
 export const flowVersionMax = 1_000_000;

@@ -1,20 +1,17 @@
+import type { z } from 'zod';
 import { extractSecrets } from '../../../engine/tools/secrets/secrets-in-data.ts';
 import { flowOperators } from '../../../entities/agents/flow.ts';
 import { type FlowStepType, type FlowVersion, flowStepTypes, type JsonObject } from '../../../entities/agents/part.ts';
 import { isObject } from '../../../lib/json/json.ts';
 import { partCountsMax } from '../../../storage/agents/parts/shapes.ts';
+import type { flowVersionBody } from '../../../wire/agents/parts.ts';
 import { flowVersionMax } from '../../../wire/ground/schema.ts';
 import type { Faults } from '../../ground/faults.ts';
 import { checkTemplates } from './flow-templates.ts';
 import { checkMembers, readJsonObject } from './json.ts';
 import { toolNamePattern } from './tool-data.ts';
 
-export interface FlowVersionInput {
-  readonly version: number;
-  readonly active?: boolean | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly data?: unknown;
-}
+export type FlowVersionInput = Readonly<z.output<typeof flowVersionBody>>;
 
 const stepsMax = 200;
 const textLengthMax = 20_000;

@@ -1,3 +1,4 @@
+import { toolBody } from '../../../wire/agents/tools.ts';
 import { type BuilderTypes, builder, type InputBuilder } from '../../ground/builder/builder.ts';
 import { byName, flatInput, held, itself, tagged } from '../../ground/builder/flat-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
@@ -10,7 +11,6 @@ import {
   SearchContextSizeType,
 } from './enums.ts';
 import { AttributeFilterInput } from './filters.ts';
-import { RestToolInput } from './rest.ts';
 
 /**
  * Tools as GraphQL takes them: of a request, and the standing ones of an agent, which no secret and no file of one user belongs to. Each has its own
@@ -70,7 +70,7 @@ const WebSearchToolInput = flatInput(
     }),
   }),
   {
-    rest: RestToolInput,
+    body: toolBody,
     members: {
       contextSize: 'searchContextSize',
       allowedDomains: 'filters.allowedDomains',
@@ -92,7 +92,7 @@ const FileSearchToolInput = flatInput(
     }),
   }),
   {
-    rest: RestToolInput,
+    body: toolBody,
     members: { resultsMax: 'maxNumResults', scoreMin: 'rankingOptions.scoreThreshold', filter: 'filters' },
   },
 );
@@ -138,7 +138,7 @@ const imageMembers = { count: 'n' } as const;
 
 const EnabledImageGenerationInput = flatInput(
   builder.inputType('EnabledImageGenerationInput', { description: 'Makes images.', fields: imageFields }),
-  { rest: RestToolInput, members: imageMembers },
+  { body: toolBody, members: imageMembers },
 );
 const ImageGenerationToolInput = flatInput(
   builder.inputType('ImageGenerationToolInput', {
@@ -148,7 +148,7 @@ const ImageGenerationToolInput = flatInput(
       inputImageId: t.id({ required: false, description: 'A file of the caller: every call changes this image.' }),
     }),
   }),
-  { rest: RestToolInput, members: { ...imageMembers, inputImageId: 'inputImage' } },
+  { body: toolBody, members: { ...imageMembers, inputImageId: 'inputImage' } },
 );
 
 const MemoryToolInput = builder.inputType('MemoryToolInput', {
@@ -210,7 +210,7 @@ const McpServerToolInput = flatInput(
       }),
     }),
   }),
-  { rest: RestToolInput, members: { secrets: byName } },
+  { body: toolBody, members: { secrets: byName } },
 );
 
 const McpApprovalRulesInput = builder.inputType('McpApprovalRulesInput', {
@@ -253,7 +253,7 @@ const mcpMembers = { approval: 'requireApproval' } as const;
 
 const EnabledMcpInput = flatInput(
   builder.inputType('EnabledMcpInput', { description: 'The tools of an MCP server, by its address.', fields: mcpFields }),
-  { rest: RestToolInput, members: mcpMembers },
+  { body: toolBody, members: mcpMembers },
 );
 const McpToolInput = flatInput(
   builder.inputType('McpToolInput', {
@@ -268,7 +268,7 @@ const McpToolInput = flatInput(
       }),
     }),
   }),
-  { rest: RestToolInput, members: { ...mcpMembers, headers: byName } },
+  { body: toolBody, members: { ...mcpMembers, headers: byName } },
 );
 
 const SubagentToolInput = flatInput(
@@ -276,7 +276,7 @@ const SubagentToolInput = flatInput(
     description: 'Asks other agents.',
     fields: (t) => ({ ...approval(t), agentIds: t.idList({ required: false, description: 'The agents; at most 200.' }) }),
   }),
-  { rest: RestToolInput, members: { agentIds: 'agents' } },
+  { body: toolBody, members: { agentIds: 'agents' } },
 );
 
 const DeepResearchToolInput = flatInput(
@@ -288,7 +288,7 @@ const DeepResearchToolInput = flatInput(
       tokensMax: t.int({ required: false, description: 'Most tokens of all subagents together: 1,000 to 200,000.' }),
     }),
   }),
-  { rest: RestToolInput, members: { subagentsMax: 'budget.subagents', tokensMax: 'budget.tokens' } },
+  { body: toolBody, members: { subagentsMax: 'budget.subagents', tokensMax: 'budget.tokens' } },
 );
 
 /** The tools that a request and an agent name alike. */
@@ -324,7 +324,7 @@ export const ToolInput = flatInput(
       mcp: t.field({ type: McpToolInput, required: false, description: 'The tools of an MCP server, by its address.' }),
     }),
   }),
-  { rest: RestToolInput, choices: { ...serviceTools, function: held('function', { type: 'function' }) } },
+  { body: toolBody, choices: { ...serviceTools, function: held('function', { type: 'function' }) } },
 );
 
 export const EnabledToolInput = flatInput(
@@ -338,5 +338,5 @@ export const EnabledToolInput = flatInput(
       mcp: t.field({ type: EnabledMcpInput, required: false, description: 'The tools of an MCP server, by its address.' }),
     }),
   }),
-  { rest: RestToolInput, choices: serviceTools },
+  { body: toolBody, choices: serviceTools },
 );

@@ -1,8 +1,7 @@
-import type { FieldRef, InputFieldRef, InputRef, ObjectRef } from '@pothos/core';
+import type { FieldRef, ObjectRef } from '@pothos/core';
 import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
 import { isObject } from '../../../lib/json/json.ts';
-import { type BuilderTypes, builder, type InputBuilder } from '../../ground/builder/builder.ts';
-import { eitherSpelling, openInput, strictInput } from '../../ground/types/json-inputs.ts';
+import { type BuilderTypes, builder } from '../../ground/builder/builder.ts';
 
 /**
  * Tools as REST has them: one type with the members of all. GraphQL's are in inputs.ts and enabled-tools.ts. The names of the types begin with `Rest`,
@@ -110,56 +109,6 @@ const members = {
 } as const satisfies Members;
 const approvalDescription =
   'Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`.';
-
-function inputFields<Own extends Members>(t: InputBuilder, members: Own): Mapped<Own, InputFieldRef<BuilderTypes, unknown>> {
-  return mapped(members, ([kind, description]) => {
-    if (typeof kind === 'object') return t.field({ type: makeInput(kind), required: false, description });
-    return t.field({ type: kind === 'Strings' ? ['String'] : kind, required: false, description });
-  });
-}
-
-function makeInput({ name, description, members: own }: Nested): InputRef<object> {
-  return builder.inputType(`${name}Input`, { description, fields: (t) => inputFields(t, own) });
-}
-
-const FunctionInput = builder.inputType('RestCompletionFunctionInput', {
-  description: 'A function that the client runs when the model calls it.',
-  extensions: openInput,
-  fields: (t) => ({
-    name: t.string({ required: true, description: '1 to 64 letters, digits, `_` or `-`; unique in the request.' }),
-    description: t.string({ required: false, description: 'What it does: the model chooses by it.' }),
-    parameters: t.field({ type: 'JsonSchema', required: false, description: 'JSON Schema of the arguments; none when absent.' }),
-    strict: t.boolean({ required: false, description: 'Whether arguments must follow the schema exactly.' }),
-  }),
-});
-
-/** A function of the caller, whatever the rest of the value is. */
-function isFunctionTool(value: { readonly type?: unknown }): boolean {
-  return value.type === 'function';
-}
-
-export const RestToolInput = builder.inputType('RestCompletionToolInput', {
-  description:
-    'A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. Over REST, members may be written in snake_case or in camelCase.',
-  extensions: { ...eitherSpelling, ...strictInput(), isOpen: isFunctionTool },
-  fields: (t) => ({
-    ...inputFields(t, members),
-    type: t.string({
-      required: true,
-      description:
-        '`function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`.',
-    }),
-    function: t.field({ type: FunctionInput, required: false, description: 'For the type `function`.' }),
-    requireApproval: t.field({ type: 'ToolApproval', required: false, description: approvalDescription }),
-    authorization: t.string({ required: false, description: 'mcp: an access token for it; never stored.' }),
-    headers: t.field({ type: 'StringMap', required: false, description: 'mcp: headers of every request to it; never stored.' }),
-    secrets: t.field({
-      type: 'StringMap',
-      required: false,
-      description: 'mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored.',
-    }),
-  }),
-});
 
 type Values = Readonly<Record<string, unknown>>;
 

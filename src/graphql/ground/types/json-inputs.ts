@@ -3,12 +3,6 @@ import { builder } from '../builder/builder.ts';
 import { flatInput } from '../builder/flat-inputs.ts';
 
 /**
- * Inputs whose members REST takes in snake_case too where a route writes camelCase, with all inputs inside them: tools come from many
- * formats that spell them so, and an unknown member would be ignored.
- */
-export const eitherSpelling = { takesEitherSpelling: true } as const;
-
-/**
  * Inputs of which REST refuses members that they do not have, with all inputs inside them. Other inputs ignore such members, as the contract says.
  *
  * @param taken  members of the reply, which clients send back with what they changed; not used.
@@ -16,9 +10,6 @@ export const eitherSpelling = { takesEitherSpelling: true } as const;
 export function strictInput(...takenNames: readonly string[]) {
   return { takenMembers: takenNames } as const;
 }
-
-/** Functions of callers, as the formats of requests have them: members of other versions of a format are ignored. */
-export const openInput = { ignoresUnknown: true } as const;
 
 const FlowChoiceInput = flatInput<object>(
   builder.inputType('FlowChoiceInput', {

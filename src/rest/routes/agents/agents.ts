@@ -1,5 +1,5 @@
 import { checkAgentInput } from '../../../domain/agents/input.ts';
-import { agentShapes } from '../../../wire/agents.ts';
+import { agentShapes } from '../../../wire/agents/agents.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 export const profileFields = `headline: restHeadline description: restDescription trainingDescription: restTrainingDescription

@@ -1,14 +1,26 @@
 import { z } from 'zod';
-import { agentToolTypes, userInputTypes } from '../entities/agents/part.ts';
-import { body, readAs } from './ground/body.ts';
-import { described, flag, oneOfTexts, text } from './ground/schema.ts';
+import { agentToolTypes, userInputTypes } from '../../entities/agents/part.ts';
+import { body, maybe, ofType, readAs } from '../ground/body.ts';
+import { described, flag, list, oneOfTexts, text } from '../ground/schema.ts';
 
 /** The bodies of requests for parts of agents, where REST has another form than GraphQL. */
 
 /** Members of every part of an agent in replies, which clients send back with what they changed. */
 export const partMembers = ['id', 'createdAt', 'updatedAt', 'agentId', 'aiId', 'warnings'] as const;
 
-const configurationType = 'UserInputConfigurationInput';
+export const userInputConfigurationBody = body(
+  'UserInputConfigurationInput',
+  'How a variable is asked, and what values it takes.',
+  {
+    required: flag('Whether a chat cannot begin without it.').nullish(),
+    options: list('SELECT: the texts to choose from, at most 200.', z.string()).nullish(),
+    min: ofType('PlainValue', 'NUMBER and DATE: the least value; a day is a text.').nullish(),
+    max: ofType('PlainValue', 'NUMBER and DATE: the greatest value.').nullish(),
+    maxLength: maybe('SHORT_TEXT and LONG_TEXT: most characters.', readAs('Int', z.int())),
+    default: ofType('PlainValue', 'Its value when the user gives none.').nullish(),
+    placeholder: text('Shown where the value is written; at most 500 characters.').nullish(),
+  },
+);
 const userInputType = readAs('UserInputType', oneOfTexts('The type of its value.', userInputTypes));
 const orderIndex = readAs('Int', z.int());
 
@@ -21,7 +33,7 @@ export const newUserInputBody = body(
     showOnChatCreate: flag('Whether it is asked when a chat is created. Default true.').nullish(),
     orderIndex: orderIndex.nullish().meta({ description: 'From 0 to 1,000,000; lower is asked first. Default 0.' }),
     type: userInputType,
-    configuration: readAs(configurationType, z.unknown().meta({ description: 'How it is asked.' })).nullish(),
+    configuration: maybe('How it is asked.', userInputConfigurationBody),
   },
   { takenMembers: partMembers },
 );
@@ -35,7 +47,7 @@ export const userInputChangesBody = body(
     showOnChatCreate: flag('Whether it is asked when a chat is created.').nullish(),
     orderIndex: orderIndex.nullish().meta({ description: 'From 0 to 1,000,000; lower is asked first.' }),
     type: userInputType.nullish(),
-    configuration: readAs(configurationType, z.unknown().meta({ description: 'Replaced whole; null empties it.' })).nullish(),
+    configuration: maybe('Replaced whole; null empties it.', userInputConfigurationBody),
   },
   { takenMembers: partMembers },
 );
@@ -63,3 +75,12 @@ export const toolChangesBody = body(
   },
   { takenMembers: [...partMembers, 'description', 'type'] },
 );
+
+export const flowVersionBody = body('FlowVersionInput', 'One version of a flow.', {
+  version: readAs('Int', z.int().meta({ description: 'From 1; each number once.' })),
+  active: flag('Whether this version is the active one. Default false.').nullish(),
+  description: text('At most 20,000 characters.').nullish(),
+  data: described({
+    description: '`{steps: [{id, type, …}]}`: at most 200 steps, 64,000 bytes. JSON: a step has the members of its type.',
+  }),
+});

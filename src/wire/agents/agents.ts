@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import type { AgentCatalog } from '../entities/agents/agent.ts';
-import { body, readAs } from './ground/body.ts';
-import { flag, list, text } from './ground/schema.ts';
-import { memberShape } from './ground/shape.ts';
+import type { AgentCatalog } from '../../entities/agents/agent.ts';
+import { body, maybe, readAs } from '../ground/body.ts';
+import { flag, list, text } from '../ground/schema.ts';
+import { memberShape } from '../ground/shape.ts';
+import { agentOptionsBody } from './options.ts';
+import { agentProfileBody } from './profile.ts';
+import { toolBody } from './tools.ts';
 
 /** Agents, as REST shows them. */
 
@@ -27,7 +30,7 @@ const optionalMembers = {
   listInOrgCatalog: flag("Whether the organization's catalog lists it.").nullish(),
   listInPublicCatalog: flag('Whether the public catalog lists it.').nullish(),
   listInTenantCatalog: flag("Whether the tenant's catalog lists it.").nullish(),
-  options: typed('AgentOptionsInput', 'How the model samples. Replaced whole.'),
+  options: maybe('How the model samples. Replaced whole.', agentOptionsBody),
   introduction: text('How it greets at the start of a chat.').nullish(),
   seed: text('Text that new chats begin from.').nullish(),
   modelId: text('`provider/name`, or a unique bare name. Null: the default model.').nullish(),
@@ -35,12 +38,9 @@ const optionalMembers = {
   generateCitations: flag('Whether answers cite passages. Default true.').nullish(),
   chatLogsVisible: flag('Whether its editors may read chats of its organization: those that begin while this is on.').nullish(),
   intermediateStepsVisible: flag('Whether users see the steps between question and answer.').nullish(),
-  enabledTools: list(
-    'Tools of the service that all its runs may use; at most 20. Replaced whole.',
-    readAs('EnabledToolInput', z.unknown()),
-  ).nullish(),
+  enabledTools: list('Tools of the service that all its runs may use; at most 20. Replaced whole.', toolBody).nullish(),
   groups: list('Ids of the groups it is shared with; at most 100.', readAs('ID', z.string())).nullish(),
-  profile: typed('AgentProfileInput', 'How it is presented. Replaced whole.'),
+  profile: maybe('How it is presented. Replaced whole.', agentProfileBody),
   editors: list('Users who may edit it besides the owner; at most 100.', readAs('AgentEditorInput', z.unknown())).nullish(),
   publicCategories: list('Where the public catalog lists it.', readAs('PublicCategory', z.unknown())).nullish(),
   orgCategoryIds: list("Where the organization's catalog lists it; at most 100.", z.string()).nullish(),
@@ -60,6 +60,6 @@ export const agentChangesBody = body(
 );
 
 /** A member of a type that both APIs read. */
-function typed(type: string, description: string) {
+export function typed(type: string, description: string) {
   return readAs(type, z.unknown().meta({ description })).nullish();
 }
