@@ -21,6 +21,7 @@ export interface ConnectSteps {
     readonly word: string;
     readonly account: string;
     readonly provider: string;
+    readonly service: string;
     readonly person: { readonly name: string; readonly email: string };
     readonly organization: string;
     readonly tenant: string;
@@ -34,17 +35,10 @@ export interface ConnectSteps {
 
 const formBytesMax = 4_096;
 const timeoutMs = 60_000;
-const names: Readonly<Record<string, string>> = {
-  DRIVE_A: 'Google Drive',
-  DRIVE_B: 'OneDrive',
-  WIKI: 'Confluence',
-  TRACKER: 'Jira',
-  REPO_HOST: 'GitHub',
-};
 
 /** What a step came to. The console shows it (`console/src/screens/connect`), and without it a plain page. */
 type Outcome =
-  | ({ readonly kind: 'CONFIRM'; readonly service: string } & Awaited<ReturnType<ConnectSteps['receive']>>)
+  | ({ readonly kind: 'CONFIRM' } & Awaited<ReturnType<ConnectSteps['receive']>>)
   | { readonly kind: 'CONNECTED'; readonly name: string; readonly returnTo: string | null }
   | { readonly kind: 'REFUSED'; readonly message: string };
 
@@ -65,7 +59,7 @@ export function createConnectPages(steps: ConnectSteps, page: ConsolePage): Rout
         installationId: installationId === undefined ? undefined : Number(installationId),
       };
       const confirmation = await steps.receive(answer, req, AbortSignal.timeout(timeoutMs));
-      return { kind: 'CONFIRM', service: names[confirmation.provider] ?? confirmation.provider, ...confirmation };
+      return { kind: 'CONFIRM', ...confirmation };
     }),
   );
   router.post('/oauth/callback', (req, res) =>

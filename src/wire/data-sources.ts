@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { refreshPeriods, repoHostModes } from '../entities/knowledge/data-source.ts';
+import type { SourceKind } from '../engine/knowledge/connectors/kind.ts';
+import { connectedKinds } from '../engine/knowledge/connectors/registry.ts';
+import { type ConnectedType, refreshPeriods, repoHostModes } from '../entities/knowledge/data-source.ts';
 import { body, readAs } from './ground/body.ts';
-import { list, oneOfTexts, text } from './ground/schema.ts';
+import { describeMembers, integerRange, list, oneOfTexts, text } from './ground/schema.ts';
 
 /** The bodies of requests that add sources, where REST has another form than GraphQL. */
 
@@ -13,7 +15,7 @@ export const uploadTokenBody = body('CreateUploadTokenInput', 'The file that wil
   size: readAs('Int', z.int().meta({ description: 'Required: its bytes; at most UPLOAD_MAX_BYTES of the service.' })).nullish(),
 });
 
-export const repoHostSourceBody = body('AddRepoHostDataSourceInput', 'Repositories at a repository host.', {
+const repoHostSourceBody = body('AddRepoHostDataSourceInput', 'Repositories at a repository host.', {
   mode: readAs('RepoHostMode', oneOfTexts('Which repositories.', repoHostModes)),
   repoHostAppInstallationId: readAs(
     'Int',
@@ -25,3 +27,30 @@ export const repoHostSourceBody = body('AddRepoHostDataSourceInput', 'Repositori
     oneOfTexts('How often it is read again by itself. Default NEVER.', refreshPeriods),
   ).nullish(),
 });
+
+/** The bodies of kinds that REST adds in another form than GraphQL, beyond names. */
+export const sourceBodies: Readonly<Partial<Record<ConnectedType, z.ZodObject>>> = { REPO_HOST: repoHostSourceBody };
+
+/** The name of the operation of REST that adds sources of a kind: `addTrackerDataSource`. */
+export function operationName({ noun, each }: Pick<SourceKind, 'noun' | 'each'>): string {
+  return `add${noun}DataSource${each === undefined ? '' : 's'}`;
+}
+
+/** The input type of a kind: `AddTrackerDataSourceInput`. */
+export function inputName(kind: Pick<SourceKind, 'noun' | 'each'>): string {
+  const name = operationName(kind);
+  return `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
+}
+
+/** The member of `AddDataSourceInput` that adds a kind: `tracker`. */
+export function choiceName({ noun }: Pick<SourceKind, 'noun'>): string {
+  return `${noun[0]?.toLowerCase()}${noun.slice(1)}`;
+}
+
+for (const kind of connectedKinds) {
+  const numbers = Object.entries(kind.members).flatMap(([name, member]) =>
+    member.form === 'number' ? [[name, member.bounds] as const] : [],
+  );
+  const ranges = numbers.map(([name, { min, max, default: fallback }]) => [name, integerRange(min, max, { default: fallback })]);
+  if (ranges.length > 0) describeMembers(inputName(kind), Object.fromEntries(ranges));
+}

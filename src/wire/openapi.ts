@@ -13,7 +13,6 @@ import './completions/request.ts';
 import './conversations.ts';
 import './embeddings.ts';
 import './files.ts';
-import './knowledge.ts';
 import './models.ts';
 import './vector-stores.ts';
 import './responses/event-schemas.ts';

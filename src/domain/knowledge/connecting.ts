@@ -3,6 +3,7 @@ import type { BrowsePage } from '../../engine/knowledge/connections/browser.ts';
 import type { BrowserProvider, ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { openAttempt, sealAttempt } from '../../engine/knowledge/connections/secrets.ts';
 import { SourceError } from '../../engine/knowledge/connectors/error.ts';
+import { accountService } from '../../engine/knowledge/connectors/registry.ts';
 import { DomainError, tooLong } from '../../entities/ground/errors.ts';
 import type { Connection, ConnectionProvider } from '../../entities/knowledge/connection.ts';
 import type { Caller } from '../../entities/people/caller.ts';
@@ -70,6 +71,8 @@ export interface Confirmation {
   /** The word that the form of the confirmation carries; good once. */
   readonly word: string;
   readonly provider: ConnectionProvider;
+  /** What people call the service. */
+  readonly service: string;
   readonly account: string;
   readonly person: Named;
   readonly organization: string;
@@ -104,11 +107,10 @@ export async function receiveCallback(
   const { verifier, keyId } = (await openAttempt(deps.storage, attempt)) as { verifier: string; keyId?: string };
   requireOperation({ deps, caller: await loadCaller(deps, keyId), ...origin }, confirmOperation);
   const answer = { code: callback.code, verifier, redirectUri: redirectUri(deps), installationId: callback.installationId };
-  const account = await deps.knowledge.connecting
-    .account(attempt.provider as BrowserProvider, answer, signal)
-    .catch((error: unknown) => {
-      throw error instanceof SourceError ? refused(error.message) : error;
-    });
+  const provider = attempt.provider as BrowserProvider;
+  const account = await deps.knowledge.connecting.account(provider, answer, signal).catch((error: unknown) => {
+    throw error instanceof SourceError ? refused(error.message) : error;
+  });
   const word = randomWord();
   const sealedAttempt = await sealAttempt(deps.storage, attempt, { account, keyId });
   await connectionAttempts.keep(
@@ -127,10 +129,10 @@ export async function receiveCallback(
     throw refused('The person or the organization that asked for this connection is gone.');
   }
   const tenant = await deps.storage.people.tenants.find(organization.tenantId, { reach: 'instance' });
-  const { provider, returnTo } = attempt;
   const { name, email } = person;
   const identity = { person: { name, email }, organization: organization.name, tenant: tenant?.name ?? '' };
-  return { word, provider, account: account.name, ...identity, returnTo };
+  const service = accountService(provider).oauth(deps.settings).name;
+  return { word, provider, service, account: account.name, ...identity, returnTo: attempt.returnTo };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/secrets.ts';
+import { siteProviders, sourceKinds } from '../../engine/knowledge/connectors/registry.ts';
 import { sourceJobs } from '../../engine/knowledge/queue.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { isId } from '../../entities/ground/ids.ts';
@@ -49,8 +50,8 @@ export async function storeOauthToken(deps: Deps, caller: Caller, input: StoreOa
   const refreshToken = readSecret('refreshToken', input.refreshToken ?? undefined, faults);
   const scopes = readScopes(input.scopes ?? [], faults);
   const baseUrl = readServiceUrl('baseUrl', input.baseUrl ?? undefined, faults);
-  if (input.baseUrl !== undefined && input.baseUrl !== null && !hasSites(input.provider)) {
-    const message = `baseUrl chooses a site of WIKI and TRACKER; the address of ${input.provider} is a setting of the operator`;
+  if (input.baseUrl !== undefined && input.baseUrl !== null && sourceKinds[input.provider].site === undefined) {
+    const message = `baseUrl chooses a site of ${siteProviders}; the address of ${input.provider} is a setting of the operator`;
     faults.add('baseUrl', message, 'UNSUPPORTED_VALUE');
   }
   faults.throwIfAny();
@@ -61,11 +62,6 @@ export async function storeOauthToken(deps: Deps, caller: Caller, input: StoreOa
     expiresAt: input.expiresAt ?? null,
     secrets: { ...(accessToken === undefined ? {} : { accessToken }), ...(refreshToken === undefined ? {} : { refreshToken }) },
   });
-}
-
-/** Whether an account of a service may have several sites, of which the connection names one. */
-function hasSites(provider: OauthProvider): boolean {
-  return provider === 'WIKI' || provider === 'TRACKER';
 }
 
 export interface StoreRepoHostInstallationInput {

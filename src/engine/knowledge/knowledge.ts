@@ -22,10 +22,11 @@ import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
 import { type Connecting, createConnecting } from './connections/connect.ts';
-import { findSite, type SiteMatch, type SiteSourceType } from './connections/find-site.ts';
+import { findSite, type SiteMatch } from './connections/find-site.ts';
 import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
-import { createConnectors } from './connectors/registry.ts';
+import type { AtlassianProduct } from './connectors/atlassian/site.ts';
+import { accountService, Connectors } from './connectors/registry.ts';
 import { ServiceClient } from './connectors/service-client/client.ts';
 import { createPageReader, type PageReader } from './connectors/web/reading/page-reader.ts';
 import { signedContentAddress } from './content-links.ts';
@@ -105,7 +106,7 @@ export interface Knowledge {
   /** Lists what could be added from a connection. @throws SourceError, see `browse` */
   browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
   /** The site that a source would read with a connection. See connections/find-site.ts. */
-  findSite(type: SiteSourceType, connection: Connection, cloudId: string | undefined): Promise<SiteMatch | undefined>;
+  findSite(product: AtlassianProduct, connection: Connection, cloudId: string | undefined): Promise<SiteMatch | undefined>;
   /** Connects accounts of other services in the browser. */
   readonly connecting: Connecting;
   /** Registers the jobs and repeated tasks of indexing. */
@@ -141,13 +142,16 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
     backoffMs: settings.CONNECTOR_BACKOFF_MS,
   });
-  const tokens = createConnectionTokens({ ...options, vendors });
+  const tokens = createConnectionTokens({
+    ...{ ...options, vendors },
+    oauthService: (provider) => accountService(provider).oauth(settings),
+  });
   const installations = createInstallationTokens({ ...options, vendors });
   const webExtractor = createExtractor({ niceness: indexNiceness, entry: webReaderProgram });
   const webPlaces = pools.queue('page-readers', settings.CONNECTOR_CONCURRENCY);
   const pages = createPageReader({ extractor: webExtractor, places: webPlaces, settings });
   const services = { ...options, vendors, tokens, installations, pages };
-  const connectors = createConnectors(services);
+  const connectors = new Connectors(services);
   const embeddings = createEmbeddings(options);
   const { vectors } = storage.db;
   const shortcoming =

@@ -1,8 +1,10 @@
 import type { EndedApproval } from '../agents/part.ts';
-import type { Warning } from '../ground/warning.ts';
 import type { Omission } from './omission.ts';
 
-export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
+/** Kinds whose content a connector reads from another service: each has a record in engine/knowledge/connectors. */
+export const connectedTypes = ['DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
+export type ConnectedType = (typeof connectedTypes)[number];
+export const dataSourceTypes = ['API', 'FILE_UPLOAD', ...connectedTypes] as const;
 export type DataSourceType = (typeof dataSourceTypes)[number];
 
 /** Types are stored as text. @returns API for one that this version does not know. */
@@ -27,16 +29,6 @@ export const indexStatuses = [
 ] as const;
 export type IndexStatus = (typeof indexStatuses)[number];
 
-/** Kinds whose content a connector reads from another service. */
-export const connectedTypes = [
-  'DRIVE_A',
-  'DRIVE_B',
-  'WEB_URL',
-  'WIKI',
-  'TRACKER',
-  'REPO_HOST',
-] as const satisfies readonly DataSourceType[];
-export type ConnectedType = (typeof connectedTypes)[number];
 export function isConnectedType(type: DataSourceType): type is ConnectedType {
   return (connectedTypes as readonly DataSourceType[]).includes(type);
 }
@@ -118,28 +110,6 @@ export function sourceError(
     ...failedItem,
     message: `${unindexedCount} of ${totalCount} items could not be indexed. The first: ${failedItem.message}`,
   };
-}
-
-/** Settings of the operator without which a source of a kind cannot be read. */
-const neededSettings: Readonly<Partial<Record<DataSourceType, readonly (keyof SourceSettings)[]>>> = {
-  REPO_HOST: ['GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
-};
-export interface SourceSettings {
-  readonly GITHUB_APP_ID?: string | undefined;
-  readonly GITHUB_APP_PRIVATE_KEY?: string | undefined;
-}
-
-/** The settings that the operator would have to set before sources of a kind can be read. */
-export function missingSettings(type: DataSourceType, settings: SourceSettings): readonly string[] {
-  return (neededSettings[type] ?? []).filter((name) => settings[name] === undefined);
-}
-
-/** Why a source that is there cannot be read by this instance, such as one that came with a bundle. */
-export function sourceWarnings({ type }: Pick<DataSource, 'type'>, settings: SourceSettings): readonly Warning[] {
-  const missing = missingSettings(type, settings);
-  if (missing.length === 0) return [];
-  const message = `The source is stored and not read: the operator has to set ${missing.join(' and ')}`;
-  return [{ code: 'unsupported_value', message, param: 'type' }];
 }
 
 /** Items of a source by status; DELETING ones are not counted. */

@@ -14,6 +14,7 @@ import {
 } from '../../domain/knowledge/connections.ts';
 import { findLivingUsers } from '../../domain/people/accounts.ts';
 import { type BrowseEntry, type BrowsePage, browseKinds } from '../../engine/knowledge/connections/browser.ts';
+import { kindDescriptions, siteProviders } from '../../engine/knowledge/connectors/registry.ts';
 import type { Page } from '../../entities/ground/page.ts';
 import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
 import { connectionMembers, mcpServerBody } from '../../wire/connections.ts';
@@ -43,22 +44,18 @@ const KindType = createEnum(
   restNamed('LinkedServiceKind'),
 );
 
-const providerDescriptions = {
-  DRIVE_A: 'A cloud drive of the first kind.',
-  DRIVE_B: 'A cloud drive of the second kind.',
-  WIKI: 'A wiki.',
-  TRACKER: 'An issue tracker.',
-};
-const OauthProviderType = createEnum('OauthProvider', 'A service whose accounts are connected by a token.', oauthProviders, {
-  ...providerDescriptions,
-});
+const OauthProviderType = createEnum(
+  'OauthProvider',
+  'A service whose accounts are connected by a token.',
+  oauthProviders,
+  kindDescriptions,
+);
 const ProviderType = createEnum(
   'IntegrationProvider',
   'The service at the other end.',
   connectionProviders,
   {
-    ...providerDescriptions,
-    REPO_HOST: 'A repository host.',
+    ...kindDescriptions,
     MCP: 'An MCP server.',
   },
   restNamed('ConnectionProvider'),
@@ -97,7 +94,7 @@ const IntegrationType = IntegrationRef.implement({
     accountName: t.exposeString('name', { description: 'The name of the account or the server, for people.' }),
     baseUrl: t.string({
       nullable: true,
-      description: 'The address of the site that WIKI and TRACKER read, or of an MCP server.',
+      description: `The address of the site that ${siteProviders} read, or of an MCP server.`,
       resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.baseUrl : null),
     }),
     installationId: t.int({
@@ -188,7 +185,7 @@ const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
     scopes: t.stringList({ required: false, description: 'The scopes that the provider granted; at most 100.' }),
     baseUrl: t.string({
       required: false,
-      description: "WIKI and TRACKER: the address of the one of the account's sites that is read. Others are refused with 400.",
+      description: `${siteProviders}: the address of the one of the account's sites that is read. Others are refused with 400.`,
     }),
   }),
 });

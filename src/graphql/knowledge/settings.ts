@@ -1,32 +1,26 @@
-import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
-import { repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
-import { builder } from '../ground/builder/builder.ts';
+import type { SourceKind } from '../../engine/knowledge/connectors/kind.ts';
+import type { ChoiceValues, SourceMember } from '../../engine/knowledge/connectors/members.ts';
+import { connectedKinds, sourceKinds } from '../../engine/knowledge/connectors/registry.ts';
+import { type DataSource, type DataSourceType, isConnectedType } from '../../entities/knowledge/data-source.ts';
+import { type BuilderTypes, builder } from '../ground/builder/builder.ts';
 import { createEnum, ofFormat } from '../ground/types/enums.ts';
 
-export const WebUrlFileTypeType = createEnum(
-  'WebUrlFileType',
-  'Files that a web source may take besides pages.',
-  webUrlFileTypes,
-  {
-    TEXT: 'Plain text.',
-    CSV: 'Tables with separators.',
-    PDF: 'PDF documents.',
-    MARKDOWN: 'Markdown.',
-    DOC: 'Documents of word processors.',
-    XLS: 'Spreadsheets.',
-  },
+/** The enums of the members of sources, by name. */
+const choiceTypes = new Map(
+  connectedKinds
+    .flatMap(({ members }) => Object.values(members))
+    .flatMap((member) => ('values' in member ? [[member.values.name, createChoiceType(member.values)] as const] : [])),
 );
 
-export const RepoHostModeType = createEnum(
-  'RepoHostMode',
-  'Which repositories a source takes.',
-  repoHostModes,
-  {
-    repos: 'The named repositories.',
-    all: 'All repositories that the installation can read, also future ones.',
-  },
-  ofFormat,
-);
+function createChoiceType({ name, description, values, isOfFormat }: ChoiceValues) {
+  return createEnum(name, description, Object.keys(values), values, isOfFormat === true ? ofFormat : {});
+}
+
+export function choiceType({ name }: ChoiceValues): ReturnType<typeof createChoiceType> {
+  const type = choiceTypes.get(name);
+  if (type === undefined) throw new Error(`no member of a source has the choice ${name}`);
+  return type;
+}
 
 /** The configuration of a source, which has been read for its type. */
 class Settings {
@@ -58,20 +52,16 @@ class Settings {
   }
 }
 
-/** What a source cannot be without. A stored configuration that lacks it is shown as none. */
-const neededMembers: Readonly<Partial<Record<DataSourceType, readonly string[]>>> = {
-  FILE_UPLOAD: ['filename'],
-  DRIVE_A: ['fileId', 'filename'],
-  DRIVE_B: ['fileId', 'filename'],
-  WEB_URL: ['url'],
-  WIKI: ['pageName'],
-  TRACKER: ['projectName', 'projectKey'],
-};
-
-/** Null for a vector store, whose files say it. */
+/** Null for a vector store, whose files say it, and for a stored configuration that lacks what a source cannot be without. */
 export function toSettings(source: Pick<DataSource, 'type' | 'data'>): Settings | null {
   const settings = new Settings(source);
-  return (neededMembers[source.type] ?? []).every((name) => settings.text(name) !== null) ? settings : null;
+  return requiredTexts(source.type).every((name) => settings.text(name) !== null) ? settings : null;
+}
+
+function requiredTexts(type: DataSourceType): readonly string[] {
+  if (!isConnectedType(type)) return type === 'FILE_UPLOAD' ? ['filename'] : [];
+  const members = Object.entries(sourceKinds[type].members);
+  return members.filter(([, { form, isRequired }]) => form === 'text' && isRequired === true).map(([name]) => name);
 }
 
 const access = { scope: 'DATA_SOURCES:READ' } as const;
@@ -108,158 +98,63 @@ const FileUploadSettings = of('FileUploadSettings').implement({
   }),
 });
 
-const fileId = "The drive's own id of the file or folder.";
-const DriveASettings = of('DriveASettings').implement({
-  access,
-  description: 'A file or a folder of a drive of the first kind.',
-  fields: (t) => ({
-    fileId: t.string({ description: fileId, resolve: (settings) => settings.text('fileId') ?? '' }),
-    filename: t.string({ description: 'Its name.', resolve: (settings) => settings.text('filename') ?? '' }),
-  }),
-});
+type SettingFields = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, Settings>;
 
-const DriveBSettings = of('DriveBSettings').implement({
-  access,
-  description: 'A file or a folder of a drive of the second kind.',
-  fields: (t) => ({
-    fileId: t.string({ description: fileId, resolve: (settings) => settings.text('fileId') ?? '' }),
-    filename: t.string({ description: 'Its name.', resolve: (settings) => settings.text('filename') ?? '' }),
-    driveId: t.string({
-      nullable: true,
-      description: "The drive's own id; null for the drive of the account.",
-      resolve: (settings) => settings.text('driveId'),
-    }),
-  }),
-});
+/** The settings of a kind that a connector reads. */
+function connectedSettings({ noun, content, members }: SourceKind) {
+  return of(`${noun}Settings`).implement({
+    access,
+    description: content,
+    fields: (t) => {
+      const entries = Object.entries(members).flatMap(([name, member]) => {
+        const { setting, graphName = name } = member;
+        return setting === undefined ? [] : [[graphName, settingField(t, name, member, setting)] as const];
+      });
+      return Object.fromEntries(entries);
+    },
+  });
+}
 
-const WebUrlSettings = of('WebUrlSettings').implement({
-  access,
-  description: 'A web site, read from one address on.',
-  fields: (t) => ({
-    url: t.string({ description: 'Where reading begins.', resolve: (settings) => settings.text('url') ?? '' }),
-    includeFiles: t.boolean({
-      description: 'Whether files are taken as well as pages.',
-      resolve: (settings) => settings.flag('includeFiles'),
-    }),
-    includedFileTypes: t.field({
-      type: [WebUrlFileTypeType],
-      description: 'Which files, where files are taken.',
-      resolve: (settings) => webUrlFileTypes.filter((type) => settings.texts('includedFileTypes').includes(type)),
-    }),
-    includeUrlGlobs: t.stringList({
-      description: 'Patterns on whole addresses, of which one must fit; at most 100. Empty: the site of `url`.',
-      resolve: (settings) => settings.texts('includeUrlGlobs'),
-    }),
-    excludeUrlGlobs: t.stringList({
-      description: 'Patterns of addresses left out; at most 100.',
-      resolve: (settings) => settings.texts('excludeUrlGlobs'),
-    }),
-    maxPages: t.int({ nullable: true, description: 'Most pages fetched.', resolve: (settings) => settings.number('maxPages') }),
-    maxMemoryMb: t.int({
-      nullable: true,
-      description: 'Most memory for what is being read, in MB.',
-      resolve: (settings) => settings.number('maxMemory'),
-    }),
-    timeoutSeconds: t.int({
-      nullable: true,
-      description: 'Most time for one reading of the site, in seconds.',
-      resolve: (settings) => settings.number('timeout'),
-    }),
-  }),
-});
+function settingField(t: SettingFields, name: string, member: SourceMember, description: string) {
+  switch (member.form) {
+    case 'flag':
+      return t.boolean({ description, resolve: (settings) => settings.flag(name) });
+    case 'number':
+      return t.int({ nullable: true, description, resolve: (settings) => settings.number(name) });
+    case 'texts':
+      return t.stringList({ description, resolve: (settings) => settings.texts(name) });
+    case 'choice': {
+      const [first = '', ...others] = Object.keys(member.values.values);
+      const type = choiceType(member.values);
+      return t.field({
+        type,
+        description,
+        resolve: (settings) => others.find((value) => value === settings.text(name)) ?? first,
+      });
+    }
+    case 'choices': {
+      const values = Object.keys(member.values.values);
+      const type = choiceType(member.values);
+      return t.field({
+        type: [type],
+        description,
+        resolve: (settings) => values.filter((value) => settings.texts(name).includes(value)),
+      });
+    }
+    default:
+      return member.isRequired === true
+        ? t.string({ description, resolve: (settings) => settings.text(name) ?? '' })
+        : t.string({ nullable: true, description, resolve: (settings) => settings.text(name) });
+  }
+}
 
-const site = "The id of the one of the account's sites that is read; null for its only one.";
-const WikiSettings = of('WikiSettings').implement({
-  access,
-  description: 'A wiki, or a part of it.',
-  fields: (t) => ({
-    pageName: t.string({
-      description: 'The name of the page or the space.',
-      resolve: (settings) => settings.text('pageName') ?? '',
-    }),
-    pageId: t.string({
-      nullable: true,
-      description: "The wiki's own id of the page.",
-      resolve: (settings) => settings.text('pageId'),
-    }),
-    contentType: t.string({
-      nullable: true,
-      description: "The wiki's own word for what that is: page, folder, space.",
-      resolve: (settings) => settings.text('contentType'),
-    }),
-    spaceId: t.string({
-      nullable: true,
-      description: "The wiki's own id of the space.",
-      resolve: (settings) => settings.text('spaceId'),
-    }),
-    driveAccount: t.string({
-      nullable: true,
-      description: 'The account that files of a drive, linked from pages, are read with.',
-      resolve: (settings) => settings.text('selectedDriveAccount'),
-    }),
-    cloudId: t.string({ nullable: true, description: site, resolve: (settings) => settings.text('cloudId') }),
-    indexChildPages: t.boolean({
-      description: 'Whether pages below it are taken.',
-      resolve: (settings) => settings.flag('indexChildPages'),
-    }),
-    indexDriveFiles: t.boolean({
-      description: 'Whether linked files of a drive are taken.',
-      resolve: (settings) => settings.flag('indexDriveFiles'),
-    }),
-    indexAttachments: t.boolean({
-      description: 'Whether attachments are taken.',
-      resolve: (settings) => settings.flag('indexAttachments'),
-    }),
-    archive: t.boolean({ description: 'Whether archived pages are taken.', resolve: (settings) => settings.flag('archive') }),
-    allSpaces: t.boolean({
-      description: 'Whether every space that can be read is taken.',
-      resolve: (settings) => settings.flag('allSpaces'),
-    }),
-  }),
-});
-
-const TrackerSettings = of('TrackerSettings').implement({
-  access,
-  description: 'A project of an issue tracker.',
-  fields: (t) => ({
-    projectName: t.string({
-      description: 'The name of the project.',
-      resolve: (settings) => settings.text('projectName') ?? '',
-    }),
-    projectKey: t.string({ description: 'Its key.', resolve: (settings) => settings.text('projectKey') ?? '' }),
-    cloudId: t.string({ nullable: true, description: site, resolve: (settings) => settings.text('cloudId') }),
-  }),
-});
-
-const RepoHostSettings = of('RepoHostSettings').implement({
-  access,
-  description: 'Repositories at a repository host.',
-  fields: (t) => ({
-    mode: t.field({
-      type: RepoHostModeType,
-      description: 'Which repositories.',
-      resolve: (settings) => (settings.text('mode') === 'all' ? 'all' : 'repos'),
-    }),
-    repos: t.stringList({
-      description: 'Names like `owner/repository`; at most 500. Empty where `mode` is ALL.',
-      resolve: (settings) => settings.texts('repos'),
-    }),
-  }),
-});
-
-const byType = {
-  API: ApiSettings,
-  FILE_UPLOAD: FileUploadSettings,
-  DRIVE_A: DriveASettings,
-  DRIVE_B: DriveBSettings,
-  WEB_URL: WebUrlSettings,
-  WIKI: WikiSettings,
-  TRACKER: TrackerSettings,
-  REPO_HOST: RepoHostSettings,
-} satisfies Record<DataSourceType, typeof ApiSettings>;
+const connectedTypes = new Map(connectedKinds.map((kind) => [kind.type, connectedSettings(kind)]));
 
 export const DataSourceSettings = builder.unionType('DataSourceSettings', {
   description: 'What a source was added with, by its type.',
-  types: Object.values(byType),
-  resolveType: ({ type }) => byType[type],
+  types: [ApiSettings, FileUploadSettings, ...connectedTypes.values()],
+  resolveType({ type }) {
+    if (isConnectedType(type)) return connectedTypes.get(type);
+    return type === 'API' ? ApiSettings : FileUploadSettings;
+  },
 });

@@ -15,6 +15,7 @@ import {
   type SourceVectors,
 } from '../../domain/knowledge/sources.ts';
 import { findLivingUsers, findUsersById } from '../../domain/people/accounts.ts';
+import { kindDescriptions, sourceWarnings } from '../../engine/knowledge/connectors/registry.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { PageRequest } from '../../entities/ground/page.ts';
 import {
@@ -27,7 +28,6 @@ import {
   sourceError,
   sourceIndexPercentage,
   sourceIndexStatus,
-  sourceWarnings,
 } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
 import { dataSourceOrders, dataSourceStates } from '../../storage/knowledge/sources/places.ts';
@@ -50,12 +50,7 @@ import { DataSourceSettings, toSettings } from './settings.ts';
 export const DataSourceKind = createEnum('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
   API: 'A JSON payload.',
   FILE_UPLOAD: 'An uploaded file.',
-  DRIVE_A: 'A cloud drive of the first kind.',
-  DRIVE_B: 'A cloud drive of the second kind.',
-  WEB_URL: 'A web site.',
-  WIKI: 'A wiki.',
-  TRACKER: 'An issue tracker.',
-  REPO_HOST: 'A repository host.',
+  ...kindDescriptions,
 });
 
 export const RefreshPeriodType = createEnum('RefreshPeriod', 'How often a source is refreshed automatically.', refreshPeriods, {
@@ -213,7 +208,7 @@ export const DataSourceType = DataSourceRef.implement({
       type: [WarningType],
       description:
         'Why this instance cannot read it, such as a setting that is missing, and, after a change, that the approval of its agent ended; empty when there is nothing to say.',
-      resolve: (source, _args, { deps }) => [...sourceWarnings(source, deps.settings), ...approvalWarnings(source)],
+      resolve: (source, _args, { deps }) => [...sourceWarnings(source.type, deps.settings), ...approvalWarnings(source)],
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),

@@ -28,3 +28,12 @@ export function readString(value: unknown): string | undefined {
 
 const noMembers: JsonObject = Object.freeze({});
 const noItems: readonly unknown[] = Object.freeze([]);
+
+/** The same record with another value for each name. */
+export function mapMembers<Name extends string, Value, Result>(
+  record: Readonly<Record<Name, Value>>,
+  toResult: (value: Value) => Result,
+): Readonly<Record<Name, Result>> {
+  const entries = Object.entries<Value>(record).map(([name, value]) => [name, toResult(value)]);
+  return Object.fromEntries(entries) as Record<Name, Result>;
+}

@@ -1,4 +1,4 @@
-import { readSourceData } from '../../../engine/knowledge/source-data.ts';
+import { essentialMembers, readSourceData } from '../../../engine/knowledge/source-data.ts';
 import type { SecretMatch } from '../../../engine/tools/secrets/secrets-in-data.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
 import { bundleVersion } from '../../../entities/agents/bundle.ts';
@@ -310,20 +310,11 @@ function readData(at: string, type: DataSourceType, jsonData: JsonObject, faults
   const portable = portableData(jsonData);
   const { data, faults: dataFaults, unknownMembers } = readSourceData(type, portable);
   for (const { path, message } of dataFaults) faults.add(`${at}.${path}`, `${at}.${path} ${message}`);
-  for (const name of requiredData[type] ?? []) {
+  for (const name of essentialMembers(type)) {
     if (data[name] === undefined) faults.add(`${at}.${name}`, `${at}.${name} is required`, 'MISSING_REQUIRED_PARAMETER');
   }
   return { data, leftOut: { isCredential: JSON.stringify(portable) !== JSON.stringify(jsonData), members: unknownMembers } };
 }
-
-/** Without these, nothing could be read. */
-const requiredData: Partial<Record<DataSourceType, readonly string[]>> = {
-  WEB_URL: ['url'],
-  DRIVE_A: ['fileId'],
-  DRIVE_B: ['fileId'],
-  TRACKER: ['projectKey'],
-  REPO_HOST: ['mode'],
-};
 
 function readItem(at: string, item: BundledItemInput, faults: Faults): ReadSource['items'][number] {
   for (const name of ['name', 'uniqueId', 'filename', 'mimeType'] as const)

@@ -1,19 +1,7 @@
-import type { Connection, ConnectionProvider } from '../../../entities/knowledge/connection.ts';
-import { browseWiki } from '../connectors/confluence/browse.ts';
+import type { Connection } from '../../../entities/knowledge/connection.ts';
 import { SourceError } from '../connectors/error.ts';
-import { browseRepoHost } from '../connectors/github/browse.ts';
-import { browseDriveA } from '../connectors/google-drive/browse.ts';
-import { browseTracker } from '../connectors/jira/browse.ts';
-import { browseDriveB } from '../connectors/onedrive/browse.ts';
-import type { BrowsePage, BrowseQuery, Browser, BrowseServices } from './browser.ts';
-
-const browsers: Readonly<Partial<Record<ConnectionProvider, Browser>>> = {
-  DRIVE_A: browseDriveA,
-  DRIVE_B: browseDriveB,
-  REPO_HOST: browseRepoHost,
-  TRACKER: browseTracker,
-  WIKI: browseWiki,
-};
+import { sourceKinds } from '../connectors/registry.ts';
+import type { BrowsePage, BrowseQuery, BrowseServices } from './browser.ts';
 
 /**
  * Lists what could be added from a connection, for a person who picks: the children of a parent, or what a search finds.
@@ -26,9 +14,10 @@ export async function browse(
   query: BrowseQuery,
   signal: AbortSignal,
 ): Promise<BrowsePage> {
-  const browser = browsers[connection.provider];
+  const { provider } = connection;
+  const browser = provider === 'MCP' ? undefined : sourceKinds[provider].browse;
   if (browser === undefined) {
-    throw new SourceError('CONFIGURATION', `Connections of the kind ${connection.provider} have nothing that could be browsed.`);
+    throw new SourceError('CONFIGURATION', `Connections of the kind ${provider} have nothing that could be browsed.`);
   }
   return browser(services, connection, query, signal);
 }

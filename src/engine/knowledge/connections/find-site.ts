@@ -1,15 +1,17 @@
 import type { Connection } from '../../../entities/knowledge/connection.ts';
-import { type AtlassianSite, listOfSites, loadSites, matchSite, productNames } from '../connectors/atlassian/site.ts';
+import {
+  type AtlassianProduct,
+  type AtlassianSite,
+  listOfSites,
+  loadSites,
+  matchSite,
+  productNames,
+} from '../connectors/atlassian/site.ts';
 import type { ConnectorServices } from '../connectors/connector.ts';
 import { SourceError } from '../connectors/error.ts';
 
 /** A person waits for the answer. */
 const timeoutMs = 5_000;
-
-const products = { WIKI: 'confluence', TRACKER: 'jira' } as const;
-
-/** The kinds of sources whose connection may see several sites. */
-export type SiteSourceType = keyof typeof products;
 
 /** What a source would read, or why nothing chooses a site, with the sites for people. */
 export type SiteMatch =
@@ -17,18 +19,17 @@ export type SiteMatch =
   | { readonly unfit: 'cloudId' | 'baseUrl' | 'choice'; readonly product: string; readonly sites: string };
 
 /**
- * The site that a source of this kind would read with a connection.
+ * The site of a product that a source would read with a connection.
  *
  * @returns undefined where the service does not say in five seconds, or refuses the connection: the runs of the source tell of that, and go on by
  *   themselves once it is well.
  */
 export async function findSite(
   services: Pick<ConnectorServices, 'settings' | 'vendors' | 'tokens'>,
-  type: SiteSourceType,
+  product: AtlassianProduct,
   connection: Connection,
   cloudId: string | undefined,
 ): Promise<SiteMatch | undefined> {
-  const product = products[type];
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const token = await services.tokens.open(connection.id, connection);

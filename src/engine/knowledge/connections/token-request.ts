@@ -4,7 +4,7 @@ import { membersOf } from '../../../lib/json/json.ts';
 import { SourceError } from '../connectors/error.ts';
 import type { ServiceClient } from '../connectors/service-client/client.ts';
 import { withWords } from '../connectors/service-client/words.ts';
-import type { OauthService } from './providers.ts';
+import type { OauthService } from './oauth-service.ts';
 
 export interface TokenGrant {
   readonly secrets: Pick<ConnectionSecrets, 'accessToken' | 'refreshToken'>;

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Connection, OauthProvider } from '../../../entities/knowledge/connection.ts';
-import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Lease } from '../../leases.ts';
 import { SourceError } from '../connectors/error.ts';
 import type { ServiceClient, ServiceToken } from '../connectors/service-client/client.ts';
-import { oauthService } from './providers.ts';
+import type { OauthService } from './oauth-service.ts';
 import { openSecrets, sealSecrets } from './secrets.ts';
 import { requestTokens } from './token-request.ts';
 
@@ -26,10 +25,10 @@ export interface ConnectionTokens {
 }
 
 export interface ConnectionTokensOptions {
-  readonly settings: Settings;
   readonly storage: Storage;
   readonly vendors: ServiceClient;
   readonly logger: Logger;
+  oauthService(provider: OauthProvider): OauthService;
   now(): Date;
 }
 
@@ -99,9 +98,9 @@ class Renewed implements OpenConnection {
   }
 
   async #request(lease: Lease, signal: AbortSignal): Promise<void> {
-    const { settings, storage, vendors, now } = this.#options;
+    const { storage, vendors, oauthService, now } = this.#options;
     const { provider } = this.connection;
-    const service = oauthService(settings, provider as OauthProvider);
+    const service = oauthService(provider as OauthProvider);
     const secrets = await openSecrets(storage, this.connection);
     try {
       if (secrets?.refreshToken === undefined) {

@@ -1,24 +1,67 @@
-import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
-import { createWiki } from './confluence/confluence.ts';
+import type { Warning } from '../../../entities/ground/warning.ts';
+import type { ConnectionProvider } from '../../../entities/knowledge/connection.ts';
+import { type ConnectedType, type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
+import { mapMembers } from '../../../lib/json/json.ts';
+import type { Settings } from '../../../settings.ts';
+import type { AccountService } from '../connections/oauth-service.ts';
+import { confluenceKind } from './confluence/kind.ts';
 import type { Connector } from './connector.ts';
-import { createRepoHost } from './github/github.ts';
-import { createDriveA } from './google-drive/google-drive.ts';
-import { createTracker } from './jira/jira.ts';
-import { createDriveB } from './onedrive/onedrive.ts';
-import { createWebConnector, type WebServices } from './web/web.ts';
+import { githubKind } from './github/kind.ts';
+import { googleDriveKind } from './google-drive/kind.ts';
+import { jiraKind } from './jira/kind.ts';
+import type { SourceKind } from './kind.ts';
+import { oneDriveKind } from './onedrive/kind.ts';
+import { webKind } from './web/kind.ts';
+import type { WebServices } from './web/web.ts';
 
-/** The connectors by the kind of their sources. */
-export type Connectors = Readonly<Record<ConnectedType, Connector>>;
+/** The kinds of sources that a connector reads, in the order of the contract. */
+export const sourceKinds: Readonly<Record<ConnectedType, SourceKind>> = {
+  WEB_URL: webKind,
+  DRIVE_A: googleDriveKind,
+  DRIVE_B: oneDriveKind,
+  WIKI: confluenceKind,
+  TRACKER: jiraKind,
+  REPO_HOST: githubKind,
+};
+export const connectedKinds: readonly SourceKind[] = Object.values(sourceKinds);
 
-export function createConnectors(services: WebServices): Connectors {
-  const driveA = createDriveA(services);
-  return {
-    DRIVE_A: driveA,
-    DRIVE_B: createDriveB(services),
-    REPO_HOST: createRepoHost(services),
-    TRACKER: createTracker(services),
-    WEB_URL: createWebConnector(services),
-    // Pages may link to files of the drive.
-    WIKI: createWiki(services, driveA),
-  };
+/** Each kind in a sentence. */
+export const kindDescriptions = mapMembers(sourceKinds, ({ description }) => description);
+/** The kinds whose accounts may have several sites, for sentences: `WIKI and TRACKER`. */
+export const siteProviders: string = connectedKinds.flatMap(({ type, site }) => (site === undefined ? [] : [type])).join(' and ');
+
+/** What reads sources. A kind is opened once: the crawls of all sources share their places at a host. */
+export class Connectors {
+  readonly #byType: ReadonlyMap<ConnectedType, Connector>;
+
+  constructor(services: WebServices) {
+    this.#byType = new Map(connectedKinds.map((kind) => [kind.type, kind.open(services)]));
+  }
+
+  get(type: ConnectedType): Connector {
+    const connector = this.#byType.get(type);
+    if (connector === undefined) throw new Error(`${type} has no connector`);
+    return connector;
+  }
+}
+
+/** How an account at a service is connected in the browser. */
+export function accountService(provider: Exclude<ConnectionProvider, 'MCP'>): AccountService {
+  const { account } = sourceKinds[provider];
+  if (account === undefined) throw new Error(`${provider} has no accounts`);
+  return account;
+}
+
+/** The settings that the operator would have to set before sources of a kind can be read. */
+export function missingSettings(type: DataSourceType, settings: Settings): readonly string[] {
+  const needed = isConnectedType(type) ? (sourceKinds[type].neededSettings ?? []) : [];
+  return needed.filter((name) => settings[name] === undefined);
+}
+
+/** Why a source that is there cannot be read by this instance, such as one that came with a bundle. */
+export function sourceWarnings(type: DataSourceType, settings: Settings): readonly Warning[] {
+  const missing = missingSettings(type, settings);
+  if (missing.length === 0) return [];
+  const message = `The source is stored and not read: the operator has to set ${missing.join(' and ')}`;
+  return [{ code: 'unsupported_value', message, param: 'type' }];
 }

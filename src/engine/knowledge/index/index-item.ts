@@ -154,7 +154,7 @@ async function fetchContent(
   if (!isConnectedType(source.type)) throw new DomainError('NOT_FOUND', 'The item has no content');
   const { dataSourceId: id, ownerUserId, orgId, uniqueId, name, contentUrl: url, metadata } = lease;
   const { type, data, tenantId } = source;
-  const fetchedContent = await connectors[source.type].fetch({
+  const fetchedContent = await connectors.get(source.type).fetch({
     source: { id, ownerUserId, orgId, tenantId, type, data },
     item: { uniqueId, name, url, filename, mimeType, metadata },
     path,

@@ -76,7 +76,13 @@ async function listSource(
     return { kind: 'done' } as const;
   };
   try {
-    await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, hold.lost]), progressDisplay.set);
+    await runListing(
+      context,
+      lease,
+      connectors.get(lease.source.type),
+      AbortSignal.any([signal, hold.lost]),
+      progressDisplay.set,
+    );
     return { kind: 'done' };
   } catch (error) {
     if (isLost(error, hold)) return { kind: 'done' };

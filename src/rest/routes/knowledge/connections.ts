@@ -1,3 +1,4 @@
+import { connectionProviders } from '../../../entities/knowledge/connection.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const connectionFields =
@@ -94,7 +95,7 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     }`,
     query: {
       kind: 'Only OAUTH_TOKEN, REPO_HOST_INSTALLATION or MCP_SERVER.',
-      provider: 'Only DRIVE_A, DRIVE_B, WIKI, TRACKER, REPO_HOST or MCP.',
+      provider: `Only ${connectionProviders.slice(0, -1).join(', ')} or ${connectionProviders.at(-1)}.`,
       ofOrganization: 'Those of everybody in the organization, for its administrators.',
       limit: 'How many to return. Default 100.',
       cursor: 'The `nextCursor` of the page before.',

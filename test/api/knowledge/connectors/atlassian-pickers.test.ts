@@ -4,7 +4,8 @@ import type { BrowseQuery } from '../../../../src/engine/knowledge/connections/b
 import { createInstallationTokens } from '../../../../src/engine/knowledge/connections/installations.ts';
 import { createConnectionTokens } from '../../../../src/engine/knowledge/connections/tokens.ts';
 import { browseWiki } from '../../../../src/engine/knowledge/connectors/confluence/browse.ts';
-import { createWiki } from '../../../../src/engine/knowledge/connectors/confluence/confluence.ts';
+import { fetchWiki } from '../../../../src/engine/knowledge/connectors/confluence/fetch.ts';
+import { listWiki } from '../../../../src/engine/knowledge/connectors/confluence/list.ts';
 import type {
   Connector,
   FetchTask,
@@ -14,6 +15,7 @@ import type {
 } from '../../../../src/engine/knowledge/connectors/connector.ts';
 import { SourceError } from '../../../../src/engine/knowledge/connectors/error.ts';
 import { browseTracker } from '../../../../src/engine/knowledge/connectors/jira/browse.ts';
+import { accountService } from '../../../../src/engine/knowledge/connectors/registry.ts';
 import { ServiceClient } from '../../../../src/engine/knowledge/connectors/service-client/client.ts';
 import { startAtlassian } from '../../../fixtures/upstreams/atlassian.ts';
 import type { Person } from '../../../support/make.ts';
@@ -24,7 +26,10 @@ const { service, make } = await withService('plain', { env: cloud.env });
 const { settings, storage, logger, egress } = service.deps;
 const vendors = new ServiceClient({ egress, timeoutMs: 20_000, connectTimeoutMs: 2_000, waitFactor: 0 });
 const now = () => new Date();
-const tokens = createConnectionTokens({ settings, storage, vendors, logger, now });
+const tokens = createConnectionTokens({
+  ...{ storage, vendors, logger, now },
+  oauthService: (provider) => accountService(provider).oauth(settings),
+});
 const installations = createInstallationTokens({ settings, storage, vendors, now });
 const services = { settings, storage, logger, egress, vendors, tokens, installations, now };
 afterAll(async () => {
@@ -148,7 +153,7 @@ describe('files of a drive that pages link to', async () => {
   });
   async function list(drive: Drive, isKnown = false) {
     const parts: ListedPage[] = [];
-    for await (const part of createWiki(services, drive).list(task(isKnown))) parts.push(part);
+    for await (const part of listWiki({ ...services, drive }, task(isKnown))) parts.push(part);
     return parts;
   }
 
@@ -165,7 +170,7 @@ describe('files of a drive that pages link to', async () => {
     if (item === undefined) throw new Error('the file is missing');
     const path = `${settings.DATA_DIR}/linked-file`;
     const fetch = { source, item: { ...item, metadata: item.metadata ?? {} }, path, bytesMax: 1_000, signal };
-    expect(await createWiki(services, drive).fetch(fetch)).toEqual({ mimeType: 'text/markdown' });
+    expect(await fetchWiki({ ...services, drive }, fetch)).toEqual({ mimeType: 'text/markdown' });
     expect(drive.fetched[0]?.source.data.oauthTokenId).toBe('oat_drive');
   });
 
