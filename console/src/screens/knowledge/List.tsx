@@ -21,6 +21,7 @@ import {
   SourceListChangesDocument,
   SourceListDocument,
 } from './documents.ts';
+import { kinds } from './kinds.ts';
 import styles from './knowledge.module.css';
 import { SourceTable } from './SourceTable.tsx';
 import { KnowledgeTabs } from './Tabs.tsx';
@@ -67,7 +68,7 @@ type Order = 'CREATED_AT' | 'LAST_INDEXED_AT' | 'USAGE_COUNT';
 function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmpty: (isEmpty: boolean) => void }) {
   const { t } = useText();
   const [, go] = useLocation();
-  const { kinds } = useWords();
+  const { nameKind } = useWords();
   const [typed, setTyped] = useState('');
   const [type, setType] = useState<DataSourceType | ''>('');
   const [state, setState] = useState<DataSourceState | ''>('');
@@ -101,7 +102,7 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
           <option value="">{t('All kinds')}</option>
           {(Object.keys(kinds) as DataSourceType[]).map((kind) => (
             <option key={kind} value={kind}>
-              {kinds[kind]}
+              {nameKind(kind)}
             </option>
           ))}
         </Select>

@@ -3,7 +3,7 @@ import { useText } from '../../text/text.ts';
 import { Table } from '../../ui/page.tsx';
 import { Avatar, Time } from '../../ui/small.tsx';
 import type { SourceListQuery } from './documents.ts';
-import { KindIcon } from './KindIcon.tsx';
+import { kinds } from './kinds.ts';
 import styles from './knowledge.module.css';
 import { StateBadge } from './StateBadge.tsx';
 import { useWords } from './words.ts';
@@ -37,19 +37,20 @@ export function SourceTable({ sources }: { readonly sources: readonly Source[] }
 
 function SourceRow({ source }: { readonly source: Source }) {
   const { t, number } = useText();
-  const { kinds, periods } = useWords();
+  const { nameKind, periods } = useWords();
   const { id, name, type, refreshPeriod, statistics, agents, usageCount, owner, lastIndexedAt } = source;
   const agentNodes = agents.nodes;
+  const Icon = kinds[type].icon;
   return (
     <tr>
       <th scope="row">
         <div className={styles.name}>
           <span className={styles.kind}>
-            <KindIcon type={type} />
+            <Icon size={18} aria-hidden />
           </span>
           <div>
             <Link href={`/knowledge/${id}`}>{name}</Link>
-            <small>{refreshPeriod === 'NEVER' ? kinds[type] : `${kinds[type]} · ${periods[refreshPeriod]}`}</small>
+            <small>{refreshPeriod === 'NEVER' ? nameKind(type) : `${nameKind(type)} · ${periods[refreshPeriod]}`}</small>
           </div>
         </div>
       </th>

@@ -1,6 +1,7 @@
 import { useText } from '../../text/text.ts';
 import type { Tone } from '../../ui/feedback.tsx';
 import type { DataSourceType, IndexStatus, RefreshPeriod, SourceEntryFragment } from './documents.ts';
+import { kinds } from './kinds.ts';
 
 export interface StateWord {
   readonly label: string;
@@ -11,16 +12,7 @@ export interface StateWord {
 /** Names of kinds, states and times in the language of the reader. */
 export function useWords() {
   const { t } = useText();
-  const kinds: Readonly<Record<DataSourceType, string>> = {
-    FILE_UPLOAD: t('Files'),
-    WEB_URL: t('Web site'),
-    API: 'JSON',
-    DRIVE_A: 'Google Drive',
-    DRIVE_B: 'OneDrive, SharePoint',
-    WIKI: 'Confluence',
-    TRACKER: 'Jira',
-    REPO_HOST: 'GitHub',
-  };
+  const nameKind = (type: DataSourceType) => kinds[type].name(t);
   const periods: Readonly<Record<RefreshPeriod, string>> = {
     NEVER: t('Only when asked'),
     DAILY: t('Every day'),
@@ -43,7 +35,7 @@ export function useWords() {
     const isFlawed = indexStatus === 'INDEXED' && (statistics.failedCount > 0 || errorCode !== null);
     return isFlawed ? { label: t('Ready, with failures'), tone: 'warn', isBusy: false } : states[indexStatus];
   };
-  return { kinds, periods, states, describeState };
+  return { nameKind, periods, states, describeState };
 }
 
 type StatedSource = Pick<SourceEntryFragment, 'indexStatus' | 'errorCode'> & {

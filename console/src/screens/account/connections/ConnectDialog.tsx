@@ -8,12 +8,13 @@ import { errorBeside, findFault } from '../../../ui/form/faults.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { ConnectMcpServerDocument } from './documents.ts';
-import { oauthProviders, providerWords, useConnect } from './providers.ts';
+import { type Provider, providerWords, useConnect } from './providers.ts';
 
 /** Chooses a service to connect. */
 export function ConnectDialog({ onClose, onConnected }: { readonly onClose: () => void; readonly onConnected: () => void }) {
   const { t } = useText();
   const words = providerWords(t);
+  const providers = (Object.keys(words) as Provider[]).filter((provider) => provider !== 'MCP');
   const { connect, isConnecting, error, blockedUrl } = useConnect();
   return (
     <Dialog title={t('Connect an account')} isOpen onClose={onClose}>
@@ -21,7 +22,7 @@ export function ConnectDialog({ onClose, onConnected }: { readonly onClose: () =
         {t('A window of the service opens. Sign in there and agree; the connection is in the list then.')}
       </p>
       <div className={styles.cards}>
-        {oauthProviders.map((provider) => (
+        {providers.map((provider) => (
           <Button key={provider} disabled={isConnecting} onClick={() => void connect(provider)}>
             {words[provider]}
           </Button>

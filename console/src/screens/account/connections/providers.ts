@@ -5,7 +5,7 @@ import { ConnectDocument, type ConnectMutationVariables } from './documents.ts';
 
 export type Provider = ConnectMutationVariables['input']['provider'];
 
-/** The services by the names that people know. */
+/** The services by the names that people know. All but MCP servers are connected by a sign-in there. */
 export const providerWords = (t: Text['t']): Readonly<Record<Provider, string>> => ({
   DRIVE_A: t('Google Drive'),
   DRIVE_B: t('OneDrive and SharePoint'),
@@ -14,9 +14,6 @@ export const providerWords = (t: Text['t']): Readonly<Record<Provider, string>> 
   REPO_HOST: t('GitHub'),
   MCP: t('MCP server'),
 });
-
-/** Services that are connected by a sign-in there. */
-export const oauthProviders: readonly Provider[] = ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER', 'REPO_HOST'];
 
 /** Connects an account in a window of its own; the list follows by its subscription. */
 export function useConnect() {

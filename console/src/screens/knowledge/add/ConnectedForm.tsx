@@ -5,27 +5,22 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { Checkbox, Field, Select } from '../../../ui/form/field.tsx';
-import {
-  type AddDataSourceInput,
-  ConnectionChoiceDocument,
-  type ConnectionEntryFragment,
-  type DataSourceType,
-  type RefreshPeriod,
-} from '../documents.ts';
+import { type AddDataSourceInput, ConnectionChoiceDocument, type RefreshPeriod } from '../documents.ts';
+import { accountForms, type ConnectableProvider, type Entry } from '../kinds.ts';
 import { useWords } from '../words.ts';
 import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, PeriodField, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 import styles from './add.module.css';
-import { type ConnectableProvider, useConnecting } from './connecting.ts';
-import { type Entry, EntryBrowser } from './EntryBrowser.tsx';
+import { useConnecting } from './connecting.ts';
+import { EntryBrowser } from './EntryBrowser.tsx';
 
-const providers: readonly ConnectableProvider[] = ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER', 'REPO_HOST'];
+const providers = Object.keys(accountForms) as ConnectableProvider[];
 
 /** Adds what the reader has in another service: connects an account first, then chooses in it. */
 export function ConnectedForm({ agentId, onClose }: AddFormProps) {
   const { t } = useText();
-  const { kinds } = useWords();
+  const { nameKind } = useWords();
   const [provider, setProvider] = useState<ConnectableProvider>('DRIVE_A');
   const [connectionId, setConnectionId] = useState<string>();
   const [entries, setEntries] = useState<readonly Entry[]>([]);
@@ -40,8 +35,16 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
   const { addSource, isBusy, error } = useAddSource(onClose);
   const own = (data?.connections.nodes ?? []).filter((connection) => connection.provider === provider);
   const current = own.find(({ id }) => id === connectionId) ?? own[0];
-  const isWhole = isAll && (provider === 'REPO_HOST' || provider === 'WIKI');
-  const input = current === undefined ? undefined : toInput(current, entries, isWhole, refreshPeriod);
+  const { isMany, whole, toInput } = accountForms[provider];
+  const chosenWhole = isAll ? whole : undefined;
+  const findInput = (): AddDataSourceInput | undefined => {
+    const [first] = entries;
+    if (current === undefined) return undefined;
+    const common = { connectionId: current.id, refreshPeriod };
+    if (chosenWhole !== undefined) return chosenWhole.toInput(common, current.accountName);
+    return first === undefined ? undefined : toInput(common, first, entries);
+  };
+  const input = findInput();
   return (
     <AddForm
       error={error}
@@ -63,7 +66,7 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
             >
               {providers.map((each) => (
                 <option key={each} value={each}>
-                  {kinds[each]}
+                  {nameKind(each)}
                 </option>
               ))}
             </Select>
@@ -83,7 +86,7 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
           </Field>
         ) : null}
         <Button icon={<Plug size={16} aria-hidden />} isBusy={connecting.isOpen} onClick={() => void connecting.begin(provider)}>
-          {own.length > 0 ? t('Connect another account') : t('Connect {service}', { service: kinds[provider] })}
+          {own.length > 0 ? t('Connect another account') : t('Connect {service}', { service: nameKind(provider) })}
         </Button>
       </div>
       <ErrorNote error={connecting.error ?? loadError} />
@@ -94,64 +97,22 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
       ) : null}
       {current === undefined ? null : (
         <>
-          {provider === 'REPO_HOST' || provider === 'WIKI' ? (
-            <Checkbox
-              label={provider === 'WIKI' ? t('All spaces') : t('All repositories, also future ones')}
-              checked={isAll}
-              onChange={({ target }) => setAll(target.checked)}
-            />
-          ) : null}
-          {isWhole ? null : (
+          {whole === undefined ? null : (
+            <Checkbox label={whole.label(t)} checked={isAll} onChange={({ target }) => setAll(target.checked)} />
+          )}
+          {chosenWhole === undefined ? (
             <EntryBrowser
               key={current.id}
               connectionId={current.id}
               chosen={entries}
-              isMany={provider === 'DRIVE_A' || provider === 'REPO_HOST'}
+              isMany={isMany === true}
               onChange={setEntries}
             />
-          )}
+          ) : null}
           <PeriodField value={refreshPeriod} onChange={setRefreshPeriod} />
         </>
       )}
       {picker}
     </AddForm>
   );
-}
-
-/** What the service is asked to add; undefined while nothing is chosen. */
-function toInput(
-  { id: connectionId, provider, accountName }: ConnectionEntryFragment,
-  entries: readonly Entry[],
-  isWhole: boolean,
-  refreshPeriod: RefreshPeriod,
-): AddDataSourceInput | undefined {
-  const [entry] = entries;
-  const common = { connectionId, refreshPeriod };
-  if (provider === 'REPO_HOST' && isWhole) return { repoHost: { ...common, mode: 'ALL' } };
-  if (provider === 'WIKI' && isWhole) return { wiki: { ...common, allSpaces: true, pageName: accountName } };
-  if (entry === undefined) return undefined;
-  const { entryId, name, kind } = entry;
-  switch (provider as DataSourceType) {
-    case 'DRIVE_A':
-      return { driveA: { ...common, files: entries.map((each) => ({ id: each.entryId, name: each.name })) } };
-    case 'DRIVE_B':
-      return { driveB: { ...common, fileId: entryId, filename: name } };
-    case 'TRACKER':
-      return { tracker: { ...common, projectKey: entryId, projectName: name } };
-    case 'REPO_HOST':
-      return { repoHost: { ...common, mode: 'REPOS', repos: entries.map((each) => each.entryId) } };
-    case 'WIKI':
-      if (kind === 'SPACE') return { wiki: { ...common, spaceId: entryId, pageName: name } };
-      return {
-        wiki: {
-          ...common,
-          pageId: entryId,
-          pageName: name,
-          contentType: kind === 'FOLDER' ? 'folder' : 'page',
-          indexChildPages: true,
-        },
-      };
-    default:
-      return undefined;
-  }
 }

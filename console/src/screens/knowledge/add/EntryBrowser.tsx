@@ -7,11 +7,10 @@ import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { SearchInput } from '../../../ui/form/field.tsx';
 import { useDelayed } from '../../../ui/use-delayed.ts';
-import { ConnectionContentDocument, type ConnectionContentQuery } from '../documents.ts';
+import { ConnectionContentDocument } from '../documents.ts';
+import type { Entry } from '../kinds.ts';
 import { useFurther } from '../use-further.ts';
 import styles from './add.module.css';
-
-export type Entry = ConnectionContentQuery['connectionEntries']['nodes'][number];
 
 /** Lists what an account holds, from the top down, to choose from. */
 export function EntryBrowser({

@@ -3,8 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { readableError, run } from '../../../graphql/client.ts';
 import { useLive } from '../../../graphql/hooks.ts';
 import { BeginConnectionDocument, ConnectionChoiceChangesDocument, type ConnectionEntryFragment } from '../documents.ts';
-
-export type ConnectableProvider = 'DRIVE_A' | 'DRIVE_B' | 'WIKI' | 'TRACKER' | 'REPO_HOST';
+import type { ConnectableProvider } from '../kinds.ts';
 
 /** Connects an account in a window of its own, where its service asks the person. The window is closed when the account is there. */
 export function useConnecting(onMade: (connection: ConnectionEntryFragment) => void) {

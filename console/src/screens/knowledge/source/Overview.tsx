@@ -2,6 +2,7 @@ import { useText } from '../../../text/text.ts';
 import { Note } from '../../../ui/feedback.tsx';
 import { Card, Facts } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
+import { describePlace } from '../kinds.ts';
 import { StateBadge } from '../StateBadge.tsx';
 import { useWords } from '../words.ts';
 import { Agents } from './Agents.tsx';
@@ -12,7 +13,7 @@ import type { Source } from './source.ts';
 /** How a source is, at a glance. */
 export function Overview({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {
   const { t, number } = useText();
-  const { kinds, periods, describeState } = useWords();
+  const { nameKind, periods, describeState } = useWords();
   const { type, statistics, owner, lastIndexedAt, refreshPeriod, vectors, errorMessage, connection } = source;
   const isBusy = source.activeRun !== null || describeState(source).isBusy;
   return (
@@ -33,7 +34,7 @@ export function Overview({ source, onChanged }: { readonly source: Source; reado
         <Facts
           items={[
             [t('State'), <StateBadge key="state" source={source} />],
-            [t('Kind'), <Origin key="kind" source={source} kind={kinds[type]} />],
+            [t('Kind'), <Origin key="kind" source={source} kind={nameKind(type)} />],
             [
               t('Documents'),
               statistics.failedCount === 0
@@ -62,7 +63,7 @@ function foundBy(vectors: Source['vectors'], t: ReturnType<typeof useText>['t'])
 
 /** Where a source comes from: an address, a folder, a project. */
 function Origin({ source: { settings }, kind }: { readonly source: Source; readonly kind: string }) {
-  const place = findPlace(settings);
+  const place = describePlace(settings);
   if (settings?.__typename === 'WebUrlSettings') {
     return (
       <>
@@ -74,21 +75,4 @@ function Origin({ source: { settings }, kind }: { readonly source: Source; reado
     );
   }
   return <>{place === undefined ? kind : `${kind}: ${place}`}</>;
-}
-
-function findPlace(settings: Source['settings']): string | undefined {
-  switch (settings?.__typename) {
-    case 'DriveASettings':
-    case 'DriveBSettings':
-    case 'FileUploadSettings':
-      return settings.filename;
-    case 'WikiSettings':
-      return settings.pageName;
-    case 'TrackerSettings':
-      return `${settings.projectName} (${settings.projectKey})`;
-    case 'RepoHostSettings':
-      return settings.repos.length === 0 ? undefined : settings.repos.join(', ');
-    default:
-      return undefined;
-  }
 }
