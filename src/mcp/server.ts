@@ -9,13 +9,13 @@ import {
   type ServerContext,
   specTypeSchemas,
 } from '@modelcontextprotocol/server';
+import { getAgent, readInstructions } from '../domain/agents/agents.ts';
 import { hasScope } from '../domain/ground/access/policy.ts';
-import { requireOperation } from '../domain/ground/audit/operation.ts';
+import { performOperation, requireOperation } from '../domain/ground/audit/operation.ts';
 import type { CallContext } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { ask } from './ask.ts';
 import { type ListedAgent, listedAgents } from './directory.ts';
-import { readResource, resourceUri } from './resources.ts';
 import {
   asResult,
   progressTo,
@@ -227,4 +227,27 @@ function slicePage<T>(
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'cursor is not one of this list');
   const next = start + pageSize;
   return { items: all.slice(start, next), nextCursor: next < all.length ? { nextCursor: String(next) } : {} };
+}
+
+const prefix = 'parley://agents/';
+
+function resourceUri(agentId: string): string {
+  return prefix + agentId;
+}
+
+/**
+ * An agent as a document: its name, description and introduction, and its instructions for those who may edit it.
+ *
+ * @returns undefined for another address. @throws DomainError NOT_FOUND, INSUFFICIENT_SCOPE.
+ */
+async function readResource(context: CallContext, uri: string): Promise<object | undefined> {
+  if (!uri.startsWith(prefix)) return undefined;
+  const { deps } = context;
+  const agentId = uri.slice(prefix.length);
+  return performOperation(context, 'Query.agent', [agentId], async (caller) => {
+    const agent = await getAgent(deps, caller, agentId);
+    const { id, name, description, introduction } = agent;
+    const instructions = readInstructions(deps, caller, agent);
+    return { id, name, description, introduction, ...(instructions === null ? {} : { instructions }) };
+  });
 }

@@ -5,11 +5,10 @@ import { DomainError } from '../entities/ground/errors.ts';
 import { findRequestId } from '../http/context.ts';
 import { pageHeaders } from '../http/page/page.ts';
 import type { SearchEntry } from '../http/page/search-entry.ts';
-import { sendEmpty, sendJson } from '../http/reply/reply.ts';
+import { jsonType, sendEmpty, sendJson } from '../http/reply/reply.ts';
 import { StaticContent } from '../http/reply/static.ts';
 import { createManual } from './manual/manual.ts';
 import { type ManualPage, readManual } from './manual/read.ts';
-import { searchIndex } from './search.ts';
 
 /** Files that pages load, by address. */
 const assets: Readonly<Record<string, readonly [file: string, type: string]>> = {
@@ -89,3 +88,30 @@ const refuseMethod: RequestHandler = (req, res) => {
   res.setHeader('allow', allowedMethods);
   throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowedMethods}, not ${req.method}`);
 };
+
+/**
+ * What the search of the header looks through, as one file that a script of the page filters: every part of the manual, and every operation. It is
+ * made for its first reader.
+ */
+function searchIndex(readPages: () => Promise<readonly ManualPage[]>, operations: () => readonly SearchEntry[]): StaticContent {
+  return new StaticContent(['content-type', jsonType, ...pageHeaders], async () =>
+    JSON.stringify([...(await readPages()).flatMap(listEntries), ...operations()]),
+  );
+}
+
+function listEntries({ address, group, label, title, sections }: ManualPage): readonly SearchEntry[] {
+  return sections.map(({ id, depth, heading, text }) => ({
+    kind: 'manual',
+    title: plain(depth === 1 ? title : heading),
+    detail: plain(depth === 1 ? group : label),
+    address: depth === 1 ? address : `${address}#${id}`,
+    text: plain(text),
+  }));
+}
+
+const entities: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
+
+/** HTML without elements, as the text that it shows. */
+function plain(html: string): string {
+  return html.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity).replace(/\s+/g, ' ');
+}

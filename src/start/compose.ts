@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
 import { createRightsOfAgent } from '../domain/conversations/runs/agent-rights.ts';
 import { createSubagentPlan } from '../domain/conversations/runs/subagent-plan.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -228,4 +228,22 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
     instances: () => storage.signals.counts.instances,
     logger,
   });
+}
+
+/**
+ * Encrypts the stored secrets with the newest master key, in the background after `waitMs`, and logs the end. An interrupted
+ * rotation is repeated at the next start.
+ */
+async function rotateSecrets({ storage, logger }: Pick<Deps, 'storage' | 'logger'>, waitMs: number): Promise<void> {
+  const rotation = storage.vault.rotate().then(
+    ({ changed: changedCount, total }) => {
+      if (changedCount > 0)
+        logger.info(
+          { changed: changedCount, total },
+          'all data keys are wrapped with the newest master key; older master keys are not needed',
+        );
+    },
+    (error: unknown) => logger.error({ err: error }, 'data keys could not be wrapped with the newest master key'),
+  );
+  await Promise.race([rotation, wait(waitMs, undefined, { ref: false })]);
 }

@@ -1,13 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { nobody, type ShareOwner } from '../../lib/flow/fair-share.ts';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
 import { YieldingPool } from './embedded/yielding-pool.ts';
 import { refusedByHold } from './held-rows.ts';
 import type { Room } from './opening/room.ts';
 import { jobsOwner } from './opening/shared-pool.ts';
-import { prepared, type Statement } from './sql/prepared.ts';
 import type { VectorSupport } from './vectors/vector-extension.ts';
 
 /** Who waits for a statement: a caller (`interactive`), or only a job (`background`). */
@@ -243,3 +244,26 @@ function toTransaction(prisma: Prisma.TransactionClient, commitCallbacks: (() =>
     execute: (text, values = []) => prisma.$executeRawUnsafe(text, ...values),
   };
 }
+
+/** A statement as `pg` takes it. Without a name it is planned each time. */
+interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/**
+ * A statement that each connection plans once: its name is a hash of its text. The number of different texts is small, because callers' values are
+ * parameters.
+ */
+function prepared(text: string, values: unknown[]): Statement {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha256').update(text).digest('base64url').slice(0, 24);
+    names.set(text, name);
+  }
+  return { name, text, values };
+}
+
+/** Names by text: hashing costs more than the rest of `prepared`. */
+const names = new BoundedMap<string, string>(1_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
-import { checkSearchIndex } from '../../../src/start/checks/search-index.ts';
+import { checkSearchIndex } from '../../../src/start/checks/checks.ts';
 import { names, toVersion } from '../../../src/storage/knowledge/search-index/opensearch/schema.ts';
 import { answersOf, copied, copyOfService } from '../../support/knowledge/copied.ts';
 import { addFile, indexed, searchOf } from '../../support/knowledge/knowledge.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { evaluate } from '../../../bench/eval.ts';
-import { trigramSimilarity } from '../../../src/lib/text/trigrams.ts';
+import { trigramSimilarity } from '../../../src/engine/knowledge/search/question.ts';
 
 const fixture = fileURLToPath(new URL('../../fixtures/retrieval', import.meta.url));
 

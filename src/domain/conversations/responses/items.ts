@@ -17,7 +17,6 @@ import {
 import type { ContentParam } from '../../../wire/responses/parts.ts';
 import { toolItemParams } from '../../../wire/responses/tool-items.ts';
 import type { Faults } from '../../ground/faults.ts';
-import { inOneSpelling, storedPart, withoutNulls } from './parts.ts';
 
 /** A valid input item in the format's current spelling. It has an id only if the request gave one. */
 export interface RequestItem {
@@ -156,4 +155,38 @@ function spelled(content: unknown, textType: 'input_text' | 'output_text' | unde
 
 function keptParts(content: string | readonly ContentParam[]): string | readonly WireObject[] {
   return typeof content === 'string' ? content : content.map(storedPart);
+}
+
+/**
+ * A part in the current spelling of the format, which has two type names for text. The output of a tool of the service may use both: `textType` is
+ * undefined.
+ */
+function inOneSpelling(part: unknown, textType: 'input_text' | 'output_text' | undefined): unknown {
+  if (!isObject(part)) return part;
+  const isText = part.type === 'text' || part.type === 'input_text' || part.type === 'output_text';
+  if (!isText) return part;
+  return { ...part, type: textType ?? (part.type === 'output_text' ? 'output_text' : 'input_text') };
+}
+
+/** A valid part, as it is stored and listed. given-items.ts looks up files and addresses. */
+function storedPart(part: ContentParam): WireObject {
+  const partFields = withoutNulls(part);
+  switch (part.type) {
+    case 'output_text':
+      return { ...partFields, annotations: readList(part.annotations), logprobs: readList(part.logprobs) };
+    case 'input_image':
+      return { detail: 'auto', ...partFields };
+    case 'input_file':
+      return typeof part.file_data === 'string' ? { filename: 'file', ...partFields } : partFields;
+    default:
+      return partFields;
+  }
+}
+
+function readList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function withoutNulls(members: WireObject): WireObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }

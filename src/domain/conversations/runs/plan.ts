@@ -7,6 +7,7 @@ import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import { areOnDemand, skillInstructions } from '../../../engine/tools/skills/skills.ts';
 import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { UserInputValues } from '../../../entities/agents/part.ts';
+import { skillFunction } from '../../../entities/agents/skill-offer.ts';
 import type { Chat } from '../../../entities/conversations/chats/chat.ts';
 import type { ChatMode } from '../../../entities/conversations/runs/response.ts';
 import type { EnabledTool } from '../../../entities/conversations/runs/tool.ts';
@@ -28,7 +29,7 @@ import { type ChosenFlow, chooseFlow, toFlowPlan, toolsOfFlow } from './flow-cho
 import { missingGrants } from './missing-grants.ts';
 import { requireNamedParts } from './named-parts.ts';
 import { noOptions, type RunOptions, routingFor, showsOutputs, showsSteps } from './options.ts';
-import { requireFreeNames } from './tool-names.ts';
+import { askFunctionNames } from './subagents.ts';
 
 /**
  * The one planner of runs. A format (completions, messages of chats, responses) reads its request into the words of `RunRequest`, finds the
@@ -221,4 +222,35 @@ function agentInMode(registry: ToolRegistry, chatMode: ChatMode, agent: Runnable
 function toolsInMode(registry: ToolRegistry, chatMode: ChatMode, tools: readonly EnabledTool[]): readonly EnabledTool[] {
   if (chatMode === 'execute') return tools;
   return chatMode === 'plan' ? registry.forPlan(tools) : [];
+}
+
+/**
+ * Refuses functions of a request that are named like anything of the run which is known before it: a tool or server of the agent, a function of a
+ * tool that the agent enables, an agent that may be asked, `use_skill`. What an MCP server lists is known in the run only: it gets `_2` there.
+ *
+ * The names of the request's own tools of the service are checked where they are read, except those of agents to ask.
+ *
+ * @throws DomainError TOOL_NAME_CONFLICT.
+ *
+ * Cost: no statement, except where agents may be asked that are not cached.
+ */
+async function requireFreeNames(
+  deps: Deps,
+  caller: Caller,
+  { places, serviceTools }: Pick<RequestTools, 'places' | 'serviceTools'>,
+  agent: RunnableAgent | undefined,
+): Promise<void> {
+  const names = agent === undefined ? [] : listToolNames(deps, agent);
+  const asked = await askFunctionNames(deps, caller, [...serviceTools, ...(agent?.enabledTools ?? [])]);
+  for (const name of [...names, ...asked]) {
+    const param = places.get(name);
+    if (param === undefined) continue;
+    throw new DomainError('TOOL_NAME_CONFLICT', `${param}: the run has a tool of the name ${name.slice(0, 100)}`, { param });
+  }
+}
+
+function listToolNames({ tools: registry }: Deps, agent: RunnableAgent): readonly string[] {
+  const own = agent.tools.map(({ name }) => name);
+  const toolNames = agent.enabledTools.flatMap((tool) => registry.namesOf(tool));
+  return [...own, ...toolNames, ...(areOnDemand(agent) ? [skillFunction] : [])];
 }

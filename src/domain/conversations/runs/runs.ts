@@ -106,3 +106,13 @@ async function getStoppableRun(deps: Deps, caller: Caller, id: string, chatId?: 
   }
   return run;
 }
+
+const runsMax = 500;
+
+/** The organization's active runs, newest first. Administrators see all, others their own. Cost: one statement. */
+export async function listActiveRuns(deps: Deps, caller: Caller): Promise<readonly Run[]> {
+  const userId = isAdministrator(caller, caller.orgId) ? undefined : caller.userId;
+  const runs = await deps.storage.conversations.runs.listActive(caller.orgId, userId, runsMax);
+  readRuns(deps, caller, runs);
+  return runs;
+}

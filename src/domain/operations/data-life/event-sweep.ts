@@ -1,4 +1,4 @@
-import { foldEvents } from '../../../engine/runs/events/folded.ts';
+import { foldEvents } from '../../../engine/runs/events/fold.ts';
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import { lowerBoundOfIds } from '../../../entities/ground/ids.ts';
 import { type EventPartition, storedRunKinds } from '../../../storage/operations/data-life/event-partitions.ts';

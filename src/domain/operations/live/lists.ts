@@ -15,7 +15,6 @@ import {
 } from '../../ground/access/access.ts';
 import { connectionsListed } from '../../knowledge/connections.ts';
 import type { Places } from './feed.ts';
-import { merged } from './merged.ts';
 import { type LiveList, watchList } from './watch.ts';
 
 /** Where to go on, and until when. */
@@ -200,4 +199,37 @@ export async function watchConnections(
     isRemembered: true,
   };
   return watchList(deps, list, after, signal);
+}
+
+/**
+ * Yields what several generators yield, as it comes, until all are over. An error of one ends all. A generator that waits when the reader leaves ends by
+ * the signal that it was made with.
+ */
+async function* merged<T>(sources: readonly AsyncGenerator<T, void, void>[]): AsyncGenerator<T, void, void> {
+  const waiting = new Map(sources.map((source) => [source, next(source)]));
+  try {
+    while (waiting.size > 0) {
+      const { source, result } = await Promise.race(waiting.values());
+      if (result.done === true) waiting.delete(source);
+      else {
+        waiting.set(source, next(source));
+        yield result.value;
+      }
+    }
+  } finally {
+    // Nobody reads what still comes, nor an error that comes with it.
+    for (const [source, pending] of waiting) {
+      pending.catch(() => undefined);
+      source.return().catch(() => undefined);
+    }
+  }
+}
+
+interface Next<T> {
+  readonly source: AsyncGenerator<T, void, void>;
+  readonly result: IteratorResult<T, void>;
+}
+
+async function next<T>(source: AsyncGenerator<T, void, void>): Promise<Next<T>> {
+  return { source, result: await source.next() };
 }

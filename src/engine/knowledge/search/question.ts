@@ -1,5 +1,4 @@
 import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
-import { trigramSimilarity } from '../../../lib/text/trigrams.ts';
 import type { ChunkRanking, RankingPlan } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 import { planCandidates, type WeighedTerm } from './candidates.ts';
 import type { AskedTerm, AskedTerms } from './question-terms.ts';
@@ -129,4 +128,20 @@ async function similarTerms(ranking: ChunkRanking, dataSourceIds: readonly strin
     .filter(({ similarity }) => similarity >= similarityMin)
     .sort((a, b) => b.similarity - a.similarity || b.term.df - a.term.df || (a.term.term < b.term.term ? -1 : 1))
     .slice(0, neighboursMax);
+}
+
+/**
+ * The similarity of two words, 0 to 1: shared trigrams by all trigrams, with two spaces before and one after each word. Equal to
+ * the result of the database extension pg_trgm, which is not needed.
+ */
+export function trigramSimilarity(left: string, right: string): number {
+  const a = trigrams(left);
+  const b = trigrams(right);
+  const sharedCount = a.intersection(b).size;
+  return sharedCount === 0 ? 0 : sharedCount / (a.size + b.size - sharedCount);
+}
+
+function trigrams(word: string): Set<string> {
+  const paddedWord = `  ${word} `;
+  return new Set(Array.from({ length: paddedWord.length - 2 }, (_, index) => paddedWord.slice(index, index + 3)));
 }

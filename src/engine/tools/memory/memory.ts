@@ -1,16 +1,16 @@
-import type { Memory } from '../../../entities/conversations/memory.ts';
+import { type Memory, memoryKeyMaxChars } from '../../../entities/conversations/memory.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { type IdKind, isId } from '../../../entities/ground/ids.ts';
 import { escapeMarkup } from '../../../lib/text/markup.ts';
-import { cutText } from '../../../lib/text/text.ts';
+import { cutText, oneLine } from '../../../lib/text/text.ts';
 import type { Settings } from '../../../settings.ts';
 import type { MemoryStore } from '../../../storage/conversations/memories/memories.ts';
 import type { MemoryFilter } from '../../../storage/conversations/memories/owner.ts';
 import type { RightsOfAgent } from '../agents/agent-rights.ts';
+import { limitedText, readArguments, wrongArguments } from '../arguments.ts';
 import { masker } from '../secrets/masking.ts';
 import type { ServerTool } from '../server-tool.ts';
 import type { ToolKind } from '../tool-kind.ts';
-import { readForget, readRecall, readRemember } from './arguments.ts';
 import { questionWords, searchWords } from './words.ts';
 
 export interface MemoryDeps {
@@ -170,4 +170,31 @@ function shownMemories(memories: readonly Memory[], charsMax: number): string {
     blocks.push(block);
   }
   return cutText(`${lead}\n${blocks.join('\n')}`, charsMax);
+}
+
+const questionMaxChars = 1_000;
+
+/** @throws DomainError that tells the model what is wrong. */
+function readRemember(args: string, textMaxChars: number): { readonly text: string; readonly key: string | null } {
+  const argumentFields = readArguments(args);
+  const text = limitedText(argumentFields.text, 'text', textMaxChars).trim();
+  if (text === '') throw wrongArguments('text must be a string that is not blank');
+  const key =
+    argumentFields.key === undefined || argumentFields.key === null
+      ? ''
+      : oneLine(limitedText(argumentFields.key, 'key', memoryKeyMaxChars));
+  return { text, key: key === '' ? null : key };
+}
+
+/** @throws DomainError that tells the model what is wrong. */
+function readRecall(args: string): string {
+  const { query } = readArguments(args);
+  return query === undefined || query === null ? '' : limitedText(query, 'query', questionMaxChars).trim();
+}
+
+/** @throws DomainError that tells the model what is wrong. */
+function readForget(args: string): string {
+  const id = limitedText(readArguments(args).id, 'id', 100).trim();
+  if (id === '') throw wrongArguments('id must be the id of a memory, as recall answers it');
+  return id;
 }

@@ -10,7 +10,7 @@ import {
   pauseResponse,
   resumeResponse,
 } from '../../../domain/conversations/responses/lifecycle.ts';
-import { listActiveRuns } from '../../../domain/conversations/runs/active.ts';
+import { listActiveRuns } from '../../../domain/conversations/runs/runs.ts';
 import { seenSequenceNote } from '../../../wire/responses/events.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { acceptInvitation } from '../../../../src/domain/people/sign-in/accept-invitation.ts';
-import { checkMail } from '../../../../src/start/checks/mail.ts';
+import { checkMail } from '../../../../src/start/checks/checks.ts';
 import type { Person } from '../../../support/make.ts';
 import { TestBrowser } from '../../../support/people/browser.ts';
 import { MailServer } from '../../../support/people/mail-server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../../src/settings.ts';
-import { checkSignIn } from '../../../../src/start/checks/sign-in.ts';
+import { checkSignIn } from '../../../../src/start/checks/checks.ts';
 import type { Reply } from '../../../support/client.ts';
 import { startScriptedProvider } from '../../../support/people/scripted-provider.ts';
 import { WalkingBrowser } from '../../../support/people/walk.ts';

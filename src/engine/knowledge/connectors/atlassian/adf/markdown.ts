@@ -1,8 +1,9 @@
 import { readString } from '../../../../../lib/json/json.ts';
 import { oneLine } from '../../../../../lib/text/text.ts';
+import { markdownTable } from '../../../extract/formats/markdown-table.ts';
+import { spannedRows } from '../../../extract/formats/spanned-rows.ts';
 import { inlineText, isInline, mediaName } from './inline.ts';
 import type { AdfNode } from './node.ts';
-import { tableMarkdown } from './table.ts';
 
 /**
  * A document as Markdown: headings, lists, tables, code, panels with their kind, names of files. Types that are not known give what they contain.
@@ -138,4 +139,19 @@ const panelNames: Readonly<Record<string, string>> = {
 
 function readLabel({ panelType, title }: AdfNode['attrs']): string {
   return readString(title) || panelNames[readString(panelType) ?? ''] || '';
+}
+
+/** A table with its first rows as the head, see `spannedRows`. */
+function tableMarkdown(table: AdfNode, cellText: (cell: AdfNode) => string): string {
+  const rows = spannedRows(
+    table.content.map(({ content }) =>
+      content.map((cell) => ({
+        text: cellText(cell).trim(),
+        rows: cell.attrs.rowspan,
+        columns: cell.attrs.colspan,
+        isHead: cell.type === 'tableHeader',
+      })),
+    ),
+  );
+  return rows.length === 0 ? '' : markdownTable(rows);
 }
