@@ -15,7 +15,7 @@ import { Metrics } from '../../src/http/log/metrics.ts';
 import { SseStreams } from '../../src/http/reply/sse.ts';
 import { readSecret } from '../../src/lib/files/secret-files.ts';
 import { compileRoutes } from '../../src/rest/compile.ts';
-import { createRestRouter } from '../../src/rest/router.ts';
+import { createRestHandlers } from '../../src/rest/router.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
 import { closeDeps, createDeps } from '../../src/start/compose.ts';
@@ -47,7 +47,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
     const caller: Caller = { ...admin, keyId: localKeyId, level: 'INSTANCE', role: 'ADMIN', scopes: new Set(scopes) };
     const key = randomBytes(32).toString('base64url');
     const { settings } = deps;
-    const rest = createRestRouter({
+    const rest = createRestHandlers({
       routes: compileRoutes(schema, allRoutes),
       deps,
       metrics: new Metrics(),
@@ -58,7 +58,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
       admissions: createAdmissions(deps.pools, settings),
       keys: { authenticate: (secret) => (secret === key ? caller : undefined), watch: () => () => undefined },
     });
-    const server = createServer(createHttpApp({ deps, log: createAccessLog(deps.logger), handlers: [rest] }));
+    const server = createServer(createHttpApp({ deps, log: createAccessLog(deps.logger), handlers: rest }));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return {

@@ -1,5 +1,5 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
-import express, { type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { type PublicError, publicError } from '../entities/ground/errors.ts';
 import { parseCorsOrigins } from '../lib/settings/cors-origins.ts';
@@ -30,7 +30,7 @@ export interface HttpAppParts {
   readonly deps: Pick<Deps, 'audit' | 'logger' | 'settings'>;
   readonly log: AccessLog;
   /** In the order in which they are asked. Each passes on what is not its own. */
-  readonly handlers: readonly RequestHandler[];
+  readonly handlers: readonly (RequestHandler | ErrorRequestHandler)[];
 }
 
 /**

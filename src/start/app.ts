@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import express, { Router } from 'express';
+import express, { type RequestHandler, Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Deps } from '../domain/deps.ts';
@@ -45,7 +45,7 @@ import { compileRoutes, type Route } from '../rest/compile.ts';
 import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
 import { restSearchEntries } from '../rest/reference/search-entries.ts';
-import { createRestRouter } from '../rest/router.ts';
+import { createRestHandlers } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
 import { createResponseSocket } from '../rest/socket.ts';
 import { createScimEndpoint } from '../scim/endpoint.ts';
@@ -105,16 +105,15 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
   });
   const admissions = createAdmissions(deps.pools, settings);
   const graphql = createGraphqlHandler({ schema: graphqlSchema, deps, metrics, streams, admissions });
-  const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
+  const rest = createRestHandlers({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
   const log = createAccessLog(deps.logger, deps.tracing);
   const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version });
   const consolePage = new ConsolePage({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS });
   const handlers = [
-    createGraphiqlPage(),
-    Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
+    routeGraphql(graphql.handle),
     createContentLinks(deps, metrics),
-    rest,
+    ...rest,
     mcp.handle,
     createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
@@ -148,6 +147,14 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
       sockets.cutOff();
     },
   };
+}
+
+/** The page of browsers and the endpoint. No request of REST passes their router. */
+function routeGraphql(handle: RequestHandler): RequestHandler {
+  const router = Router({ strict: true, caseSensitive: true })
+    .get(['/graphql', '/graphql/'], createGraphiqlPage())
+    .all(['/graphql', '/graphql/', '/graphql/stream'], handle);
+  return (req, res, next) => (req.url.startsWith('/graphql') ? router(req, res, next) : next());
 }
 
 function connectSteps(deps: Deps): ConnectSteps {

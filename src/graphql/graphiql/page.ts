@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { Router } from 'express';
+import type { RequestHandler } from 'express';
 import { siteHead, siteHeader } from '../../http/page/header.ts';
 import { StaticContent } from '../../http/reply/static.ts';
 
@@ -40,7 +40,7 @@ const top = `${siteHeader('graphiql')}
  * GraphiQL in one page that loads nothing from elsewhere, for a browser that opens `/graphql`. Made at the first visit: it has nine
  * megabytes, and most processes never show it.
  */
-export function createGraphiqlPage(): Router {
+export function createGraphiqlPage(): RequestHandler {
   const page = new StaticContent(pageHeaders, async () => {
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
     const html = renderGraphiQL({
@@ -53,8 +53,7 @@ export function createGraphiqlPage(): Router {
     });
     return insertedBefore(insertedBefore(html, '<div id="root"></div>', top), '<meta charset="utf-8" />', `${head}${siteHead}\n`);
   });
-  const router = Router({ strict: true, caseSensitive: true });
-  return router.get(['/graphql', '/graphql/'], (req, res, next) => (isVisit(req) ? page.send(req, res) : next()));
+  return (req, res, next) => (isVisit(req) ? page.send(req, res) : next());
 }
 
 /** Documents that GraphiQL opens with, one a tab. Each runs on a new instance as it stands, with any key that has the scopes. */

@@ -29,9 +29,11 @@ export interface AccessLog {
   stop(): void;
 }
 
-/** What the log line of a reply is made of. */
+/** What the log line of a reply is made of. Without the request: it would hold everything of a call until the lines are written. */
 interface LoggedReply {
-  readonly req: NotedRequest & Request;
+  readonly method: string;
+  readonly url: string;
+  readonly keyId: string | undefined;
   readonly requestId: string;
   /** Undefined while tracing is off. */
   readonly traceId: string | undefined;
@@ -79,7 +81,9 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
         if (!isOn) return;
         const durationMs = performance.now() - startedMs;
         const traceId = span?.spanContext().traceId;
-        add({ req, requestId: findRequestId(req), traceId, status, aborted: findBreakReason(res), atMs: Date.now(), durationMs });
+        const { method, originalUrl: url, [keyOfRequest]: keyId } = req as NotedRequest & Request;
+        const aborted = findBreakReason(res);
+        add({ method, url, keyId, requestId: findRequestId(req), traceId, status, aborted, atMs: Date.now(), durationMs });
       });
       if (span === undefined) next();
       else tracing?.within(span, next);
@@ -91,10 +95,19 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
   };
 }
 
-function writeLine({ req, requestId, traceId, status, aborted: abortReason, atMs, durationMs }: LoggedReply): string {
-  const keyId = req[keyOfRequest];
-  return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${JSON.stringify(
-    loggedPath(req.originalUrl),
+function writeLine({
+  method,
+  url,
+  keyId,
+  requestId,
+  traceId,
+  status,
+  aborted: abortReason,
+  atMs,
+  durationMs,
+}: LoggedReply): string {
+  return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${method}","path":${JSON.stringify(
+    loggedPath(url),
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
     abortReason === undefined ? '' : `,"aborted":"${abortReason}"`
   }${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"msg":"reply"}\n`;

@@ -5,7 +5,7 @@ import type { CallContext } from '../../http/context.ts';
 import { takesExtensions, takesImages } from '../../http/extensions.ts';
 import type { SseStream, SseStreams } from '../../http/reply/sse.ts';
 import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables, WireReply } from '../../wire/ground/encoder.ts';
-import type { Reply } from './reply.ts';
+import { noHeaders, type Reply } from './reply.ts';
 
 export interface StreamCall {
   readonly source: AsyncIterable<readonly RunEvent[]>;
@@ -78,22 +78,37 @@ export async function foldStream(
   const { context } = call;
   const sum = fold(call.variables, encoderContext(context));
   for await (const batch of call.source) sum.add(batch);
-  return { status: 200, text: JSON.stringify(sum.body()), headers: { ...sum.headers?.(), ...notedHeaders(context) } };
+  const text = JSON.stringify(sum.body());
+  const headers = sum.headers?.() ?? noHeaders;
+  return { status: 200, text, headers: context.hasNotes ? { ...headers, ...notedHeaders(context) } : headers };
 }
 
 function withNotes(headers: readonly string[], context: CallContext): readonly string[] {
   return context.hasNotes ? [...headers, ...Object.entries(notedHeaders(context)).flat()] : headers;
 }
 
+/** A class: the notes are read at the end, and an accessor of an object literal is made anew for each object. */
+class CallEncoderContext implements EncoderContext {
+  readonly nowMs: number;
+  readonly takesExtensions: boolean;
+  readonly takesImages: boolean;
+  readonly #context: CallContext;
+
+  constructor(context: CallContext) {
+    const readHeader = (name: string) => context.header(name);
+    this.nowMs = context.deps.now().getTime();
+    this.takesExtensions = takesExtensions(readHeader);
+    this.takesImages = takesImages(readHeader);
+    this.#context = context;
+  }
+
+  get notes(): ReadonlyMap<string, string> {
+    return this.#context.notes;
+  }
+}
+
 export function encoderContext(context: CallContext): EncoderContext {
-  return {
-    nowMs: context.deps.now().getTime(),
-    takesExtensions: takesExtensions((name) => context.header(name)),
-    takesImages: takesImages((name) => context.header(name)),
-    get notes() {
-      return context.notes;
-    },
-  };
+  return new CallEncoderContext(context);
 }
 
 /** The notes whose names are those of headers. */

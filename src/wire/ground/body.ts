@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Annotations, described, describeMembers } from './schema.ts';
-import { camelName, type UnservedMember } from './unserved-members.ts';
+import type { UnservedMember } from './unserved-members.ts';
 
 /** How a body is read, beyond its members. */
 export interface BodyRules {
@@ -83,10 +83,10 @@ export function describe<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Sha
 /** Members of a format that are not served: they have to be read to say so. Their values are not looked into. */
 export function unservedMembers(members: readonly UnservedMember[]): Readonly<Record<never, z.ZodType>> {
   return Object.fromEntries(
-    members.map(({ name, effect, reason }) => {
+    members.map(({ name, member, effect, reason }) => {
       const effectText = effect === 'refused' ? 'Refused' : 'Accepted, with a warning';
       const description = `${effectText}: ${name} ${reason}. JSON: as the format has it.`;
-      return [camelName(name), described({ description }).nullish()];
+      return [member, described({ description }).nullish()];
     }),
   );
 }

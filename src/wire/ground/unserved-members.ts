@@ -9,20 +9,29 @@ import { hasMembers } from '../../lib/json/json.ts';
 export interface UnservedMember {
   /** With underscores, as the format has it. */
   readonly name: string;
+  /** The name that resolvers know. */
+  readonly member: string;
   readonly effect: 'refused' | 'warning';
   /** Ends a sentence that begins with the name. */
   readonly reason: string;
-  /** A value that asks for nothing; default: null. */
-  isIdle?(value: unknown): boolean;
+  /** Whether a value that is not null asks for nothing. */
+  isIdle(value: unknown): boolean;
 }
 
-const refusedMember = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
-  ...{ name, effect: 'refused', reason },
-  ...(isIdle === undefined ? {} : { isIdle }),
+const neverIdle = () => false;
+const refusedMember = (name: string, reason: string, isIdle: UnservedMember['isIdle'] = neverIdle): UnservedMember => ({
+  name,
+  member: camelName(name),
+  effect: 'refused',
+  reason,
+  isIdle,
 });
-const warnedMember = (name: string, reason: string, isIdle?: UnservedMember['isIdle']): UnservedMember => ({
-  ...{ name, effect: 'warning', reason },
-  ...(isIdle === undefined ? {} : { isIdle }),
+const warnedMember = (name: string, reason: string, isIdle: UnservedMember['isIdle'] = neverIdle): UnservedMember => ({
+  name,
+  member: camelName(name),
+  effect: 'warning',
+  reason,
+  isIdle,
 });
 
 const cacheMembers = [
@@ -58,10 +67,9 @@ export const unservedInResponses: readonly UnservedMember[] = [
 export function readUnserved(input: object, members: readonly UnservedMember[], faults: FaultNotes): readonly Warning[] {
   const values = input as Readonly<Record<string, unknown>>;
   const warnings: Warning[] = [];
-  for (const { name, effect, reason, isIdle } of members) {
-    const member = camelName(name);
+  for (const { name, member, effect, reason, isIdle } of members) {
     const value = values[member];
-    if (value === undefined || value === null || isIdle?.(value) === true) continue;
+    if (value === undefined || value === null || isIdle(value)) continue;
     const message = `${name} ${reason}`;
     if (effect === 'refused') faults.add(member, message, 'UNSUPPORTED_VALUE');
     else warnings.push({ code: 'option_not_supported', message, param: name });

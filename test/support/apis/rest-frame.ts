@@ -17,7 +17,7 @@ import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
-import { createRestRouter } from '../../../src/rest/router.ts';
+import { createRestHandlers } from '../../../src/rest/router.ts';
 import type { Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { StreamEncoderFactory, WireReply } from '../../../src/wire/ground/encoder.ts';
@@ -293,7 +293,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     rates: testRates(),
   } as Deps;
   const schema = frameSchema(options.resolvers);
-  const router = createRestRouter({
+  const rest = createRestHandlers({
     routes: compileRoutes(schema, options.rows ?? frameRows, frameScopes, frameDeclarations),
     deps,
     metrics,
@@ -309,7 +309,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     },
   });
   const others: RequestHandler = (_req, res) => void res.writeHead(418).end();
-  const handlers = [router, others];
+  const handlers = [...rest, others];
   const connections = new Connections(settings, createHttpApp({ deps, log: createAccessLog(deps.logger), handlers }));
   const server = createServer(connections.handle);
   connections.watch(server);

@@ -1,5 +1,5 @@
 import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
-import type { RunEvent, RunSnapshot, SpentCall } from '../../../entities/conversations/runs/event.ts';
+import type { RunEvent, RunItem, RunSnapshot, SpentCall } from '../../../entities/conversations/runs/event.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import { type FinishReason, ModelError, type ModelMessage } from '../../models/port.ts';
@@ -39,6 +39,8 @@ export interface AnswerEnd {
   readonly flowSteps?: readonly FlowStepRecord[];
 }
 
+const none: readonly never[] = [];
+
 /** A run from its first event to its last: what the plain loop and flows have in common. */
 export class OpenRun {
   readonly plan: RunPlan;
@@ -70,11 +72,11 @@ export class OpenRun {
     this.start = start;
     this.deps = deps;
     this.#run = run;
-    const { before, continues, firstSequence, isEager, runId, flowSteps = [] } = start;
+    const { before, continues, firstSequence, isEager, runId, flowSteps = none } = start;
     const isContinued = continues !== undefined || flowSteps.length > 0;
-    this.output = new RunOutput(deps.newId, firstSequence, before?.output ?? [], deps.answerCharsMax, isContinued, deps.mask);
+    this.output = new RunOutput(deps.newId, firstSequence, before?.output ?? none, deps.answerCharsMax, isContinued, deps.mask);
     // Old logs have the passages of a flow with its steps only.
-    const { cited: citedPassages = flowSteps.flatMap(({ passages = [] }) => passages) } = start;
+    const { cited: citedPassages = flowSteps.flatMap(({ passages = none }) => passages) } = start;
     this.citable = new CitablePassages(citedPassages, plan.generateCitations, this.output, isEager);
     const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax: deps.subagents.tokensMax };
     this.budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
@@ -91,16 +93,20 @@ export class OpenRun {
     this.callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.output, continues.call, continues.subagents);
     this.#hasYielded = isEager;
     if (firstSequence > 0) return;
-    const begunRun = { ...snapshot(runId, 'in_progress', []), ...this.#answerer };
+    const begunRun = this.#snapshot('in_progress', none);
     const more = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
-    this.output.emit({ type: 'response.created', run: { ...begunRun, ...more } });
+    this.output.emit({
+      type: 'response.created',
+      run: head === undefined && warnings.length === 0 ? begunRun : { ...begunRun, ...more },
+    });
     this.output.emit({ type: 'response.in_progress', run: begunRun });
   }
 
-  /** Who answers, where no row tells it. */
-  get #answerer(): Pick<RunSnapshot, 'modelId' | 'agentId'> {
-    const { modelId, charge } = this.plan;
-    return this.start.isEager ? {} : { modelId, agentId: charge.agentId };
+  /** With the model and the agent where no row tells who answers. */
+  #snapshot(status: RunSnapshot['status'], output: readonly RunItem[]): RunSnapshot {
+    const { plan, start } = this;
+    const run = snapshot(start.runId, status, output);
+    return start.isEager ? run : { ...run, modelId: plan.modelId, agentId: plan.charge.agentId };
   }
 
   /** The events that may leave now. None leaves before the first token or finished step, so that a refusal can still be an error reply. */
@@ -201,8 +207,7 @@ export class OpenRun {
     const serviceTier = last.serviceTier ?? before?.serviceTier;
     const warnings = [...this.tools.endWarnings, ...this.#warnings];
     const base = {
-      ...snapshot(runId, 'completed', output.items),
-      ...this.#answerer,
+      ...this.#snapshot('completed', output.items),
       usage: spending.total,
       selection: toSelectionMetadata(selection) ?? before?.selection ?? null,
       ...(warnings.length === 0 ? {} : { warnings }),

@@ -32,6 +32,8 @@ interface Seal {
   readonly callIndex?: number;
 }
 
+const noSeal: OpenText['seal'] = {};
+
 export interface OutputMark {
   readonly sequence: number;
   readonly events: number;
@@ -267,7 +269,8 @@ export class RunOutput {
   addItem(item: RunItem, statusHints?: readonly string[]): number {
     const outputIndex = this.#done.length;
     this.#hasAdded = true;
-    this.emit({ type: 'response.output_item.added', outputIndex, item, ...(statusHints === undefined ? {} : { statusHints }) });
+    const added = { type: 'response.output_item.added', outputIndex, item } as const;
+    this.emit(statusHints === undefined ? added : { ...added, statusHints });
     return outputIndex;
   }
 
@@ -371,7 +374,7 @@ export class RunOutput {
     const id = this.#newId(type);
     const outputIndex = this.addItem(
       type === 'message'
-        ? { type, id, status: 'in_progress', text: '', citations: [], ...(isRefusal ? { isRefusal } : {}) }
+        ? { type, id, status: 'in_progress', text: '', citations: [], ...(isRefusal ? { isRefusal } : undefined) }
         : { type, id, status: 'in_progress', text: '' },
     );
     if (type === 'message') {
@@ -380,8 +383,16 @@ export class RunOutput {
     }
     const literal = new SaidText();
     const open: OpenText = {
-      ...{ type, id, outputIndex, literal, citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 },
-      ...{ seal: {}, maskedBefore: this.#deltas?.maskedCount ?? 0 },
+      type,
+      id,
+      outputIndex,
+      literal,
+      citations: [],
+      isRefusal,
+      logprobs: undefined,
+      logprobsTold: 0,
+      seal: noSeal,
+      maskedBefore: this.#deltas?.maskedCount ?? 0,
     };
     this.#open = open;
     return open;
@@ -405,7 +416,7 @@ export class RunOutput {
     const text = decodeLiteral(open.literal.toString());
     if (open.type === 'message') {
       const { logprobs } = open;
-      const likely = logprobs === undefined ? {} : { logprobs };
+      const likely = logprobs === undefined ? undefined : { logprobs };
       this.emit({ type: 'response.output_text.done', outputIndex, itemId: id, text, ...likely });
       this.emit({ type: 'response.content_part.done', outputIndex, itemId: id, text, citations, ...likely });
       this.finishItem({
@@ -415,7 +426,7 @@ export class RunOutput {
         text,
         citations,
         ...likely,
-        ...(open.isRefusal ? { isRefusal: true } : {}),
+        ...(open.isRefusal ? { isRefusal: true } : undefined),
       });
     } else {
       this.#finishThought({ type: 'reasoning', id, status, text }, open);

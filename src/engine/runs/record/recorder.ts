@@ -1,6 +1,6 @@
 import type { FlowStepRecord } from '../../../entities/agents/flow.ts';
 import type { EndedSubagent, ServerCallItem } from '../../../entities/conversations/runs/event.ts';
-import type { FoundPassage, RunStep } from '../../../entities/conversations/runs/step.ts';
+import type { FoundPassage, ModelCallStep, RunStep } from '../../../entities/conversations/runs/step.ts';
 import type { ErrorCode } from '../../../entities/ground/errors.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
@@ -54,13 +54,22 @@ export class RunRecorder {
   modelCall({ modelId, startedMs, firstTokenMs, usage, errorCode, entryId, subagentId }: CallNote): void {
     const cost = usage === undefined ? 0n : computeCost(this.#deps.models.priceOf(modelId), usage);
     if (subagentId !== undefined) this.#addCost(subagentId, cost);
-    this.#steps.push({
+    const { startedAtMs, durationMs } = this.#times(startedMs);
+    const step: ModelCallStep = {
       type: 'model_call',
-      ...this.#times(startedMs),
-      ...(entryId === undefined ? {} : { entryId }),
-      ...{ modelId, firstTokenMs, usage: usage ?? null, errorCode, cost: cost === null ? null : toDecimal(cost) },
-      ...(subagentId === undefined ? {} : { subagentId }),
-    });
+      startedAtMs,
+      durationMs,
+      modelId,
+      firstTokenMs,
+      usage: usage ?? null,
+      errorCode,
+      cost: cost === null ? null : toDecimal(cost),
+    };
+    if (entryId === undefined && subagentId === undefined) this.#steps.push(step);
+    else {
+      const place = { ...(entryId === undefined ? {} : { entryId }), ...(subagentId === undefined ? {} : { subagentId }) };
+      this.#steps.push({ ...step, ...place });
+    }
   }
 
   /** @param found  undefined: the search failed. @returns its number, for `gotPassages`. */
