@@ -2,7 +2,14 @@ import type { EndedApproval } from '../agents/part.ts';
 import type { Omission } from './omission.ts';
 
 /** Kinds whose content a connector reads from another service: each has a record in engine/knowledge/connectors. */
-export const connectedTypes = ['DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
+export const connectedTypes = [
+  'DRIVE_A', // Google Drive
+  'DRIVE_B', // OneDrive
+  'WEB_URL',
+  'WIKI', // Confluence
+  'TRACKER', // Jira
+  'REPO_HOST', // GitHub
+] as const;
 export type ConnectedType = (typeof connectedTypes)[number];
 export const dataSourceTypes = ['API', 'FILE_UPLOAD', ...connectedTypes] as const;
 export type DataSourceType = (typeof dataSourceTypes)[number];
