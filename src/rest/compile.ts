@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type GraphQLInputType,
   GraphQLNonNull,
   type GraphQLSchema,
   getNamedType,
@@ -37,6 +38,7 @@ export interface Parameter {
 export interface FormField extends Parameter {
   /** As the form names it. */
   readonly wire: string;
+  readonly type: GraphQLInputType;
   readonly isMember: boolean;
 }
 
@@ -207,13 +209,17 @@ function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly 
     for (const field of listRestMembers(bodyType)) {
       const wire = memberNames(row).wire(field.name);
       const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
-      yield { name: field.name, wire, read: compileParameter(wire, field.type), isRequired, isMember: true };
+      yield { name: field.name, wire, type: field.type, read: compileParameter(wire, field.type), isRequired, isMember: true };
     }
   }
-  for (const { name, type, isRequired } of main.variables.values()) {
-    if (pathNames.includes(name) || name in (row.query ?? {}) || name === row.body || name === row.upload?.file) continue;
+  const isElsewhere = (name: string) =>
+    pathNames.includes(name) || name in (row.query ?? {}) || name === row.body || name === row.upload?.file;
+  const terms = Object.keys(row.terms ?? {}).map((name) => ({ name, type: freeParameterType(row, name) }));
+  for (const { name, type } of [...terms, ...main.variables.values()]) {
+    if (type === undefined || isElsewhere(name)) continue;
     const wire = row.upload?.formNames?.[name] ?? name;
-    yield { name, wire, read: compileParameter(wire, type), isRequired, isMember: false };
+    const isRequired = main.variables.get(name)?.isRequired ?? isNonNullType(type);
+    yield { name, wire, type, read: compileParameter(wire, type), isRequired, isMember: false };
   }
 }
 

@@ -35,9 +35,9 @@ export interface DeclaredRoute {
   readonly query?: Readonly<Record<string, string>>;
   /**
    * What only REST says of a call: resolvers find it in `terms` of their context. A name of the path or of the query that the document does not have,
-   * with its type; or `true`, which every call of the route says.
+   * or else a field of the form, with its type; or `true`, which every call of the route says.
    */
-  readonly terms?: Readonly<Record<string, 'ID' | 'String' | true>>;
+  readonly terms?: Readonly<Record<string, TermType>>;
   /** The variable that the whole JSON body becomes. Members unknown to its input type are ignored. */
   readonly body?: string;
   /** `snake`: members of the body are read in snake_case (camelCase is taken too). Default: camelCase. */
@@ -62,7 +62,7 @@ export interface DeclaredRoute {
   readonly ticket?: string;
   /** Status of a good reply; default 200. */
   readonly status?: number;
-  /** The member of the root field's value that is the reply, where a payload of GraphQL says more. */
+  /** The member of the root field's value that is the reply, where a payload of GraphQL says more. What the document selects beside it stands in it. */
   readonly member?: string;
   /** `data`: a list or a connection's nodes under `data`. Default: the root field's value is the body. */
   readonly wrap?: 'data';
@@ -95,6 +95,8 @@ export interface DeclaredRoute {
   readonly stream?: StreamReply;
   /** The reply is bytes, served inert: the document says who may have them and that they are there, then this opens them. */
   readonly download?: OpenDownload;
+  /** What the encoder of the reply shows, where the schema has it in another form only: the document says which scope reads it. */
+  readonly read?: (deps: Deps, caller: Caller, variables: Variables) => Promise<unknown>;
   /** How the format of this route shows a failure; default: the common error object. */
   readonly errorForm?: (shownError: PublicError) => PublicError;
   /**
@@ -116,6 +118,8 @@ export interface DeclaredRoute {
   /** What OpenAPI shows first: a body in short, the reply to it, and an event of its stream. A test sends the one and compares the others. */
   readonly shown?: RouteExample;
 }
+
+export type TermType = 'ID' | 'String' | 'String!' | 'Int' | true;
 
 export interface RouteExample {
   readonly body?: Readonly<Record<string, unknown>>;

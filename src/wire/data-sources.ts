@@ -3,7 +3,8 @@ import type { SourceKind } from '../engine/knowledge/connectors/kind.ts';
 import { connectedKinds } from '../engine/knowledge/connectors/registry.ts';
 import { type ConnectedType, refreshPeriods, repoHostModes } from '../entities/knowledge/data-source.ts';
 import { body, readAs } from './ground/body.ts';
-import { describeMembers, integerRange, list, oneOfTexts, text } from './ground/schema.ts';
+import { described, describeMembers, integerRange, list, oneOfTexts, text } from './ground/schema.ts';
+import { memberShape, shapedType } from './ground/shape.ts';
 
 /** The bodies of requests that add sources, where REST has another form than GraphQL. */
 
@@ -54,3 +55,66 @@ for (const kind of connectedKinds) {
   const ranges = numbers.map(([name, { min, max, default: fallback }]) => [name, integerRange(min, max, { default: fallback })]);
   if (ranges.length > 0) describeMembers(inputName(kind), Object.fromEntries(ranges));
 }
+
+/** Data sources and their items, as REST shows them. */
+
+/** GraphQL has the settings of each kind: a route has what a source was added with as they are kept, by its term `asPayload`. */
+export const sourceShapes = {
+  indexPercentage: memberShape(
+    'DataSource.indexPercentage',
+    text('Whole percent from "0" to "100"; "100" only when nothing is left to do.'),
+    (percent: number) => String(percent),
+  ),
+  data: memberShape(
+    'DataSource.data',
+    described({ description: 'What it was added with; the shape depends on its type.' }),
+    ({ payload }: { readonly payload: unknown }) => payload,
+  ),
+} as const;
+
+interface SelectedAgents {
+  readonly nodes: readonly { readonly id: string; readonly name: string; readonly src: string | null }[];
+}
+const usingAgent = shapedType('UsingAgent', 'An agent that has a source attached, as lists of sources show it.', {
+  id: text('The id of the agent.'),
+  name: text('Its name.'),
+  src: text('Its picture: an address, or a data URL.'),
+});
+const user = shapedType('UserSummary', 'A person, or a service, that keys act as.', {
+  id: text('The id of the user.'),
+  email: text('In lower case.'),
+  name: text('As shown to others.'),
+});
+type SelectedUser = z.output<typeof user>;
+
+/** Of a source with those who use it. */
+export const sourceDetailShapes = {
+  ...sourceShapes,
+  ais: memberShape(
+    'DataSource.ais',
+    list('The agents that have it attached, as far as the caller may use them.', usingAgent),
+    ({ nodes }: SelectedAgents) => nodes.map(({ id, name, src }) => ({ id, name, src: src ?? '' })),
+  ),
+  ownerUser: memberShape(
+    'DataSource.ownerUser',
+    user.meta({ description: 'Who added it.' }),
+    (owner: SelectedUser | null, { ownerUserId }: { readonly ownerUserId: string }) =>
+      owner ?? { id: ownerUserId, email: '', name: '' },
+  ),
+} as const;
+
+export const itemShapes = {
+  type: memberShape('KnowledgeItem.type', text('The type of its source.'), (type: string) => type),
+  documentsBlobUrl: memberShape(
+    'KnowledgeItem.documentsBlobUrl',
+    text('Where its passages are kept as a file; empty: they are in the database.'),
+    () => '',
+  ),
+  indexPercentage: memberShape('KnowledgeItem.indexPercentage', text('Whole percent from "0" to "100".'), (percent: number) =>
+    String(percent),
+  ),
+} as const;
+
+export const hitShapes = {
+  type: memberShape('KnowledgeSearchHit.type', text('The type of the item, as citations have it.'), (type: string) => type),
+} as const;

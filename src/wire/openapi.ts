@@ -6,7 +6,6 @@ import './agents/bundles.ts';
 import './audit.ts';
 import './connections.ts';
 import './data-sources.ts';
-import './groups.ts';
 import './chats.ts';
 import './completions/chunks.ts';
 import './completions/request.ts';
@@ -14,6 +13,8 @@ import './conversations.ts';
 import './embeddings.ts';
 import './files.ts';
 import './models.ts';
+import './people.ts';
+import './usage.ts';
 import './vector-stores.ts';
 import './responses/event-schemas.ts';
 

@@ -87,7 +87,7 @@ function readQuery({ statuses, search }: Omit<ItemListQuery, 'page'>): ItemQuery
 export async function updateKnowledgeItem(
   deps: Deps,
   caller: Caller,
-  { id, dataSourceId }: { readonly id: string; readonly dataSourceId?: string | null | undefined },
+  { id, dataSourceId }: ItemPlace,
   input: { readonly cite: boolean },
 ): Promise<KnowledgeItem> {
   // A source that the caller names is looked for first: the error names it.

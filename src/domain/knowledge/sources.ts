@@ -18,7 +18,6 @@ import {
   dataSourceOrders,
   type DataSourceListQuery as StoreQuery,
 } from '../../storage/knowledge/sources/places.ts';
-import type { UsingAgent } from '../../storage/knowledge/sources/queries.ts';
 import { getAgent } from '../agents/agents.ts';
 import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
@@ -149,12 +148,12 @@ export function toOffset(page: number | null | undefined, { limit, after }: Page
   return (page - 1) * limit;
 }
 
-/** The agents with these sources that the caller may use, one array for each id. */
+/** The agents with these sources that the caller may use, by name, one array for each id. */
 export async function listAgentsOfDataSources(
   deps: Deps,
   caller: Caller,
   dataSourceIds: readonly string[],
-): Promise<readonly (readonly UsingAgent[])[]> {
+): Promise<readonly (readonly Pick<AgentView, 'id' | 'name' | 'src'>[])[]> {
   const agents = await deps.storage.knowledge.sources.agentsOf(dataSourceIds, usableAgents(caller));
   deps.audit.read(caller, 'agent', agents);
   const bySource = Map.groupBy(agents, ({ dataSourceId }) => dataSourceId);

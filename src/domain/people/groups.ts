@@ -4,7 +4,7 @@ import { emptyPage, type Page, type PageRequest } from '../../entities/ground/pa
 import type { Caller } from '../../entities/people/caller.ts';
 import type { Group, GroupMember } from '../../entities/people/group.ts';
 import type { NewMember } from '../../storage/people/groups/groups.ts';
-import type { groupChangesBody, newGroupBody } from '../../wire/groups.ts';
+import type { groupChangesBody, newGroupBody } from '../../wire/people.ts';
 import type { Deps } from '../deps.ts';
 import { canEditGroup, toGroupFilter, visibleGroups } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';

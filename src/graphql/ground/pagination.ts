@@ -261,6 +261,11 @@ export function wholeRequest(context: GraphContext, args: PageArgs, most: number
   return context.terms?.whole === true ? { limit: most, after: undefined } : pageRequest(context, args, shape);
 }
 
+/** A list that a route shows whole: nobody pages or counts it. */
+export function wholePage<T>(items: readonly T[]): Page<T> {
+  return { items, hasNextPage: false, hasPreviousPage: false, keyOf: () => [], countAll: async () => items.length };
+}
+
 /** Opaque to callers: base64url of the sort key. */
 export function encodeCursor(key: SortKey): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');

@@ -20,13 +20,13 @@ import { type Connection, connectionKinds, connectionProviders, oauthProviders }
 import { connectionMembers, mcpServerBody } from '../../wire/connections.ts';
 import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
-import type { GraphContext } from '../ground/builder/context.ts';
+import { type GraphContext, textTerm } from '../ground/builder/context.ts';
 import { byName, flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { describedOnRest, restNamed, restOnly } from '../ground/builder/one-api.ts';
+import { describedOnRest, restNamed } from '../ground/builder/one-api.ts';
 import { forwardArgs, makeConnection, makeUncountedConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { IntegrationRef, OrganizationRef, UserRef } from '../ground/refs.ts';
-import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
+import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../ground/types/named-texts.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -263,28 +263,17 @@ const EntryKindType = createEnum(
     project: 'A project of an issue tracker.',
     repository: 'A repository.',
   },
-  { ...ofFormat, ...textOnRest },
+  ofFormat,
 );
 
 const EntryType = builder.objectRef<BrowseEntry>('IntegrationEntry').implement({
   access: { scope: 'CONNECTIONS:READ' },
-  extensions: restNamed('ConnectionEntry'),
   description: 'Something at another service that may be added as a source, or holds such things.',
   fields: (t) => ({
-    entryId: t.exposeString('id', {
-      extensions: describedOnRest('What a source is added by, and what `parent` takes.'),
-      description: 'What a source is added by, and what `parentId` takes.',
-    }),
+    entryId: t.exposeString('id', { description: 'What a source is added by, and what `parentId` takes.' }),
     name: t.exposeString('name', { description: 'Its name there.' }),
-    kind: t.expose('kind', {
-      extensions: describedOnRest(`One of ${browseKinds.join(', ')}.`),
-      type: EntryKindType,
-      description: 'What it is.',
-    }),
-    hasChildren: t.exposeBoolean('hasChildren', {
-      extensions: describedOnRest('Whether it can be a `parent`; it may still be empty.'),
-      description: 'Whether it can be a parent; it may still be empty.',
-    }),
+    kind: t.expose('kind', { type: EntryKindType, description: 'What it is.' }),
+    hasChildren: t.exposeBoolean('hasChildren', { description: 'Whether it can be a parent; it may still be empty.' }),
     canBeAdded: t.exposeBoolean('canBeAdded', { description: 'Whether a source can be made of it.' }),
     path: t.exposeString('path', { description: 'Where it lies: the names from the top down to its own.' }),
   }),
@@ -295,24 +284,7 @@ interface EntryPage extends Omit<Page<BrowseEntry>, 'countAll'> {
   readonly served: BrowsePage;
 }
 
-const ServedPageType = builder.objectRef<BrowsePage>('ConnectionEntries').implement({
-  access: { scope: 'CONNECTIONS:READ' },
-  description: 'A page of what a connection reaches.',
-  fields: (t) => ({
-    entries: t.field({ type: [EntryType], description: 'At most 100.', resolve: ({ entries }) => [...entries] }),
-    nextCursor: t.exposeString('nextCursor', { nullable: true, description: 'Of the next page; null on the last.' }),
-  }),
-});
-
 const EntryConnection = makeUncountedConnection<BrowseEntry, EntryPage>(EntryType, 'IntegrationEntry', 'Entries of a connection');
-builder.objectField(EntryConnection, 'served', (t) =>
-  t.field({
-    extensions: restOnly,
-    type: ServedPageType,
-    description: 'The page as the service gave it.',
-    resolve: ({ served: browsePage }) => browsePage,
-  }),
-);
 
 builder.queryFields((t) => ({
   connectionEntries: t.field({
@@ -327,7 +299,6 @@ builder.queryFields((t) => ({
         description: 'Searches by name in everything that the connection reaches; `parentId` says nothing then.',
       }),
       ...forwardArgs(t.arg),
-      cursor: t.arg.string({ extensions: restOnly, required: false, description: 'The `nextCursor` of the page before.' }),
     },
     resolve: (_root, args, context) => readEntries(context, args),
   }),
@@ -339,13 +310,18 @@ interface EntryArgs {
   readonly search?: string | null | undefined;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
-  readonly cursor?: string | null | undefined;
 }
 
-/** The pages of a service have a size of their own: a cursor of the list is one of the service, and a place within its page. */
+/**
+ * The pages of a service have a size of their own: a cursor of the list is one of the service, and a place within its page. The format of REST has
+ * the pages of the service itself, and its cursors.
+ */
 async function readEntries(context: GraphContext, { connectionId, first, after, ...query }: EntryArgs): Promise<EntryPage> {
   const { deps, caller, signal } = context;
-  const { limit, after: key = [query.cursor ?? '', 0] } = pageRequest(context, { first, after }, ['text', 'number']);
+  const { limit, after: key = [textTerm(context, 'cursor') ?? '', 0] } = pageRequest(context, { first, after }, [
+    'text',
+    'number',
+  ]);
   const [cursor, from] = [String(key[0]), Math.max(0, Number(key[1]))];
   const browsePage = await browseConnection(
     deps,

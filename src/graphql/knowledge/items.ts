@@ -3,6 +3,7 @@ import {
   getCitedItem,
   getKnowledgeItem,
   getKnowledgeItems,
+  type ItemPlace,
   listItemsOfSources,
   listKnowledgeItems,
   makeCitedUrl,
@@ -15,9 +16,10 @@ import { type DataSource, type KnowledgeItem, toSourceType } from '../../entitie
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import type { KnowledgePassage } from '../../entities/knowledge/passage.ts';
 import { builder } from '../ground/builder/builder.ts';
+import { type GraphContext, numberTerm, textTerm } from '../ground/builder/context.ts';
 import { reading } from '../ground/builder/members.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/one-api.ts';
 import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -132,19 +134,6 @@ const KnowledgeItemType = KnowledgeItemRef.implement({
     isRetryable: t.exposeBoolean('isRetryable', { description: 'Whether another try of the same content may succeed.' }),
     lastCheckedAt: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When it was last fetched.' }),
     indexedAt: t.expose('indexedAt', { type: 'DateTime', nullable: true, description: 'When it was last indexed anew.' }),
-
-    // As the contract of REST shows them.
-    typeText: t.exposeString('type', { extensions: restOnly, description: 'The type of its source.' }),
-    indexPercentageText: t.string({
-      extensions: restOnly,
-      description: 'Whole percent from "0" to "100".',
-      resolve: ({ indexPercentage }) => String(indexPercentage),
-    }),
-    documentsBlobUrl: t.string({
-      extensions: restOnly,
-      description: 'Where its passages are kept as a file; empty: they are in the database.',
-      resolve: () => '',
-    }),
   }),
 });
 
@@ -236,7 +225,10 @@ builder.objectFields(DataSourceRef, (t) => {
 const unread = ['FAILED', 'SKIPPED', 'CANCELLED'] as const;
 
 const id = { description: 'The id of the item.' };
-const ofSource = { extensions: restOnly, required: false, description: 'The id of the source that it must be of.' } as const;
+/** REST names the source too that the item must be of. */
+function placeIn(context: GraphContext, itemId: string): ItemPlace {
+  return { id: itemId, dataSourceId: textTerm(context, 'dataSourceId') };
+}
 
 builder.queryFields((t) => ({
   knowledgeItems: t.field({
@@ -248,14 +240,9 @@ builder.queryFields((t) => ({
       status: t.arg({ type: [IndexStatusType], required: false, description: 'Only those in one of these states.' }),
       search: t.arg.string({ required: false, description: 'Only those whose name holds this text; at most 200 characters.' }),
       ...pageArgs(t.arg),
-      page: t.arg.int({
-        extensions: restOnly,
-        required: false,
-        description: 'The number of the page, from 1; not together with `after`, which costs less.',
-      }),
     },
-    resolve: (_root, { dataSourceId, page, status, search, ...args }, context) => {
-      const query = { page, statuses: status, search };
+    resolve: (_root, { dataSourceId, status, search, ...args }, context) => {
+      const query = { page: numberTerm(context, 'page'), statuses: status, search };
       return listKnowledgeItems(context.deps, context.caller, dataSourceId, query, pageRequest(context, args));
     },
   }),
@@ -273,8 +260,8 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'The document behind a citation, for callers who see its source or may use an agent that cites it; null for others.',
-    args: { id: t.arg.id(id), dataSourceId: t.arg.id(ofSource) },
-    resolve: (_root, args, { deps, caller }) => getCitedItem(deps, caller, args),
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, context) => getCitedItem(context.deps, context.caller, placeIn(context, args.id)),
   }),
 }));
 
@@ -290,9 +277,9 @@ builder.mutationField('updateKnowledgeItem', (t) =>
     description: 'Changes an item, for the owner of its source and administrators.',
     args: {
       id: t.arg.id(id),
-      dataSourceId: t.arg.id(ofSource),
       input: t.arg({ type: UpdateKnowledgeItemInput, description: 'The members to change.' }),
     },
-    resolve: (_root, { input, ...place }, { deps, caller }) => updateKnowledgeItem(deps, caller, place, input),
+    resolve: (_root, { id: itemId, input }, context) =>
+      updateKnowledgeItem(context.deps, context.caller, placeIn(context, itemId), input),
   }),
 );

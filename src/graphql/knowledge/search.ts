@@ -14,7 +14,7 @@ import {
 } from '../../entities/knowledge/searched-question.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { loadNode } from '../ground/builder/nodes.ts';
-import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/one-api.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
 import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 import { LexicalReasonType, RetrievalModeType } from './retrieval.ts';
@@ -145,11 +145,6 @@ const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').impl
       type: DataSourceKind,
       description: 'The type of the source.',
       resolve: ({ passage }) => toSourceType(passage.itemType),
-    }),
-    typeText: t.string({
-      extensions: restOnly,
-      description: 'The type of the item, as citations have it.',
-      resolve: ({ passage }) => passage.itemType,
     }),
     title: t.string({ description: 'Of the document.', resolve: ({ passage }) => passage.title }),
     headingPath: t.string({

@@ -64,6 +64,11 @@ function requiredTexts(type: DataSourceType): readonly string[] {
   return members.filter(([, { form, isRequired }]) => form === 'text' && isRequired === true).map(([name]) => name);
 }
 
+/** What a source of any type was added with as it is kept, for routes that show it so. */
+export function toPayload({ data }: Pick<DataSource, 'data'>): Settings {
+  return new Settings({ type: 'API', data });
+}
+
 const access = { scope: 'DATA_SOURCES:READ' } as const;
 const of = (name: string) => builder.objectRef<Settings>(name);
 

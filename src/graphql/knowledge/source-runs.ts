@@ -18,7 +18,7 @@ import {
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/one-api.ts';
 import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, SourceRunRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';
@@ -127,10 +127,10 @@ export const SourceRunType = SourceRunRef.implement({
       description: 'The limit of the source that ended the listing early; null for none.',
       resolve: toRunBound,
     }),
-    boundText: t.exposeString('bound', {
-      extensions: restOnly,
+    boundMessage: t.exposeString('bound', {
+      extensions: describedOnRest('The limit that ended the listing early; null for none.'),
       nullable: true,
-      description: 'The limit that ended the listing early; null for none.',
+      description: 'The same with its number, for people: `maxPages (100 pages)`.',
     }),
     errorCode: t.field({
       type: KnowledgeErrorCodeType,

@@ -14,7 +14,7 @@ import {
   pageDataSourcesOfAgents,
   type SourceVectors,
 } from '../../domain/knowledge/sources.ts';
-import { findLivingUsers, findUsersById } from '../../domain/people/accounts.ts';
+import { findLivingUsers } from '../../domain/people/accounts.ts';
 import { kindDescriptions, sourceWarnings } from '../../engine/knowledge/connectors/registry.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { PageRequest } from '../../entities/ground/page.ts';
@@ -31,21 +31,20 @@ import {
 } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
 import { dataSourceOrders, dataSourceStates } from '../../storage/knowledge/sources/places.ts';
-import type { UsingAgent } from '../../storage/knowledge/sources/queries.ts';
 import { loadAgent } from '../agents/agent-edge.ts';
 import { AgentConnection } from '../agents/agents.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
+import { numberTerm, textTerm } from '../ground/builder/context.ts';
 import { membersRead, reading } from '../ground/builder/members.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
-import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
+import { makeConnection, OrderType, pageArgs, pageRequest, wholePage } from '../ground/pagination.ts';
 import { AgentRef, DataSourceRef, IntegrationRef, OrganizationRef, SourceRunRef, UserRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { KnowledgeErrorCodeType, VectorErrorCodeType } from './failures.ts';
-import { DataSourceSettings, toSettings } from './settings.ts';
+import { DataSourceSettings, toPayload, toSettings } from './settings.ts';
 
 export const DataSourceKind = createEnum('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
   API: 'A JSON payload.',
@@ -105,19 +104,10 @@ const SourceVectorsType = builder.objectRef<SourceVectors>('SourceVectors').impl
   }),
 });
 
-const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
-  access: { scope: 'AGENTS:READ' },
-  description: 'An agent that has a source attached, as lists of sources show it.',
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the agent.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    src: t.exposeString('src', { description: 'Its picture: an address, or a data URL.' }),
-  }),
-});
-
 const agentPageOf = batched((ids: readonly string[], { deps, caller }, page: PageRequest) =>
   pageAgentsOfDataSources(deps, caller, ids, page),
 );
+const agentsByName = batched((ids: readonly string[], { deps, caller }) => listAgentsOfDataSources(deps, caller, ids));
 
 const reads = reading<DataSource>;
 
@@ -161,7 +151,7 @@ export const DataSourceType = DataSourceRef.implement({
       type: DataSourceSettings,
       nullable: true,
       description: 'What it was added with, by its type; null for a vector store, whose files say it.',
-      resolve: toSettings,
+      resolve: (source, _args, { terms }) => (terms?.asPayload === true ? toPayload(source) : toSettings(source)),
     }),
     connection: t.loadable({
       extensions: reads('orgId', 'ownerUserId', 'data'),
@@ -238,39 +228,14 @@ export const DataSourceType = DataSourceRef.implement({
       description: 'The agents that have it attached, as far as the caller may use them, newest first.',
       args: pageArgs(t.arg),
       resolve: async ({ id }, args, context, info) => {
+        // Routes show no more of them than their names and pictures.
+        if (context.terms?.agentsByName === true) return wholePage((await agentsByName(context, id)) as readonly AgentView[]);
         const page = await agentPageOf(context, id, pageRequest(context, args, ['text']));
         const agents = await Promise.all(
           page.items.map((agent): Promise<AgentView | null> | null => loadAgent(context, agent.id, info)),
         );
         return { ...page, items: agents.filter((agent) => agent !== null), keyOf: (agent: AgentView) => [agent.id] };
       },
-    }),
-
-    // As the contract of REST shows them.
-    indexPercentageText: t.string({
-      extensions: { ...reads('counts', 'activeRun'), ...restOnly },
-      description: 'Whole percent from "0" to "100"; "100" only when nothing is left to do.',
-      resolve: (source) => String(sourceIndexPercentage(source)),
-    }),
-    data: t.field({
-      extensions: { ...reads('data'), ...restOnly },
-      type: 'JSON',
-      description: 'What it was added with; the shape depends on its type.',
-      resolve: ({ data }) => data,
-    }),
-    ais: t.loadableList({
-      extensions: { ...reads('id'), ...restOnly },
-      type: UsingAgentType,
-      description: 'The agents that have it attached, as far as the caller may use them.',
-      load: (ids: string[], { deps, caller }) => listAgentsOfDataSources(deps, caller, ids) as never,
-      resolve: ({ id }) => id,
-    }),
-    ownerUser: t.loadable({
-      extensions: { ...reads('ownerUserId'), ...restOnly },
-      type: UserRef,
-      description: 'Who added it.',
-      load: (ids: string[], { deps }) => findUsersById(deps, ids) as never,
-      resolve: ({ ownerUserId }) => ownerUserId,
     }),
   }),
 });
@@ -332,21 +297,14 @@ builder.queryFields((t) => ({
       orderBy: t.arg({ type: DataSourceOrderType, required: false, description: 'Default CREATED_AT.' }),
       order: t.arg({ type: OrderType, required: false, description: 'Default DESC.' }),
       ...pageArgs(t.arg),
-      sort: t.arg.string({
-        extensions: restOnly,
-        required: false,
-        description: '`+` (ascending) or `-` (descending), then createdAt, lastIndexedAt or usageCount. Default -createdAt.',
-      }),
-      page: t.arg.int({
-        extensions: restOnly,
-        required: false,
-        description: 'The number of the page, from 1; not together with `after`, which costs less.',
-      }),
     },
-    resolve: (_root, { first, after, last, before, orderBy, order, sort, ...query }, context) => {
-      const sortedQuery = { ...query, orderBy: sort ?? `${order === 'asc' ? '+' : '-'}${orderBy ?? 'createdAt'}` };
-      const page = pageRequest(context, { first, after, last, before }, orderedPageShape(sortedQuery.orderBy));
-      return listDataSources(context.deps, context.caller, sortedQuery, page);
+    resolve: async (_root, { first, after, last, before, orderBy, order, ...query }, context) => {
+      const { deps, caller } = context;
+      const agentId = textTerm(context, 'aiId');
+      if (agentId !== undefined) return wholePage(await listDataSourcesOfAgent(deps, caller, agentId));
+      const sort = textTerm(context, 'orderBy') ?? `${order === 'asc' ? '+' : '-'}${orderBy ?? 'createdAt'}`;
+      const page = pageRequest(context, { first, after, last, before }, orderedPageShape(sort));
+      return listDataSources(deps, caller, { ...query, orderBy: sort, page: numberTerm(context, 'page') }, page);
     },
   }),
   indexingStatistics: t.field({
@@ -357,14 +315,6 @@ builder.queryFields((t) => ({
     args: { dataSourceId: t.arg.id({ description: 'The id of the source.' }) },
     resolve: async (_root, { dataSourceId }, { deps, caller }) =>
       indexingStatistics((await getDataSource(deps, caller, dataSourceId)).counts),
-  }),
-  agentDataSources: t.field({
-    extensions: restOnly,
-    authScopes: { key: 'DATA_SOURCES:READ' },
-    type: [DataSourceType],
-    description: 'The data sources attached to an agent, as far as the caller sees them, newest first.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
-    resolve: async (_root, { agentId }, { deps, caller }) => [...(await listDataSourcesOfAgent(deps, caller, agentId))],
   }),
 }));
 

@@ -5,7 +5,6 @@ import {
   type FileBatchPlace,
   getFileBatch,
   getFileBatches,
-  listBatchFiles,
   pageBatchesOfStores,
   pageFilesOfBatches,
 } from '../../domain/knowledge/vector-stores/batches.ts';
@@ -13,10 +12,9 @@ import { idAs } from '../../entities/ground/ids.ts';
 import { statusOfBatch } from '../../entities/knowledge/vector-store.ts';
 import { batchFileBody, fileBatchBody } from '../../wire/vector-store-bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { type GraphContext, idTerm } from '../ground/builder/context.ts';
+import { type GraphContext, textTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { VectorStoreFileBatchRef, VectorStoreRef } from '../ground/refs.ts';
 import { AttributeInput, asObject } from '../ground/types/entries.ts';
@@ -107,7 +105,7 @@ const storeId = { description: 'The id of the vector store.' };
 const id = { description: 'The id of the batch.' };
 /** REST names the store too that the batch must be of. */
 function placeIn(context: GraphContext, id: string): FileBatchPlace {
-  return { id, vectorStoreId: idTerm(context, 'vectorStoreId') };
+  return { id, vectorStoreId: textTerm(context, 'vectorStoreId') };
 }
 
 builder.queryFields((t) => ({
@@ -118,22 +116,6 @@ builder.queryFields((t) => ({
     description: 'A batch of files of a vector store; null when there is none or the caller may not read the store.',
     args: { id: t.arg.id(id) },
     resolve: (_root, args, context) => getFileBatch(context.deps, context.caller, placeIn(context, args.id)),
-  }),
-  vectorStoreBatchFiles: t.field({
-    extensions: restOnly,
-    authScopes: { key: 'DATA_SOURCES:READ' },
-    type: FileConnection,
-    description: 'The files of a batch that are still in the vector store.',
-    args: {
-      id: t.arg.id(id),
-      filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      first: t.arg.int({ required: false, description: 'How many files to return.' }),
-      after: t.arg.string({ required: false, description: 'The id of the file before the page.' }),
-      before: t.arg.string({ required: false, description: 'The id of the file behind the page.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
-    },
-    resolve: (_root, { id: batchId, ...page }, context) =>
-      listBatchFiles(context.deps, context.caller, placeIn(context, batchId), page) as never,
   }),
 }));
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { operationScopes } from '../../domain/ground/access/operation-scopes.ts';
-import { getFileContent } from '../../domain/knowledge/vector-stores/content.ts';
+import { listBatchFiles } from '../../domain/knowledge/vector-stores/batches.ts';
 import {
   attachFile,
   detachFile,
@@ -14,13 +14,12 @@ import {
 } from '../../domain/knowledge/vector-stores/files.ts';
 import { idAs } from '../../entities/ground/ids.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
-import { type FileContent, type FileText, storeFileStatuses } from '../../entities/knowledge/vector-store.ts';
+import { storeFileStatuses } from '../../entities/knowledge/vector-store.ts';
 import { newStoreFileBody, storeFileChangesBody } from '../../wire/vector-store-bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { type GraphContext, idTerm } from '../ground/builder/context.ts';
+import { type GraphContext, textTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { findNodeLoader, loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { makeConnection, OrderType, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { KnowledgeItemRef, VectorStoreFileRef, VectorStoreRef } from '../ground/refs.ts';
 import { AttributeInput, AttributeType, asObject, attributeEntries } from '../ground/types/entries.ts';
@@ -125,27 +124,6 @@ builder.objectField(VectorStoreRef, 'files', (t) =>
   }),
 );
 
-const PassageType = builder.objectRef<FileText>('VectorStoreFilePassage').implement({
-  access: { scope: 'DATA_SOURCES:READ' },
-  description: 'A part of the text that was read from a file.',
-  fields: (t) => ({
-    place: t.exposeInt('place', { description: 'Its place within the file, from 0.' }),
-    text: t.exposeString('text', { description: 'With the white space before it.' }),
-  }),
-});
-const ContentType = builder.objectRef<FileContent>('VectorStoreFileContent').implement({
-  access: { scope: 'DATA_SOURCES:READ' },
-  description: 'The text that was read from a file of a vector store.',
-  fields: (t) => ({
-    passages: t.field({
-      type: [PassageType],
-      description: 'In order; joined they are the text. Empty before the file is indexed.',
-      resolve: ({ passages }) => [...passages],
-    }),
-    nextPage: t.exposeString('nextPage', { nullable: true, description: 'Give it as `page`; null at the end.' }),
-  }),
-});
-
 export const attributeList = 'What searches may filter by, at most 16.';
 const AttachInput = flatInput<z.output<typeof newStoreFileBody>>(
   builder.inputType('AttachVectorStoreFileInput', {
@@ -175,7 +153,7 @@ const storeId = { description: 'The id of the vector store.' };
 const id = { description: 'The id of the file of the vector store.' };
 /** REST names a file of a store by its store and the file it was made of. */
 function placeIn(context: GraphContext, id: string): StoreFilePlace {
-  return { id, vectorStoreId: idTerm(context, 'vectorStoreId') };
+  return { id, vectorStoreId: textTerm(context, 'vectorStoreId') };
 }
 
 builder.queryFields((t) => ({
@@ -199,22 +177,17 @@ builder.queryFields((t) => ({
     },
     resolve: (_root, { vectorStoreId, status, order, ...args }, context) => {
       const { deps, caller } = context;
-      if (context.terms?.byIds === true)
-        return listStoreFiles(deps, caller, vectorStoreId, { ...args, order, filter: status }) as never;
+      if (context.terms?.byIds === true) {
+        const batchId = textTerm(context, 'batchId');
+        const query = { ...args, order, filter: status };
+        return (
+          batchId === undefined
+            ? listStoreFiles(deps, caller, vectorStoreId, query)
+            : listBatchFiles(deps, caller, { id: batchId, vectorStoreId }, query)
+        ) as never;
+      }
       return pageStoreFiles(deps, caller, vectorStoreId, { status, order }, pageRequest(context, args, ['text']));
     },
-  }),
-  vectorStoreFileContent: t.field({
-    extensions: restOnly,
-    authScopes: { key: 'DATA_SOURCES:READ' },
-    type: ContentType,
-    description: 'The text that was read from a file of a vector store that the caller may read.',
-    args: {
-      id: t.arg.id(storeId),
-      fileId: t.arg.id({ description: 'The id of the file.' }),
-      page: t.arg.string({ required: false, description: 'The `nextPage` of the page before.' }),
-    },
-    resolve: (_root, args, { deps, caller }) => getFileContent(deps, caller, args.id, args.fileId, args.page),
   }),
 }));
 

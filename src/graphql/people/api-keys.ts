@@ -11,7 +11,6 @@ import type { ApiKey } from '../../entities/people/api-key.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { ApiKeyRef, OrganizationRef, UserRef } from '../ground/refs.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -54,10 +53,10 @@ const ApiKeyType = ApiKeyRef.implement({
       description: 'The user it acts as; null for one that the caller may not see.',
       resolve: ({ userId }, _args, context) => loadNode(context, 'user', userId),
     }),
-    userEmail: t.string({
-      extensions: restOnly,
-      description: 'The e-mail of that user. Empty for keys of others without the scope ADMIN:READ.',
-      resolve: (key, _args, { caller }) => (seesKeyEmail(caller, key) ? key.userEmail : ''),
+    ownerEmail: t.string({
+      nullable: true,
+      description: 'The e-mail of that user; null for keys of others without the scope ADMIN:READ.',
+      resolve: (key, _args, { caller }) => (seesKeyEmail(caller, key) ? key.userEmail : null),
     }),
     name: t.exposeString('name', { description: 'What it is for.' }),
     scopes: t.field({
@@ -83,12 +82,6 @@ const ApiKeyType = ApiKeyRef.implement({
       nullable: true,
       description: 'The key that it was made with, also a revoked one; null for one that the caller may not see.',
       resolve: ({ createdByKeyId }, _args, context) => loadNode(context, 'apiKey', createdByKeyId),
-    }),
-    key: t.string({
-      extensions: restOnly,
-      nullable: true,
-      description: 'The secret itself, in the reply of its creation only. It is kept nowhere.',
-      resolve: (key) => ('key' in key ? key.key : null),
     }),
   }),
 });

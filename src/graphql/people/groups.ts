@@ -16,7 +16,7 @@ import {
 import type { PageRequest } from '../../entities/ground/page.ts';
 import { type GroupMember, groupAvailabilities } from '../../entities/people/group.ts';
 import { describe } from '../../wire/ground/body.ts';
-import { groupChangesBody, newGroupBody } from '../../wire/groups.ts';
+import { groupChangesBody, newGroupBody } from '../../wire/people.ts';
 import { batched } from '../ground/builder/batched.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';

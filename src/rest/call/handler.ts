@@ -121,7 +121,7 @@ export class Handler {
     const { resolve, row, schema, executed: executedDocument } = route;
     let reply: Reply;
     if (resolve !== undefined && row.reply?.encode !== undefined) {
-      const value = await resolve(variables, context);
+      const value = await (row.read?.(this.#options.deps, context.caller, variables) ?? resolve(variables, context));
       reply = encodedReply(row, row.reply.encode(value as never, encoderContext(context)), context.replyBudget);
     } else {
       const result = await execute({ schema, document: executedDocument, variableValues: variables, contextValue: context });
@@ -160,7 +160,7 @@ function readCall(call: Call): Variables {
 
 function termsOf(terms: NonNullable<DeclaredRoute['terms']>, variables: Variables): CallTerms {
   return Object.fromEntries(
-    Object.entries(terms).map(([name, type]) => [name, type === true || (variables[name] as string | undefined)]),
+    Object.entries(terms).map(([name, type]) => [name, type === true || (variables[name] as string | number | undefined)]),
   );
 }
 

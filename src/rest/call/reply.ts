@@ -28,9 +28,15 @@ export function toReply(route: Route, result: ExecutionResult): Reply {
   const selected = result.data?.[route.main.responseKey];
   route.showEnums?.(selected);
   const root = route.showMembers === undefined ? selected : route.showMembers(selected);
-  const value = row.member === undefined ? root : (root as Readonly<Record<string, unknown>> | null)?.[row.member];
+  const value = row.member === undefined ? root : repliedMember(root, row.member);
   const body = row.wrap === undefined ? value : wrapped(row, value);
   return { status, text: JSON.stringify(body), headers: noHeaders };
+}
+
+/** The member of a payload, with what the document selects beside it. */
+function repliedMember(root: unknown, name: string): unknown {
+  const { [name]: member, ...beside } = (root ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.keys(beside).length === 0 ? member : { ...(member as object), ...beside };
 }
 
 /** Makes the reply of what an encoder made. @throws DomainError REPLY_TOO_LARGE */

@@ -89,11 +89,18 @@ export function checkDocument(schema: GraphQLSchema, source: string): void {
   if (errors.length > 0) throw new Error(errors.map((error) => error.message).join('; '));
 }
 
+interface RepliedPart {
+  readonly type: GraphQLOutputType;
+  readonly selectionSet: SelectionSetNode | undefined;
+  /** Of a member: what the document selects beside it. */
+  readonly beside?: { readonly type: GraphQLObjectType; readonly selection: SelectionSetNode };
+}
+
 /** What a route replies with: the value of its root field, or a member of it. @throws Error when the document does not select the member. */
 export function repliedPart(
   { member }: Pick<DeclaredRoute, 'member'>,
   { rootField, rootNode: { selectionSet } }: Pick<RowDocument, 'rootField' | 'rootNode'>,
-): { readonly type: GraphQLOutputType; readonly selectionSet: SelectionSetNode | undefined } {
+): RepliedPart {
   if (member === undefined) return { type: rootField.type, selectionSet };
   const node = selectionSet?.selections.find(
     (selectionNode): selectionNode is FieldNode =>
@@ -101,8 +108,10 @@ export function repliedPart(
   );
   const payload = getNamedType(rootField.type);
   const field = node === undefined || !isObjectType(payload) ? undefined : payload.getFields()[node.name.value];
-  if (field === undefined) throw new Error(`the reply is the member ${member}, which is not selected`);
-  return { type: field.type, selectionSet: node?.selectionSet };
+  if (field === undefined || !isObjectType(payload)) throw new Error(`the reply is the member ${member}, which is not selected`);
+  const others = (selectionSet?.selections ?? []).filter((selectionNode) => selectionNode !== node);
+  const beside = { type: payload, selection: { kind: Kind.SELECTION_SET, selections: others } as const };
+  return { type: field.type, selectionSet: node?.selectionSet, ...(others.length === 0 ? {} : { beside }) };
 }
 
 /**

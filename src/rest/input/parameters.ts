@@ -3,6 +3,7 @@ import {
   GraphQLID,
   type GraphQLInputType,
   GraphQLInt,
+  GraphQLNonNull,
   GraphQLString,
   isEnumType,
   isListType,
@@ -66,5 +67,13 @@ export function freeParameterType(
 ): GraphQLInputType | undefined {
   const type = stream?.query?.[name] ?? terms?.[name];
   if (type === undefined || type === true) return undefined;
-  return { Boolean: GraphQLBoolean, Int: GraphQLInt, ID: GraphQLID, String: GraphQLString }[type];
+  return freeTypes[type];
 }
+
+const freeTypes = {
+  Boolean: GraphQLBoolean,
+  Int: GraphQLInt,
+  ID: GraphQLID,
+  String: GraphQLString,
+  'String!': new GraphQLNonNull(GraphQLString),
+} as const;

@@ -191,8 +191,9 @@ function makeRequestBody(printer: SchemaPrinter, route: Route): JsonSchema | und
   if (row.upload !== undefined) {
     const properties: Record<string, JsonSchema> = { [row.upload.file]: { type: 'string', format: 'binary' } };
     for (const field of route.readers.form) {
-      const variable = main.variables.get(field.name);
-      if (!field.isMember && variable !== undefined) properties[field.wire] = parameterSchema(printer, variable);
+      if (field.isMember) continue;
+      const defaultValue = main.variables.get(field.name)?.defaultValue;
+      properties[field.wire] = parameterSchema(printer, { type: field.type, defaultValue });
     }
     const members = row.body === undefined || row.upload.orJson === true ? undefined : main.variables.get(row.body);
     const form = { type: 'object', properties, required: [row.upload.file] };
@@ -285,10 +286,10 @@ function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
     ),
   };
   const part = repliedPart(row, main);
-  const { selectionSet } = part;
+  const { selectionSet, beside } = part;
   // A look-up that finds nothing is null on GraphQL, and 404 on REST.
   const type = main.operation.operation === 'query' ? new GraphQLNonNull(getNullableType(part.type)) : part.type;
-  if (row.wrap !== 'data') return printer.output(type, selectionSet, context);
+  if (row.wrap !== 'data') return printer.output(type, selectionSet, context, beside);
   const nullable = getNullableType(type);
   if (!isObjectType(nullable)) return envelope(printer.output(type, selectionSet, context), row.page, false);
   const nodes = nullable.getFields().nodes;

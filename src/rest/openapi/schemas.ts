@@ -40,6 +40,11 @@ export interface SelectionContext {
   readonly names: Readonly<Record<string, string>>;
 }
 
+export interface SelectedObject {
+  readonly type: GraphQLObjectType;
+  readonly selection: SelectionSetNode;
+}
+
 /**
  * JSON Schemas of the routes' requests and replies. Equal ones share a component, named after the GraphQL type or as the route says. A second
  * form without a name of its own is numbered; a test refuses such names.
@@ -78,10 +83,15 @@ export class SchemaPrinter {
     return isNullable ? orNull(whole) : whole;
   }
 
-  /** The schema of a selection: only selected members are sent. */
-  output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, context: SelectionContext): JsonSchema {
-    if (!isNonNullType(type)) return orNull(this.#output(type, selection, context));
-    return this.#output(type.ofType, selection, context);
+  /** The schema of a selection: only selected members are sent. @param beside  whose members stand in the object too. */
+  output(
+    type: GraphQLOutputType,
+    selection: SelectionSetNode | undefined,
+    context: SelectionContext,
+    beside?: SelectedObject,
+  ): JsonSchema {
+    if (!isNonNullType(type)) return orNull(this.#output(type, selection, context, beside));
+    return this.#output(type.ofType, selection, context, beside);
   }
 
   input(type: GraphQLInputType, names: MemberNames): JsonSchema {
@@ -89,27 +99,36 @@ export class SchemaPrinter {
     return this.#input(type.ofType, names);
   }
 
-  #output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, context: SelectionContext): JsonSchema {
+  #output(
+    type: GraphQLOutputType,
+    selection: SelectionSetNode | undefined,
+    context: SelectionContext,
+    beside?: SelectedObject,
+  ): JsonSchema {
     if (isListType(type)) return { type: 'array', items: this.output(type.ofType, selection, context) };
     if (isEnumType(type)) return this.#enum(type);
     if (isScalarType(type)) return scalarSchema(type);
-    if (isObjectType(type) && selection !== undefined) return this.#object(type, selection, context);
+    if (isObjectType(type) && selection !== undefined) return this.#object(type, selection, context, beside);
     if (isAbstractType(type) && selection !== undefined) {
       return { anyOf: this.#schema.getPossibleTypes(type).map((possible) => this.#object(possible, selection, context)) };
     }
     return {};
   }
 
-  #object(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext): JsonSchema {
+  #object(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext, beside?: SelectedObject): JsonSchema {
     const properties: Record<string, JsonSchema> = {};
     const requiredNames: string[] = [];
-    for (const [key, node] of this.#fields(type, selection, context)) {
-      const field = type.getFields()[node.name.value];
+    const selectedObjects = [{ type, selection }, ...(beside === undefined ? [] : [beside])];
+    const members = selectedObjects.flatMap(({ type: owner, selection: own }) =>
+      [...this.#fields(owner, own, context)].map(([key, node]) => ({ owner, key, node })),
+    );
+    for (const { owner, key, node } of members) {
+      const field = owner.getFields()[node.name.value];
       if (field === undefined) {
-        properties[key] = { type: 'string', const: type.name };
+        properties[key] = { type: 'string', const: owner.name };
         continue;
       }
-      const shape = memberOf(context.shapes, type, key);
+      const shape = memberOf(context.shapes, owner, key);
       if (shape === 'unshown') continue;
       if (shape !== undefined) {
         properties[key] = this.#shape(shape);
@@ -118,10 +137,10 @@ export class SchemaPrinter {
       }
       const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
       const shownSchema = this.#shown(key, getNullableType(field.type), node.selectionSet, context);
-      const blank = memberOf(context.blankNull, type, key);
+      const blank = memberOf(context.blankNull, owner, key);
       const isNullable = !isNonNullType(field.type) && !isOmitted && blank === undefined;
       const description = blank ?? context.lists[key] ?? descriptionOnRest(field);
-      properties[key] = this.#member(`${restName(type)}.${field.name}`, shownSchema, isNullable, description);
+      properties[key] = this.#member(`${restName(owner)}.${field.name}`, shownSchema, isNullable, description);
       if (!isOmitted) requiredNames.push(key);
     }
     return this.#component(

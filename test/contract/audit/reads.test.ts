@@ -136,11 +136,11 @@ it.runIf(triesAll)('there are entries about lists, single things, their parts, f
   expect([...entered]).toEqual(
     expect.arrayContaining([
       ...['agents', 'agent', 'agentBundle', 'agentTools', 'skills', 'flows', 'agentSecrets', 'modelCatalog'],
-      ...['dataSources', 'dataSource', 'agentDataSources', 'dataSourceRun', 'knowledgeItems', 'knowledgeItem'],
+      ...['dataSources', 'dataSource', 'dataSourceRun', 'knowledgeItems', 'knowledgeItem'],
       ...['searchKnowledge', 'search'],
       ...['vectorStores', 'vectorStore', 'vectorStoreFiles', 'vectorStoreFile', 'vectorStoreSearch'],
-      ...['vectorStoreFileContent', 'vectorStoreFileBatch', 'vectorStoreBatchFiles'],
-      ...['chats', 'chat', 'chatExport', 'chatFiles', 'chatFile', 'run'],
+      ...['vectorStoreFileBatch'],
+      ...['chats', 'chat', 'chatExport', 'chatFile', 'run'],
       ...['chatUpdated', 'runEvents', 'dataSourceUpdated'],
     ]),
   );

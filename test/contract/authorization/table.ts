@@ -174,7 +174,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.file': line('ownsResponse', async ({ world }) => ({ id: await world.storedFile() })),
   'Query.files': line('anyone'),
   'Mutation.createFile': line('anyone', () => ({ file: note(), purpose: 'USER_DATA' })),
-  'POST /api/v1/files': line('anyone', () => ({ file: note(), purposeText: 'user_data' })),
+  'POST /api/v1/files': line('anyone', () => ({ file: note(), purpose: 'user_data' })),
   'Mutation.deleteFile': line('ownsResponse', async ({ world }) => ({ id: await world.storedFile() })),
   'Mutation.createFileUpload': line('anyone', () => ({
     input: { sizeBytes: 5, filename: 'note.txt', mimeType: 'text/plain', purpose: 'USER_DATA' },
@@ -251,7 +251,6 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.deleteMemory': line('ownsMemory', async ({ world }) => ({ id: await world.memory() })),
   'Mutation.deleteMemories': line('anyone'),
   'Query.chatFile': line('readsChat', ({ chat, file }) => ({ chatId: chat, fileId: file })),
-  'Query.chatFiles': line('readsChat', ofChat),
   'Mutation.uploadChatFile': line('writesChat', ({ chat }) => ({ chatId: chat, file: note() })),
   'Mutation.createChatFileRecord': line('writesChat', ({ chat }) => ({
     chatId: chat,
@@ -296,7 +295,7 @@ export const table: Readonly<Record<string, Line>> = {
   // data sources
   'Query.dataSource': line('readsSource', byId('source')),
   'Query.dataSources': line('anyone'),
-  'Query.agentDataSources': line('sees', ofAgent),
+  'GET /api/v1/ais/{aiId}/data-sources': line('sees', ({ agent }) => ({ aiId: agent })),
   'Query.indexingStatistics': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Query.knowledgeItem': line('readsSource', byId('item')),
   'GET /api/v1/data-sources/{dataSourceId}/knowledge/{knowledgeId}/content': line('opensSource', ({ source, item }) => ({
@@ -355,10 +354,13 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Query.vectorStoreFile': line('administersOwners', async ({ world }) => ({ id: await world.vectorStoreFile() })),
   'GET /api/v1/vector_stores/{vectorStoreId}/files/{fileId}': line('administersOwners', fileInStore),
-  'Query.vectorStoreFileContent': line('administersOwners', ({ world }) => world.vectorStore()),
+  'GET /api/v1/vector_stores/{vectorStoreId}/files/{fileId}/content': line('administersOwners', fileInStore),
   'Query.vectorStoreFileBatch': line('administersOwners', async ({ world }) => ({ id: (await world.fileBatch()).batchId })),
   'GET /api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}': line('administersOwners', batchInStore),
-  'Query.vectorStoreBatchFiles': line('administersOwners', batchInStore),
+  'GET /api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files': line('administersOwners', async ({ world }) => {
+    const { id, batchId } = await world.fileBatch();
+    return { vectorStoreId: id, batchId };
+  }),
   'Mutation.createVectorStoreFileBatch': line('changesStoreWithFile', async ({ world }) => ({
     vectorStoreId: (await world.vectorStore()).id,
     input: { files: [{ fileId: await world.storedFile() }] },

@@ -122,7 +122,7 @@ export async function putChatFileContent(
 /**
  * One page of the files of each chat, oldest first; of chats that the caller may read. Cost: one statement.
  *
- * @param includesDeleted  as in `filesOfChat`.
+ * @param includesDeleted  as in `listChatFiles`.
  */
 export function pagesOfChatFiles(
   deps: Deps,
@@ -141,19 +141,13 @@ export async function getChatFiles(deps: Deps, caller: Caller, ids: readonly str
 }
 
 /**
- * Files of one chat that the caller may read, oldest first.
+ * All files of one chat, oldest first; of a chat that the caller may read.
  *
  * @param includesDeleted  also those that were deleted in the last 30 days; their bytes are gone.
- * @throws DomainError NOT_FOUND.
+ * @throws DomainError REPLY_TOO_LARGE.
  */
-export async function filesOfChat(
-  deps: Deps,
-  caller: Caller,
-  chatId: string,
-  includesDeleted: boolean,
-): Promise<readonly ChatFile[]> {
-  const chat = await getChat(deps, caller, chatId);
-  return deps.storage.conversations.chatFiles.listOf([chat.id], includesDeleted ? deletedSince(deps) : undefined);
+export function listChatFiles(deps: Deps, chatId: string, includesDeleted: boolean): Promise<readonly ChatFile[]> {
+  return deps.storage.conversations.chatFiles.listOf([chatId], includesDeleted ? deletedSince(deps) : undefined);
 }
 
 function deletedSince({ now }: Deps): Date {

@@ -32,6 +32,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   knowledgeItemId: 'DATA_SOURCES:READ',
   messageId: 'CHATS:READ',
   orgId: null,
+  ownerEmail: null,
   ownerUserId: null,
   parentId: 'CHATS:READ',
   previousResponseId: 'CHATS:READ',
@@ -45,7 +46,6 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   targetIds: null,
   tenantId: null,
   uploadId: 'CHATS:READ',
-  userEmail: null,
   webhookId: 'ADMIN:READ',
   vectorStoreId: 'DATA_SOURCES:READ',
   vectorStoreIds: 'DATA_SOURCES:READ',
@@ -78,7 +78,6 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'Integration.owner': 'a connection says whose it is, to who may see the connection',
   'DriveASettings.fileId': 'a file of the service, not of Parley',
   'DriveBSettings.fileId': 'a file of the service, not of Parley',
-  'DataSource.ownerUser': 'a source says who added it, to who may see the source',
   'RunRequest.tools': 'what the caller named in the request',
 };
 

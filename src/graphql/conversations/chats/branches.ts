@@ -4,7 +4,7 @@ import { editMessageBody, regenerateBody } from '../../../wire/chats.ts';
 import { describe } from '../../../wire/ground/body.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { type GraphContext, idTerm } from '../../ground/builder/context.ts';
+import { type GraphContext, textTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { ChatRef, RunRef } from '../../ground/refs.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
@@ -77,7 +77,7 @@ builder.mutationFields((t) => ({
     description:
       'Makes the newest branch that goes through a message the one that people and models read. RUN_ACTIVE while a run answers, waits or is paused in the chat.',
     args: { messageId: t.arg.id(messageId) },
-    resolve: (_root, { messageId: id }, context) => selectBranch(context.deps, context.caller, id, idTerm(context, 'chatId')),
+    resolve: (_root, { messageId: id }, context) => selectBranch(context.deps, context.caller, id, textTerm(context, 'chatId')),
   }),
 }));
 
@@ -118,5 +118,5 @@ builder.subscriptionFields((t) => ({
 
 /** Where a message must be, and whether the client reads its deltas. */
 function place(context: GraphContext) {
-  return { chatId: idTerm(context, 'chatId'), isWhole: context.isStreamed === false };
+  return { chatId: textTerm(context, 'chatId'), isWhole: context.isStreamed === false };
 }

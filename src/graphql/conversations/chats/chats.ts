@@ -17,8 +17,8 @@ import {
   watchChat,
 } from '../../../domain/conversations/chats/chats.ts';
 import { canWriteChat } from '../../../domain/ground/access/access.ts';
-import type { Chat, ChatAgent, ChatMessage } from '../../../entities/conversations/chats/chat.ts';
-import type { Page, PageRequest } from '../../../entities/ground/page.ts';
+import type { Chat, ChatAgent } from '../../../entities/conversations/chats/chat.ts';
+import type { PageRequest } from '../../../entities/ground/page.ts';
 import { newChatBody } from '../../../wire/chats.ts';
 import { describe } from '../../../wire/ground/body.ts';
 import { loadAgent } from '../../agents/agent-edge.ts';
@@ -28,7 +28,7 @@ import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { keepNode, loadNode, nodeById, registerNode } from '../../ground/builder/nodes.ts';
 import { describedOnRest } from '../../ground/builder/one-api.ts';
-import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { makeConnection, pageArgs, pageRequest, wholePage } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef, UserRef } from '../../ground/refs.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { MessageType } from './messages.ts';
@@ -174,10 +174,6 @@ registerNode('chat', {
 
 export const ChatConnection = makeConnection(ChatType, 'Chat', 'Chats');
 const MessageConnection = makeConnection(MessageType, 'Message', 'Messages');
-/** A transcript that a route shows whole: nobody pages or counts it. */
-function wholePage(items: readonly ChatMessage[]): Page<ChatMessage> {
-  return { items, hasNextPage: false, hasPreviousPage: false, keyOf: () => [], countAll: async () => items.length };
-}
 
 /** The place of a message in its chat. */
 const messageKey = ['number'] as const;

@@ -10,7 +10,7 @@ import type { AgentView } from '../../../entities/agents/agent.ts';
 import { type FeedbackCounts, feedbackRatings } from '../../../entities/conversations/chats/feedback.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { idTerm } from '../../ground/builder/context.ts';
+import { textTerm } from '../../ground/builder/context.ts';
 import { reading } from '../../ground/builder/members.ts';
 import { loadNode, nodeById, registerNode } from '../../ground/builder/nodes.ts';
 import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
@@ -155,6 +155,6 @@ builder.mutationField('rateMessage', (t) =>
       id: t.arg.id({ description: 'The id of the message.' }),
       input: t.arg({ type: RateMessageInput, description: 'What the user thinks.' }),
     },
-    resolve: (_root, { id, input }, context) => rateMessage(context.deps, context.caller, id, input, idTerm(context, 'chatId')),
+    resolve: (_root, { id, input }, context) => rateMessage(context.deps, context.caller, id, input, textTerm(context, 'chatId')),
   }),
 );

@@ -2,8 +2,8 @@ import {
   chatFileUrl,
   createChatFileRecord,
   deleteChatFile,
-  filesOfChat,
   getChatFile,
+  listChatFiles,
   pagesOfChatFiles,
   putChatFileContent,
   uploadChatFile,
@@ -13,8 +13,8 @@ import type { PageRequest } from '../../../entities/ground/page.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { loadNode } from '../../ground/builder/nodes.ts';
-import { describedOnRest, restOnly } from '../../ground/builder/one-api.ts';
-import { makeConnection, pageArgs, pageRequest } from '../../ground/pagination.ts';
+import { describedOnRest } from '../../ground/builder/one-api.ts';
+import { makeConnection, pageArgs, pageRequest, wholePage } from '../../ground/pagination.ts';
 import { ChatFileRef, ChatRef } from '../../ground/refs.ts';
 import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
@@ -81,8 +81,10 @@ builder.objectField(ChatRef, 'files', (t) =>
     type: ChatFileConnection,
     description: 'Its files, oldest first.',
     args: { ...pageArgs(t.arg), includeDeleted: t.arg.boolean(includeDeleted) },
-    resolve: (chat, { includeDeleted: withDeleted, ...args }, context) =>
-      filesOfChats(context, chat.id, pageRequest(context, args), withDeleted),
+    resolve: async (chat, { includeDeleted: withDeleted, ...args }, context) => {
+      if (context.terms?.whole === true) return wholePage(await listChatFiles(context.deps, chat.id, withDeleted));
+      return filesOfChats(context, chat.id, pageRequest(context, args), withDeleted);
+    },
   }),
 );
 
@@ -112,17 +114,6 @@ builder.queryFields((t) => ({
     description: 'One file of a chat that the caller may read; null when there is none.',
     args: { chatId: t.arg.id(chatId), fileId: t.arg.id(fileId) },
     resolve: (_root, args, { deps, caller }) => getChatFile(deps, caller, args.chatId, args.fileId),
-  }),
-  chatFiles: t.field({
-    authScopes: { key: 'CHATS:READ' },
-    type: [ChatFileType],
-    extensions: restOnly,
-    description: 'The files of a chat that the caller may read, oldest first.',
-    args: {
-      chatId: t.arg.id(chatId),
-      includeDeleted: t.arg.boolean(includeDeleted),
-    },
-    resolve: async (_root, args, { deps, caller }) => filesOfChat(deps, caller, args.chatId, args.includeDeleted),
   }),
 }));
 

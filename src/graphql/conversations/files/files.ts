@@ -10,8 +10,8 @@ import {
 } from '../../../domain/conversations/files/files.ts';
 import { filePurposes } from '../../../entities/conversations/files/file.ts';
 import { builder } from '../../ground/builder/builder.ts';
+import { textTerm } from '../../ground/builder/context.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { makeConnection, OrderType, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { StoredFileRef } from '../../ground/refs.ts';
 import { createEnum } from '../../ground/types/enums.ts';
@@ -54,11 +54,6 @@ registerNode('chatFile', {
 
 const FileConnection = makeConnection(StoredFileType, 'StoredFile', 'Files');
 const id = { description: 'The id of the file.' };
-const ofFormat = {
-  extensions: restOnly,
-  required: false,
-  description: 'Also files of chats and of data sources, with ids of files as cursors.',
-} as const;
 
 builder.queryFields((t) => ({
   file: t.field({
@@ -66,9 +61,9 @@ builder.queryFields((t) => ({
     type: StoredFileType,
     nullable: true,
     description: 'A file that the caller keeps; null when there is none.',
-    args: { id: t.arg.id(id), everywhere: t.arg.boolean(ofFormat) },
-    resolve: (_root, args, { deps, caller }) =>
-      args.everywhere === true ? getFile(deps, caller, args.id) : getKeptFile(deps, caller, args.id),
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, { deps, caller, terms }) =>
+      terms?.everywhere === true ? getFile(deps, caller, args.id) : getKeptFile(deps, caller, args.id),
   }),
   files: t.field({
     authScopes: { key: 'CHATS:READ' },
@@ -78,12 +73,12 @@ builder.queryFields((t) => ({
       purpose: t.arg({ type: PurposeType, required: false, description: 'Only files of this purpose.' }),
       order: t.arg({ type: OrderType, required: false, description: 'By time; default DESC.' }),
       ...pageArgs(t.arg),
-      everywhere: t.arg.boolean(ofFormat),
-      purposeText: t.arg.string({ extensions: restOnly, required: false, description: 'Only files of this purpose.' }),
     },
-    resolve: (_root, { purpose, order, everywhere, purposeText, ...args }, context) => {
-      const { deps, caller } = context;
-      if (everywhere === true) return listFiles(deps, caller, { ...args, order, purpose: purposeText }) as never;
+    resolve: (_root, { purpose, order, ...args }, context) => {
+      const { deps, caller, terms } = context;
+      // Files of chats and of data sources too, with ids of files as cursors.
+      if (terms?.everywhere === true)
+        return listFiles(deps, caller, { ...args, order, purpose: textTerm(context, 'purpose') }) as never;
       return pageKeptFiles(deps, caller, { purpose, order }, pageRequest(context, args));
     },
   }),
@@ -104,15 +99,12 @@ builder.mutationFields((t) => ({
         required: false,
         description: 'From 3,600 to 2,592,000 after which it is deleted; default: it is kept.',
       }),
-      purposeText: t.arg.string({ extensions: restOnly, required: false, description: 'assistants, user_data or vision.' }),
-      expiresAfterAnchor: t.arg.string({
-        extensions: restOnly,
-        required: false,
-        description: 'created_at; only together with the seconds.',
-      }),
     },
-    resolve: (_root, { purposeText, ...args }, { deps, caller }) => {
-      if (typeof purposeText === 'string') return createFile(deps, caller, { ...args, purpose: purposeText });
+    resolve: (_root, args, context) => {
+      const { deps, caller } = context;
+      const purpose = textTerm(context, 'purpose');
+      if (purpose !== undefined)
+        return createFile(deps, caller, { ...args, purpose, expiresAfterAnchor: textTerm(context, 'expiresAfterAnchor') });
       const isExpiring = typeof args.expiresAfterSeconds === 'number';
       return createFile(deps, caller, { ...args, expiresAfterAnchor: isExpiring ? 'created_at' : null });
     },

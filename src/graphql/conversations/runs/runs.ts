@@ -9,7 +9,7 @@ import type { Run } from '../../../entities/conversations/runs/run.ts';
 import { retryBody, sendMessageBody, toolOutputsBody } from '../../../wire/chats.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
-import { type GraphContext, idTerm } from '../../ground/builder/context.ts';
+import { type GraphContext, textTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { registerNode } from '../../ground/builder/nodes.ts';
 import { RunRef } from '../../ground/refs.ts';
@@ -129,7 +129,7 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id({ description: runId }),
     },
-    resolve: (_root, { id }, context) => cancelRun(context.deps, context.caller, id, idTerm(context, 'chatId')),
+    resolve: (_root, { id }, context) => cancelRun(context.deps, context.caller, id, textTerm(context, 'chatId')),
   }),
   retryRun: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -141,7 +141,7 @@ builder.mutationFields((t) => ({
       input: t.arg({ type: RetryRunInput, required: false, description: 'What the service has not kept.' }),
     },
     resolve: (_root, { id, input }, context) =>
-      retryRun(context.deps, context.caller, id, { chatId: idTerm(context, 'chatId'), secrets: input?.secrets ?? undefined }),
+      retryRun(context.deps, context.caller, id, { chatId: textTerm(context, 'chatId'), secrets: input?.secrets ?? undefined }),
   }),
 }));
 
@@ -164,7 +164,7 @@ builder.subscriptionFields((t) => ({
       const events =
         terms?.isResponse === true
           ? followResponse(deps, caller, id, after ?? -1, signal)
-          : followRun(deps, caller, { id, chatId: idTerm(context, 'chatId') }, after ?? -1, signal);
+          : followRun(deps, caller, { id, chatId: textTerm(context, 'chatId') }, after ?? -1, signal);
       return shownEvents(await events, id);
     },
     resolve: (event) => event,

@@ -28,10 +28,16 @@ export interface GraphContext {
   header?(name: string): string | undefined;
 }
 
-/** An id that the route of a call names besides the arguments of its field: the chat that a message must be in. Undefined over GraphQL. */
-export function idTerm({ terms }: Pick<GraphContext, 'terms'>, name: string): string | undefined {
+/** A text that the route of a call says besides the arguments of its field: the id of the chat that a message must be in. Undefined over GraphQL. */
+export function textTerm({ terms }: Pick<GraphContext, 'terms'>, name: string): string | undefined {
   const term = terms?.[name];
-  return term === true ? undefined : term;
+  return typeof term === 'string' ? term : undefined;
+}
+
+/** A number that the route of a call says: that of a page. Undefined over GraphQL. */
+export function numberTerm({ terms }: Pick<GraphContext, 'terms'>, name: string): number | undefined {
+  const term = terms?.[name];
+  return typeof term === 'number' ? term : undefined;
 }
 
 /** The same request with another caller. Members are named one by one, because those of a request of REST are getters of a class. */

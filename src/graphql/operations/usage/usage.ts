@@ -13,7 +13,6 @@ import { loadAgent } from '../../agents/agent-edge.ts';
 import { findModel } from '../../agents/models.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { loadNode } from '../../ground/builder/nodes.ts';
-import { restOnly } from '../../ground/builder/one-api.ts';
 import { makeConnection, pageArgs, pageRequest, wholeRequest } from '../../ground/pagination.ts';
 import { AgentRef, ApiKeyRef, ModelRef, OrganizationRef, UserRef } from '../../ground/refs.ts';
 
@@ -25,26 +24,6 @@ const UsageSumsType = builder.interfaceRef<UsageSums>('UsageSums').implement({
   fields: (t) => ({
     dataTokensUsed: t.expose('dataTokensUsed', { type: 'Count', description: 'Tokens of embedding and indexing.' }),
     apiTokensUsed: t.expose('apiTokensUsed', { type: 'Count', description: 'Tokens of runs.' }),
-  }),
-});
-
-const OrganizationUsageType = builder.objectRef<UsageReport>('OrganizationUsage').implement({
-  access,
-  description: 'The tokens that an organization used.',
-  fields: (t) => ({
-    orgId: t.exposeID('orgId', { description: 'The id of the organization.' }),
-    dataTokensUsed: t.expose('dataTokensUsed', { type: 'Count', description: 'Tokens of embedding and indexing.' }),
-    dataUsageTokenLimit: t.expose('dataUsageTokenLimit', {
-      type: 'Count',
-      nullable: true,
-      description: 'Tokens that embedding and indexing may use in all; null: no limit.',
-    }),
-    apiTokensUsed: t.expose('apiTokensUsed', { type: 'Count', description: 'Tokens of runs.' }),
-    apiUsageTokenLimit: t.expose('apiUsageTokenLimit', {
-      type: 'Count',
-      nullable: true,
-      description: 'Tokens that runs may use in all; null: no limit.',
-    }),
   }),
 });
 
@@ -159,12 +138,6 @@ export const UsageReportType = builder.objectRef<UsageReport>('UsageReport').imp
       type: 'Count',
       nullable: true,
       description: 'Tokens that runs may use in all; null: no limit.',
-    }),
-    orgUsage: t.field({
-      extensions: restOnly,
-      type: OrganizationUsageType,
-      description: 'All of it, calls without an agent included.',
-      resolve: (report) => report,
     }),
     days: t.field({
       type: UsageDayConnection,

@@ -4,6 +4,8 @@ import type { DeclaredRoute } from '../../route.ts';
 
 const files = '/api/v1/files';
 const one = `${files}/{fileId}`;
+/** The format has the files of chats and of data sources too. */
+const everywhere = { everywhere: true } as const;
 
 const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
   {
@@ -13,9 +15,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     summary: 'Upload a file',
     description:
       'For `input_file` parts of responses and for vector stores. `purpose` is assistants, user_data or vision; it is kept. A file of a chat is uploaded to its chat.',
-    document: `mutation ($file: File!, $purpose: String!, $expiresAfterAnchor: String, $expiresAfterSeconds: Int) {
-      createFile(file: $file, purposeText: $purpose, expiresAfterAnchor: $expiresAfterAnchor, expiresAfterSeconds: $expiresAfterSeconds) { id }
+    document: `mutation ($file: File!, $expiresAfterSeconds: Int) {
+      createFile(file: $file, expiresAfterSeconds: $expiresAfterSeconds) { id }
     }`,
+    terms: { purpose: 'String!', expiresAfterAnchor: 'String' },
     reply: fileReply,
     upload: {
       file: 'file',
@@ -29,9 +32,10 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: files,
     summary: 'List files',
     description: 'Those uploaded here, those of chats, and those of data sources that were made of one file.',
-    document: `query ($purpose: String, $after: String, $limit: Int, $order: ItemOrder) {
-      files(everywhere: true, purposeText: $purpose, after: $after, first: $limit, order: $order) { nodes { id } }
+    document: `query ($after: String, $limit: Int, $order: ItemOrder) {
+      files(after: $after, first: $limit, order: $order) { nodes { id } }
     }`,
+    terms: { ...everywhere, purpose: 'String' },
     reply: fileListReply,
     query: {
       purpose: 'Only files of this purpose.',
@@ -46,7 +50,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: one,
     summary: 'Retrieve a file',
     description: 'Its name, size, purpose and times; its bytes are at `…/content`.',
-    document: 'query ($fileId: ID!) { file(id: $fileId, everywhere: true) { id } }',
+    document: 'query ($fileId: ID!) { file(id: $fileId) { id } }',
+    terms: everywhere,
     reply: fileReply,
   },
   {
@@ -64,7 +69,8 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${one}/content`,
     summary: 'Download a file',
     description: 'The bytes as they came, to be saved, never shown.',
-    document: 'query ($fileId: ID!) { file(id: $fileId, everywhere: true) { id } }',
+    document: 'query ($fileId: ID!) { file(id: $fileId) { id } }',
+    terms: everywhere,
     download: (deps, caller, { fileId }) => openFile(deps, caller, String(fileId)),
   },
 ];

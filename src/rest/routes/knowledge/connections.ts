@@ -1,4 +1,5 @@
 import { connectionProviders } from '../../../entities/knowledge/connection.ts';
+import { connectionEntriesReply } from '../../../wire/connections.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const connectionFields =
@@ -32,12 +33,11 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     description:
       'For pickers: drives with folders and files, spaces and pages, projects, repositories. The service is asked at once.',
     tag,
-    document: `query ($connectionId: ID!, $parent: String, $search: String, $cursor: String) {
-      connectionEntries(connectionId: $connectionId, parentId: $parent, search: $search, cursor: $cursor) {
-        served { data: entries { id: entryId name kind hasChildren canBeAdded path } nextCursor }
-      }
+    document: `query ($connectionId: ID!, $parent: String, $search: String) {
+      connectionEntries(connectionId: $connectionId, parentId: $parent, search: $search) { nodes { entryId } }
     }`,
-    member: 'served',
+    terms: { cursor: 'String' },
+    reply: connectionEntriesReply,
     query: {
       parent: 'The `id` of an entry. Default: the top.',
       search: 'Searches by name in everything that the connection reaches.',

@@ -1,3 +1,4 @@
+import { hitShapes } from '../../../wire/data-sources.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 export const searchRoutes: readonly DeclaredRoute[] = [
@@ -14,11 +15,12 @@ export const searchRoutes: readonly DeclaredRoute[] = [
         query { text rewrite context }
         retrieval { mode reason isReranked rerankReason }
         data: hits {
-          id: passageId dataSourceId knowledgeItemId type: typeText title headingPath page charStart charEnd url mayCite text
+          id: passageId dataSourceId knowledgeItemId type title headingPath page charStart charEnd url mayCite text
           score scores { lexical vector rerank } words { word origin weight score } previous next
         }
       }
     }`,
+    shapes: hitShapes,
     blankNull: {
       headingPath: 'The headings above it.',
       url: 'The address of the original, as citations have it.',

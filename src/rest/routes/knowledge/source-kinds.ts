@@ -2,7 +2,7 @@ import type { SourceKind } from '../../../engine/knowledge/connectors/kind.ts';
 import { connectedKinds } from '../../../engine/knowledge/connectors/registry.ts';
 import { choiceName, inputName, operationName } from '../../../wire/data-sources.ts';
 import type { DeclaredRoute } from '../../route.ts';
-import { sourceFields } from './sources.ts';
+import { sourceFields, sourceForm } from './sources.ts';
 
 const tag = 'Data sources';
 const ofAgent = '/api/v1/ais/{aiId}/data-sources';
@@ -20,6 +20,7 @@ function toRoute(kind: SourceKind): DeclaredRoute {
     document: `mutation ($aiId: ID!, $input: ${inputName(kind)}!) {
       addDataSource(agentId: $aiId, input: { ${choiceName(kind)}: $input }) { ${member} { ${sourceFields} } }
     }`,
+    ...sourceForm,
     member,
     body: 'input',
     ...(kind.each === undefined ? {} : { wrap: 'data' }),
@@ -54,6 +55,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     document: `mutation ($aiId: ID!, $uploadId: ID!, $ticket: String!, $file: File!) {
       uploadDataSource(agentId: $aiId, uploadId: $uploadId, ticket: $ticket, file: $file) { ${sourceFields} }
     }`,
+    ...sourceForm,
     query: { ticket: 'What the service signed.' },
     ticket: 'ticket',
     upload: { file: 'file', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES', isRaw: true },

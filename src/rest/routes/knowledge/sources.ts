@@ -1,21 +1,30 @@
 import { knowledgeItemContent } from '../../../domain/knowledge/items.ts';
 import { readableFormatNames } from '../../../engine/knowledge/extract/readable-formats.ts';
+import { itemShapes, sourceDetailShapes, sourceShapes } from '../../../wire/data-sources.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
 export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
-  indexStatus indexPercentage: indexPercentageText errorCode errorMessage data cite orgVisible warnings { code message param }
+  indexStatus indexPercentage errorCode errorMessage data: settings { ... on ApiSettings { payload } } cite orgVisible warnings { code message param }
   vectors { missingCount errorCode errorMessage }`;
-const itemFields = `id name uniqueId parentUniqueId type: typeText indexStatus documentCount: passageCount tokenCount
+const itemFields = `id name uniqueId parentUniqueId type indexStatus documentCount: passageCount tokenCount
   originalContent { contentBlobUrl filename mimeType contentUrl isContentStoredExternally }
-  documentsBlobUrl indexPercentage: indexPercentageText metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;
-/** Of items: empty texts, with what the contract says of each. */
-const blankNull = {
-  parentUniqueId: 'The uniqueId of its parent; empty without one.',
-  contentBlobUrl: 'Where its bytes are served, to callers who see the source; empty when they are not kept here.',
-  mimeType: 'What it is: as declared, and once it is indexed as found in its bytes.',
-  contentUrl: 'Where a reader finds the original.',
-};
+  documentsBlobUrl: id indexPercentage metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;
+/** How the members of `sourceFields` are shown. */
+export const sourceForm = { terms: { asPayload: true }, shapes: sourceShapes } as const;
+const detailFields = `${sourceFields} ais: agents { nodes { id name src: pictureUrl } } ownerUser: owner { id email name }`;
+const detailForm = { terms: { ...sourceForm.terms, agentsByName: true }, shapes: sourceDetailShapes } as const;
+const itemForm = {
+  blankNull: {
+    parentUniqueId: 'The uniqueId of its parent; empty without one.',
+    contentBlobUrl: 'Where its bytes are served, to callers who see the source; empty when they are not kept here.',
+    mimeType: 'What it is: as declared, and once it is indexed as found in its bytes.',
+    contentUrl: 'Where a reader finds the original.',
+  },
+  shapes: itemShapes,
+} as const;
+/** The source that an item must be of. */
+const inSource = { dataSourceId: 'ID' } as const;
 const tag = 'Data sources';
 const ofAgent = '/api/v1/ais/{aiId}/data-sources';
 const one = '/api/v1/data-sources/{dataSourceId}';
@@ -29,7 +38,9 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description: 'As far as the caller sees them, newest first.',
     tag,
     spec: 'List data sources of an AI',
-    document: `query ($aiId: ID!) { agentDataSources(agentId: $aiId) { ${sourceFields} } }`,
+    document: `query { dataSources { nodes { ${sourceFields} } } }`,
+    ...sourceForm,
+    terms: { ...sourceForm.terms, aiId: 'ID' },
     wrap: 'data',
   },
   {
@@ -58,6 +69,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     document: `mutation ($aiId: ID!, $input: AddApiDataSourceInput!) {
       addDataSource(agentId: $aiId, input: { api: $input }) { dataSource { ${sourceFields} } }
     }`,
+    ...sourceForm,
     member: 'dataSource',
     body: 'input',
     example: { name: 'Opening hours', data: { monday: '9 to 17', sunday: 'closed' } },
@@ -71,6 +83,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'Add file-upload data source',
     document: `mutation ($aiId: ID!, $file: File!) { addFileDataSource(agentId: $aiId, file: $file) { ${sourceFields} } }`,
+    ...sourceForm,
     upload: { file: 'file', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' },
   },
   {
@@ -97,13 +110,15 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     tag,
     spec: 'List data sources the user can access',
     schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
-    document: `query ($search: String, $type: DataSourceType, $orderBy: String, $page: Int, $limit: Int = 20, $cursor: String) {
-      dataSources(search: $search, type: $type, sort: $orderBy, page: $page, first: $limit, after: $cursor) {
-        nodes { ${sourceFields} ais { id name src } ownerUser { id email name } }
+    document: `query ($search: String, $type: DataSourceType, $limit: Int = 20, $cursor: String) {
+      dataSources(search: $search, type: $type, first: $limit, after: $cursor) {
+        nodes { ${detailFields} }
         pageInfo { hasNextPage endCursor }
         totalCount(exact: true)
       }
     }`,
+    ...detailForm,
+    terms: { ...detailForm.terms, orderBy: 'String', page: 'Int' },
     query: {
       search: 'Only those whose name holds this text; at most 200 characters.',
       type: 'Only those of this type.',
@@ -123,7 +138,8 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description: 'What it was added with, how far it is indexed, and why it failed where it did.',
     tag,
     schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
-    document: `query ($dataSourceId: ID!) { dataSource(id: $dataSourceId) { ${sourceFields} ais { id name src } ownerUser { id email name } } }`,
+    document: `query ($dataSourceId: ID!) { dataSource(id: $dataSourceId) { ${detailFields} } }`,
+    ...detailForm,
   },
   {
     operationId: 'updateDataSource',
@@ -136,6 +152,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     document: `mutation ($dataSourceId: ID!, $input: UpdateDataSourceInput!) {
       updateDataSource(id: $dataSourceId, input: $input) { ${sourceFields} }
     }`,
+    ...sourceForm,
     body: 'input',
     example: { refreshPeriod: 'WEEKLY', cite: true, ais: [], orgVisible: false },
   },
@@ -147,6 +164,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description: 'For its owner and administrators. Answers the source as it was; what stands behind it is removed soon after.',
     tag,
     document: `mutation ($dataSourceId: ID!) { deleteDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+    ...sourceForm,
   },
   {
     operationId: 'refreshDataSource',
@@ -159,6 +177,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     document: `mutation ($dataSourceId: ID!, $forceRefresh: Boolean) {
       refreshDataSource(id: $dataSourceId, forceRefresh: $forceRefresh) { ${sourceFields} }
     }`,
+    ...sourceForm,
     query: { forceRefresh: 'Index unchanged content too.' },
   },
   {
@@ -169,6 +188,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description: 'What is indexed goes on answering; what was not yet is CANCELLED. Without a run, nothing changes.',
     tag,
     document: `mutation ($dataSourceId: ID!) { cancelDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+    ...sourceForm,
   },
   {
     operationId: 'retryDataSource',
@@ -178,6 +198,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description: 'Items that failed or were cancelled are indexed once more, and no others.',
     tag,
     document: `mutation ($dataSourceId: ID!) { retryDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+    ...sourceForm,
   },
   {
     operationId: 'listDataSourceRuns',
@@ -190,7 +211,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     document: `query ($dataSourceId: ID!, $limit: Int = 20, $cursor: String) {
       dataSourceRuns(dataSourceId: $dataSourceId, first: $limit, after: $cursor) {
         nodes { id trigger isForced status startedAt listedAt endedAt listedCount addedCount changedCount unchangedCount skippedCount
-          removedCount heldCount failedCount isComplete bound: boundText errorCode errorMessage currentItem }
+          removedCount heldCount failedCount isComplete bound: boundMessage errorCode errorMessage currentItem }
         pageInfo { hasNextPage endCursor }
       }
     }`,
@@ -218,13 +239,14 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description: 'The documents of the source, oldest first.',
     tag,
     spec: 'List knowledge items',
-    document: `query ($dataSourceId: ID!, $first: Int = 20, $cursor: String, $page: Int) {
-      knowledgeItems(dataSourceId: $dataSourceId, first: $first, after: $cursor, page: $page) {
+    document: `query ($dataSourceId: ID!, $first: Int = 20, $cursor: String) {
+      knowledgeItems(dataSourceId: $dataSourceId, first: $first, after: $cursor) {
         nodes { ${itemFields} }
         pageInfo { hasNextPage endCursor }
       }
     }`,
-    blankNull,
+    ...itemForm,
+    terms: { page: 'Int' },
     query: {
       first: 'How many to return. Default 20.',
       cursor: 'The `nextCursor` of the page before.',
@@ -241,10 +263,11 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description: 'Whether answers may cite it; everything else of an item follows from its source.',
     tag,
     spec: 'Update a knowledge item',
-    document: `mutation ($dataSourceId: ID!, $knowledgeId: ID!, $input: UpdateKnowledgeItemInput!) {
-      updateKnowledgeItem(dataSourceId: $dataSourceId, id: $knowledgeId, input: $input) { ${itemFields} }
+    document: `mutation ($knowledgeId: ID!, $input: UpdateKnowledgeItemInput!) {
+      updateKnowledgeItem(id: $knowledgeId, input: $input) { ${itemFields} }
     }`,
-    blankNull,
+    ...itemForm,
+    terms: inSource,
     body: 'input',
     example: { cite: false },
   },
@@ -256,7 +279,8 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     description:
       'Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here: `link` is what the service signed, and works for an hour without a key. It opens a page that shows the cited passage; with `download=1` it gives the bytes, and with `original=1` it shows a PDF or an image. With a key and no such link: for callers who see the source, or may use an agent that cites it.',
     tag,
-    document: `query ($dataSourceId: ID!, $knowledgeId: ID!) { citedDocument(dataSourceId: $dataSourceId, id: $knowledgeId) { name } }`,
+    document: 'query ($knowledgeId: ID!) { citedDocument(id: $knowledgeId) { name } }',
+    terms: inSource,
     download: (deps, caller, { dataSourceId, knowledgeId }) =>
       knowledgeItemContent(deps, caller, { dataSourceId: String(dataSourceId), id: String(knowledgeId) }),
   },

@@ -1,3 +1,4 @@
+import { getFileContent } from '../../../domain/knowledge/vector-stores/content.ts';
 import {
   deletedStoreReply,
   detachedFileReply,
@@ -29,6 +30,10 @@ const page = {
 /** The store that a file or a batch must be of. */
 const inStore = { vectorStoreId: 'ID' } as const;
 const body = { body: 'input', bodyCase: 'snake' } as const;
+
+const listing = `query ($vectorStoreId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
+  vectorStoreFiles(vectorStoreId: $vectorStoreId, status: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
+}`;
 
 const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
   {
@@ -124,9 +129,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: files,
     summary: 'List the files of a vector store',
     description: 'Its files with their state, newest first unless `order` says otherwise.',
-    document: `query ($vectorStoreId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreFiles(vectorStoreId: $vectorStoreId, status: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
-    }`,
+    document: listing,
     reply: storeFileListReply,
     terms: { byIds: true },
     query: { filter: 'Only files of this status.', ...page },
@@ -162,10 +165,11 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${file}/content`,
     summary: 'Retrieve the text of a file of a vector store',
     description: 'As it was read, passage by passage: joined they are the text. Empty before the file is indexed.',
-    document: `query ($vectorStoreId: ID!, $fileId: ID!, $page: String) {
-      vectorStoreFileContent(id: $vectorStoreId, fileId: $fileId, page: $page) { nextPage }
-    }`,
+    document: 'query ($fileId: ID!) { vectorStoreFile(id: $fileId) { id } }',
+    terms: { ...inStore, page: 'String' },
     reply: storeFileContentReply,
+    read: (deps, caller, { vectorStoreId, fileId, page: nextPage }) =>
+      getFileContent(deps, caller, String(vectorStoreId), String(fileId), nextPage as string | undefined),
     query: { page: 'The `next_page` of the page before.' },
   },
   {
@@ -211,11 +215,9 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     path: `${batch}/files`,
     summary: 'List the files of a batch',
     description: 'The files of one batch with their state.',
-    document: `query ($batchId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
-      vectorStoreBatchFiles(id: $batchId, filter: $filter, after: $after, before: $before, first: $limit, order: $order) { nodes { id } }
-    }`,
+    document: listing,
     reply: storeFileListReply,
-    terms: inStore,
+    terms: { byIds: true, batchId: 'ID' },
     query: { filter: 'Only files of this status.', ...page },
   },
   {

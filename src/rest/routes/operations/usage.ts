@@ -1,3 +1,4 @@
+import { usageShapes } from '../../../wire/usage.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 export const usageRoutes: readonly DeclaredRoute[] = [
@@ -11,11 +12,12 @@ export const usageRoutes: readonly DeclaredRoute[] = [
     spec: 'Organization usage by AI',
     document: `query ($from: DateTime, $to: DateTime) {
       usage(from: $from, to: $to) {
-        orgUsage { orgId dataTokensUsed dataUsageTokenLimit apiTokensUsed apiUsageTokenLimit }
+        orgUsage: orgId dataTokensUsed dataUsageTokenLimit apiTokensUsed apiUsageTokenLimit
         aiUsages: agents { nodes { aiId: agentId aiDataTokensUsed: dataTokensUsed aiApiTokensUsed: apiTokensUsed } }
       }
     }`,
     terms: { whole: true },
+    shapes: usageShapes,
     lists: {
       aiUsages: 'By agent, most tokens first, at most 1,000. Administrators see all of them, others those that they may use.',
     },

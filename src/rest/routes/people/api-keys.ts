@@ -1,7 +1,9 @@
+import { createdSecret } from '../../../wire/people.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const keyFields =
-  'id createdAt updatedAt lastUsedAt expiresAt revokedAt orgId userId: ownerUserId userEmail name scopes level prefix createdByUserId createdByKeyId';
+  'id createdAt updatedAt lastUsedAt expiresAt revokedAt orgId userId: ownerUserId userEmail: ownerEmail name scopes level prefix createdByUserId createdByKeyId';
+const blankNull = { userEmail: 'The e-mail of that user. Empty for keys of others without the scope ADMIN:READ.' };
 
 export const apiKeyRoutes: readonly DeclaredRoute[] = [
   {
@@ -14,8 +16,10 @@ export const apiKeyRoutes: readonly DeclaredRoute[] = [
     tag: 'API keys',
     spec: 'Create API key for the caller or a given user and organization',
     schemas: { ApiKey: 'CreatedApiKey' },
-    document: `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { ${keyFields} key } } }`,
+    document: `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { ${keyFields} } key: secret } }`,
     member: 'apiKey',
+    blankNull,
+    shapes: { key: createdSecret },
     body: 'input',
     example: { name: 'Nightly report', scopes: ['AGENTS:READ', 'CHATS:WRITE'], level: 'ORGANIZATION' },
   },
@@ -32,6 +36,7 @@ export const apiKeyRoutes: readonly DeclaredRoute[] = [
         pageInfo { hasNextPage endCursor }
       }
     }`,
+    blankNull,
     query: {
       orgId: 'The organization; naming one shows administrators the keys of everybody in it.',
       userId: 'Only the keys of this user.',
@@ -49,5 +54,6 @@ export const apiKeyRoutes: readonly DeclaredRoute[] = [
     description: 'Everywhere within a second; its open streams end within five.',
     tag: 'API keys',
     document: `mutation ($keyId: ID!) { revokeApiKey(id: $keyId) { ${keyFields} } }`,
+    blankNull,
   },
 ];

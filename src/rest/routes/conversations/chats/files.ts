@@ -28,8 +28,10 @@ export const chatFileRoutes: readonly DeclaredRoute[] = [
     tag: 'Chat files',
     spec: 'List files of a chat',
     document: `query ($chatId: ID!, $includeDeleted: Boolean! = false) {
-      chatFiles(chatId: $chatId, includeDeleted: $includeDeleted) { ${fileFields} }
+      chat(id: $chatId) { files(includeDeleted: $includeDeleted) { nodes { ${fileFields} } } }
     }`,
+    terms: { whole: true },
+    member: 'files',
     query: { includeDeleted: 'Also those that were deleted in the last 30 days, with the status DELETED. Default false.' },
     wrap: 'data',
   },

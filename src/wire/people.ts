@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { groupAvailabilities } from '../entities/people/group.ts';
 import { body, readAs } from './ground/body.ts';
 import { list, oneOfTexts, text } from './ground/schema.ts';
+import { memberShape } from './ground/shape.ts';
 
-/** The bodies of requests for groups: REST has e-mail addresses as one text with commas. */
+/** Groups, whose e-mail addresses REST has as one text with commas, and keys. */
 
 const availability = readAs('GroupAvailability', oneOfTexts('Who sees it.', groupAvailabilities));
 const name = text('1 to 200 characters.');
@@ -21,3 +22,10 @@ export const groupChangesBody = body('UpdateGroupInput', 'Changes of a group: ab
   memberEmailsToAdd: text('E-mail addresses separated by commas.').nullish(),
   memberEmailsToRemove: list('E-mail addresses; those of no member are ignored.', z.string()).nullish(),
 });
+
+/** The secret of a new key stands beside the key in GraphQL. */
+export const createdSecret = memberShape(
+  'ApiKey.key',
+  text('The secret itself, in the reply of its creation only. It is kept nowhere.').nullable(),
+  (secret: string) => secret,
+);
