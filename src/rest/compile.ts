@@ -21,7 +21,7 @@ import { wireDeclarations } from '../wire/openapi.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
-import { type CallResolver, compileResolver, compileSource, type OpenSource } from './documents/resolver.ts';
+import { compileSource, type OpenSource, withRootValues } from './documents/resolver.ts';
 import { compileMembers, type ShowMembers } from './documents/shown-members.ts';
 import { memberNames } from './input/member-names.ts';
 import { compileParameter, freeParameterType, type ParameterReader } from './input/parameters.ts';
@@ -61,15 +61,13 @@ export interface Route {
   readonly main: RowDocument;
   /** The document as `execute` of graphql-js runs it, with variables that the readers have read. */
   readonly executed: DocumentNode;
-  /** That of `executed`. */
+  /** That of `executed`. With root values, where the reply is made of what the resolver returns. */
   readonly schema: GraphQLSchema;
   readonly scope: Scope | null;
   readonly readers: VariableReaders;
   readonly stream: OpenSource | undefined;
   /** Of a route whose reply the fold of events makes. */
   readonly source: OpenSource | undefined;
-  /** Of a route whose reply is made of what its resolver returns. */
-  readonly resolve: CallResolver | undefined;
   /** Of a route whose reply the document selects. */
   readonly showEnums: ShowEnums | undefined;
   readonly showMembers: ShowMembers | undefined;
@@ -96,7 +94,8 @@ export function compileRoutes(
   declarations: Declarations | null = wireDeclarations(),
 ): readonly Route[] {
   if (declarations !== null) checkDeclarations(schema, declarations);
-  const schemas: RowSchemas = { schema, executed: withReadVariables(schema) };
+  const executed = withReadVariables(schema);
+  const schemas: RowSchemas = { schema, executed, roots: withRootValues(executed) };
   const problems: string[] = [];
   const seenRoutes = new Set<string>();
   const routes = rows.flatMap((row) => {
@@ -123,33 +122,31 @@ function checkDocuments(schema: GraphQLSchema, { document, stream }: DeclaredRou
   for (const source of sources) if (source !== undefined) checkDocument(schema, source);
 }
 
-/** The schema that documents are written for, and the same one for variables that were read. */
+/** The schema that documents are written for, the same one for variables that were read, and that one with the values of root fields. */
 interface RowSchemas {
   readonly schema: GraphQLSchema;
   readonly executed: GraphQLSchema;
+  readonly roots: GraphQLSchema;
 }
 
-function compileRoute({ schema, executed: executedSchema }: RowSchemas, row: DeclaredRoute, scopes: OperationScopes): Route {
+function compileRoute(schemas: RowSchemas, row: DeclaredRoute, scopes: OperationScopes): Route {
+  const { schema, executed: executedSchema, roots } = schemas;
   const main = compileDocument(schema, row.document, scopes);
   const pathNames = [...row.path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
   checkShape(row, pathNames);
   checkVariables(row, main, pathNames);
   checkReply(row, main);
-  const stream =
-    row.stream === undefined
-      ? undefined
-      : compileSubscription({ schema, executed: executedSchema }, row, main, row.stream.document, scopes);
+  const stream = row.stream === undefined ? undefined : compileSubscription(schemas, row, main, row.stream.document, scopes);
   const isFolded = main.operation.operation === 'subscription';
   const route: Route = {
     row,
     main,
     executed: readDocument(main.document),
-    schema: executedSchema,
+    schema: row.reply === undefined ? executedSchema : roots,
     scope: main.scope,
     readers: variableReaders(row, main, pathNames),
     stream,
-    source: isFolded ? compileSource(executedSchema, main) : undefined,
-    resolve: row.reply === undefined || isFolded ? undefined : compileResolver(executedSchema, main),
+    source: isFolded ? compileSource(roots, main) : undefined,
     showEnums: row.reply === undefined ? compileEnumTexts(executedSchema, main) : undefined,
     showMembers: compileMembers(executedSchema, row, main),
     argumentNames: argumentNames(main.rootNode),
@@ -163,7 +160,7 @@ function compileRoute({ schema, executed: executedSchema }: RowSchemas, row: Dec
 
 /** A stream's document: a subscription with the same variables and the same scope as the route's. */
 function compileSubscription(
-  { schema, executed: executedSchema }: RowSchemas,
+  { schema, roots }: RowSchemas,
   row: DeclaredRoute,
   main: RowDocument,
   source: string,
@@ -176,7 +173,7 @@ function compileSubscription(
     if (String(own.type) !== String(variable.type)) throw new Error(`$${variable.name} has two types in ${row.operationId}`);
   }
   if (document.scope !== main.scope) throw new Error('the subscription needs another scope than the document');
-  return compileSource(executedSchema, document);
+  return compileSource(roots, document);
 }
 
 function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): VariableReaders {

@@ -19,7 +19,7 @@ import { readVariables } from '../input/variables.ts';
 import type { DeclaredRoute } from '../route.ts';
 import { type Call, requestParts, type Step, wantsStream } from './call.ts';
 import type { RestOptions } from './options.ts';
-import { encodedReply, noHeaders, type Reply, toReply } from './reply.ts';
+import { encodedReply, noHeaders, type Reply, rootValue, toReply } from './reply.ts';
 import { encoderContext, foldStream, notedHeaders, sendStream } from './stream.ts';
 
 type WatchKey = (caller: Caller, onEnd: () => void) => () => void;
@@ -118,14 +118,14 @@ export class Handler {
   }
 
   async #execute(route: Route, variables: Variables, context: CallContext): Promise<Reply> {
-    const { resolve, row, schema, executed: executedDocument } = route;
+    const { row, schema, executed: document } = route;
+    const executed = async () => execute({ schema, document, variableValues: variables, contextValue: context });
     let reply: Reply;
-    if (resolve !== undefined && row.reply?.encode !== undefined) {
-      const value = await (row.read?.(this.#options.deps, context.caller, variables) ?? resolve(variables, context));
+    if (row.reply?.encode === undefined) reply = toReply(route, boundedResult(await executed(), context.replyBudget));
+    else {
+      const read = row.read?.(this.#options.deps, context.caller, variables);
+      const value = await (read ?? executed().then((result) => rootValue(route, result)));
       reply = encodedReply(row, row.reply.encode(value as never, encoderContext(context)), context.replyBudget);
-    } else {
-      const result = await execute({ schema, document: executedDocument, variableValues: variables, contextValue: context });
-      reply = toReply(route, boundedResult(result, context.replyBudget));
     }
     return context.hasNotes ? { ...reply, headers: { ...reply.headers, ...notedHeaders(context) } } : reply;
   }
@@ -140,8 +140,7 @@ export class Handler {
     admissions.runs.enter(context.caller);
     const stopWatching = endWithKey(context, this.#watch);
     try {
-      const openedStream = stream(variables, context);
-      const source = openedStream instanceof Promise ? await openedStream : openedStream;
+      const source = await stream(variables, context);
       await sendStream(streams, row.stream.encoder, { source, variables, context, res, headers });
     } finally {
       stopWatching();

@@ -14,18 +14,21 @@ export interface Reply {
 
 export const noHeaders: Readonly<Record<string, string>> = {};
 
+/** What the root field of an executed document gave. @throws whatever its resolvers threw. */
+export function rootValue({ main }: Route, { data, errors }: ExecutionResult): unknown {
+  const [error] = errors ?? [];
+  if (error === undefined) return data?.[main.responseKey];
+  // Refused before a resolver ran: the body reader accepted something that the schema does not.
+  if (data === undefined) throw new DomainError('INVALID_VALUE', error.message);
+  throw error.originalError ?? error;
+}
+
 /** Makes the reply of an executed document. @throws whatever its resolvers threw. */
 export function toReply(route: Route, result: ExecutionResult): Reply {
   const { row } = route;
-  const [error] = result.errors ?? [];
-  if (error !== undefined) {
-    // Refused before a resolver ran: the body reader accepted something that the schema does not.
-    if (result.data === undefined) throw new DomainError('INVALID_VALUE', error.message);
-    throw error;
-  }
+  const selected = rootValue(route, result);
   const status = row.status ?? 200;
   if (status === 204) return { status, text: undefined, headers: noHeaders };
-  const selected = result.data?.[route.main.responseKey];
   route.showEnums?.(selected);
   const root = route.showMembers === undefined ? selected : route.showMembers(selected);
   const value = row.member === undefined ? root : repliedMember(root, row.member);

@@ -1,98 +1,62 @@
 import {
-  type FragmentDefinitionNode,
-  type GraphQLInputType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  Kind,
-  type ValueNode,
-  valueFromAST,
+  createSourceEventStream,
+  type DocumentNode,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  GraphQLSchema,
+  isNonNullType,
 } from 'graphql';
 import type { RunEvent, RunEventStream } from '../../entities/conversations/runs/event.ts';
 import type { SourceContext } from '../../http/context.ts';
 import type { Variables } from '../../wire/ground/encoder.ts';
-import type { RowDocument } from './document.ts';
+import { type RowDocument, readDocument } from './document.ts';
 
-/** Calls the resolver of a root field for one request. @throws whatever it throws. */
-export type CallResolver = (variables: Variables, context: SourceContext) => unknown;
-/** The same of a subscription: opens its source stream. */
-export type OpenSource = (variables: Variables, context: SourceContext) => MaybePromise<AsyncIterable<readonly RunEvent[]>>;
-type MaybePromise<T> = T | Promise<T>;
+/** Opens the source stream of a subscription for one request. @throws whatever its resolver throws. */
+export type OpenSource = (variables: Variables, context: SourceContext) => Promise<AsyncIterable<readonly RunEvent[]>>;
 
 /**
- * Compiles a route's subscription into a call of the field's own `subscribe` resolver. graphql-js's `createSourceEventStream` would coerce the
- * variables again, after the body reader, and collect the fields of a document that never changes.
+ * The same schema whose root fields give what their resolvers return, as it is: routes whose reply is made in wire/ run their documents with it, and
+ * what the documents select says nothing.
  */
-export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSource {
-  if (row.operation.operation !== 'subscription') throw new Error(`${row.rootField.name} is not a subscription`);
-  const subscribe = compileResolver(schema, row);
-  return (variables, context) => {
-    const source = subscribe(variables, context);
-    return source instanceof Promise ? source.then(toBatches) : toBatches(source);
+export function withRootValues(schema: GraphQLSchema): GraphQLSchema {
+  const { types, query, mutation, subscription, ...config } = schema.toConfig();
+  const value = new GraphQLScalarType({ name: 'RootValue', description: 'What the resolver of a root field returns.' });
+  const withValues = (root: GraphQLObjectType | null | undefined) => {
+    if (root === null || root === undefined) return root;
+    const { fields, ...rest } = root.toConfig();
+    const valueFields = Object.entries(fields).map(
+      ([name, field]) => [name, { ...field, type: isNonNullType(field.type) ? new GraphQLNonNull(value) : value }] as const,
+    );
+    return new GraphQLObjectType({ ...rest, fields: Object.fromEntries(valueFields) });
   };
+  const roots: readonly unknown[] = [query, mutation, subscription];
+  return new GraphQLSchema({
+    ...config,
+    query: withValues(query),
+    mutation: withValues(mutation),
+    subscription: withValues(subscription),
+    types: types.filter((type) => !roots.includes(type)),
+  });
 }
 
-/** Compiles a route's document into a call of its root field's own resolver: the same code and the same access rules as under GraphQL. */
-export function compileResolver(schema: GraphQLSchema, row: RowDocument): CallResolver {
-  const { rootField, rootNode, rootType, operation, document } = row;
-  const resolver = operation.operation === 'subscription' ? rootField.subscribe : rootField.resolve;
-  if (resolver === undefined) throw new Error(`${rootType.name}.${rootField.name} has no resolver`);
-  const readArguments = compileArguments(row);
-  const fragments: Record<string, FragmentDefinitionNode> = {};
-  for (const node of document.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
-  const staticInfo: Omit<GraphQLResolveInfo, 'variableValues'> = {
-    fieldName: rootField.name,
-    fieldNodes: [rootNode],
-    returnType: rootField.type,
-    parentType: rootType,
-    path: { prev: undefined, key: row.responseKey, typename: rootType.name },
-    schema,
-    fragments,
-    rootValue: undefined,
-    operation,
+/** Compiles a route's subscription, whose events are read directly and never executed. */
+export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSource {
+  if (row.operation.operation !== 'subscription') throw new Error(`${row.rootField.name} is not a subscription`);
+  const document: DocumentNode = readDocument(row.document);
+  return async (variables, context) => {
+    const source = await createSourceEventStream({ schema, document, variableValues: variables, contextValue: context });
+    if (Symbol.asyncIterator in source) return toBatches(source as AsyncIterable<RunEvent>);
+    const [error] = source.errors ?? [];
+    throw error?.originalError ?? error ?? new Error(`${row.rootField.name} gives no events`);
   };
-  return (variables, context) =>
-    resolver(undefined, readArguments(variables), context, { ...staticInfo, variableValues: variables });
 }
 
 /** Events that arrived together stay together. A source without batches gives each event alone. */
-function toBatches(source: unknown): AsyncIterable<readonly RunEvent[]> {
-  if (typeof source === 'object' && source !== null) {
-    if ('batches' in source && typeof source.batches === 'function') return (source as RunEventStream).batches();
-    if (Symbol.asyncIterator in source) return oneByOne(source as AsyncIterable<RunEvent>);
-  }
-  throw new Error('a subscription must return its events as an async iterable');
+function toBatches(source: AsyncIterable<RunEvent>): AsyncIterable<readonly RunEvent[]> {
+  return 'batches' in source && typeof source.batches === 'function' ? (source as RunEventStream).batches() : oneByOne(source);
 }
 
 async function* oneByOne(source: AsyncIterable<RunEvent>): AsyncIterable<readonly RunEvent[]> {
   for await (const event of source) yield [event];
-}
-
-/** The arguments of the root field from coerced variables, as graphql-js would make them. */
-function compileArguments(row: RowDocument): (variables: Variables) => Record<string, unknown> {
-  const givenArguments = new Map((row.rootNode.arguments ?? []).map((node) => [node.name.value, node.value]));
-  const readers = row.rootField.args.map((argument) => ({
-    name: argument.name,
-    read: argumentReader(givenArguments.get(argument.name), argument.type, argument.defaultValue),
-  }));
-  return (variables) => {
-    const values: Record<string, unknown> = {};
-    for (const { name, read } of readers) {
-      const value = read(variables);
-      if (value !== undefined) values[name] = value;
-    }
-    return values;
-  };
-}
-
-function argumentReader(
-  node: ValueNode | undefined,
-  type: GraphQLInputType,
-  fallback: unknown,
-): (variables: Variables) => unknown {
-  if (node === undefined) return () => fallback;
-  if (node.kind === Kind.VARIABLE) {
-    const name = node.name.value;
-    return (variables) => (variables[name] === undefined ? fallback : variables[name]);
-  }
-  return (variables) => valueFromAST(node, type, variables);
 }

@@ -21,7 +21,6 @@ const walks: Readonly<Record<string, string>> = {
   'rest/documents/shown-members.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',
   'rest/openapi/schemas.ts': 'our own documents',
-  'rest/documents/resolver.ts': 'our own documents',
 };
 const walking =
   /\bselectionSet\b|\bselections\b|\bFragmentDefinitionNode\b|import \{[^}]*\bvisit\b[^}]*\} from 'graphql'|\bcollect(?:Fields|Subfields)\b|\bTypeInfo\b/;
