@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { makeId } from '../src/entities/ground/ids.ts';
+import { createLogger } from '../src/http/log/logging.ts';
 import { loadSettings } from '../src/settings.ts';
 import { type Service, startService } from '../src/start/service.ts';
 import type { Row } from './completions/completions.ts';
@@ -20,7 +20,7 @@ const adminKey = 'pk-bench-administrator-key-of-40-characters';
 export async function benchLists(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-lists-'));
   const settings = loadSettings({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'error', PARLEY_ADMIN_KEY: adminKey, DEMO: 'off' });
-  const service = await startService(settings, pino({ level: 'silent' }), (error) => {
+  const service = await startService(settings, createLogger({ ...settings, LOG_LEVEL: 'silent' }), (error) => {
     throw error;
   });
   try {

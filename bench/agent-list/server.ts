@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSchema, type DocumentNode, execute, parse } from 'graphql';
-import { pino } from 'pino';
 import { makeId } from '../../src/entities/ground/ids.ts';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
@@ -27,7 +27,7 @@ const settings = loadSettings({
   PARLEY_MASTER_KEY: 'a master key for measurements only',
   ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
 });
-const service = await startService(settings, pino({ level: 'silent' }), (error) => {
+const service = await startService(settings, createLogger({ ...settings, LOG_LEVEL: 'silent' }), (error) => {
   throw error;
 });
 const { prisma } = service.deps.storage.db;

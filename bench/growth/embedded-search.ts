@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
@@ -16,7 +16,7 @@ const messages = 250_000;
 const messagesOfChat = 50;
 const folder = await mkdtemp(join(tmpdir(), 'parley-search-'));
 const settings = loadSettings({ PORT: '0', DATA_DIR: folder, PARLEY_ADMIN_KEY: adminKey, DEMO: 'off', LOG_LEVEL: 'error' });
-const service = await startService(settings, pino({ level: 'silent' }), (error) => {
+const service = await startService(settings, createLogger({ ...settings, LOG_LEVEL: 'silent' }), (error) => {
   throw error;
 });
 try {

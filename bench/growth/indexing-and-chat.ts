@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { pino } from 'pino';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 import { seededRandom } from '../../test/support/property/random.ts';
@@ -43,7 +43,7 @@ const environment = {
   ...(DATABASE_URL === undefined ? {} : { DATABASE_URL, BLOB_URL: `file://${folder}` }),
 };
 const settings = loadSettings({ ...environment, ROLE: values.worker ? 'web' : 'all' });
-const service = await startService(settings, pino({ level: 'error' }), (error) => {
+const service = await startService(settings, createLogger({ ...settings, LOG_LEVEL: 'error' }), (error) => {
   throw error;
 });
 let worker: ChildProcess | undefined;

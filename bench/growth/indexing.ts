@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { pino } from 'pino';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 import { seededRandom } from '../../test/support/property/random.ts';
@@ -52,7 +52,7 @@ async function measure() {
     ...{ PORT: '0', DATA_DIR: folder, DATABASE_URL: address.href, DEMO: 'off', BLOB_URL: `file://${folder}` },
     ...{ PARLEY_ADMIN_KEY: adminKey, PARLEY_MASTER_KEY: 'a master key for measurements only', LOG_LEVEL: 'error' },
   });
-  const service = await startService(settings, pino({ level: 'error' }), (error) => {
+  const service = await startService(settings, createLogger({ ...settings, LOG_LEVEL: 'error' }), (error) => {
     throw error;
   });
   try {

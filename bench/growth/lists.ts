@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { pino } from 'pino';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 import { listCases } from './list-cases.ts';
@@ -48,7 +48,7 @@ async function measure() {
     ...{ PORT: '0', DATA_DIR: folder, DATABASE_URL: address.href, DATABASE_POOL_MAX: '4', DEMO: 'off' },
     ...{ PARLEY_ADMIN_KEY: adminKey, PARLEY_MASTER_KEY: 'a master key for measurements only', LOG_LEVEL: 'error' },
   });
-  const service = await startService(settings, pino({ level: 'silent' }), (error) => {
+  const service = await startService(settings, createLogger({ ...settings, LOG_LEVEL: 'silent' }), (error) => {
     throw error;
   });
   try {

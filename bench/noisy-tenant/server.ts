@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { hashSecret, keyPrefix, makeKeySecret } from '../../src/entities/people/api-key.ts';
 import { scopes } from '../../src/entities/people/caller.ts';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
@@ -20,7 +20,7 @@ const settings = loadSettings({
   PARLEY_MASTER_KEY: 'a master key for measurements only',
   ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
 });
-const service = await startService(settings, pino({ level: 'silent' }), (error) => {
+const service = await startService(settings, createLogger({ ...settings, LOG_LEVEL: 'silent' }), (error) => {
   throw error;
 });
 const noisyKey = await makeTenant('noisy');

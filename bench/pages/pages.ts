@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kind, OperationTypeNode, parse, print } from 'graphql';
-import { pino } from 'pino';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { type Service, startService } from '../../src/start/service.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
@@ -20,16 +20,13 @@ const folder = join(import.meta.dirname, '../../clients/typescript/documents/pag
 
 const { DATABASE_URL } = process.env;
 const dataFolder = await mkdtemp(join(tmpdir(), 'parley-pages-'));
-const service = await startService(
-  loadSettings({
-    ...{ PORT: '0', DATA_DIR: dataFolder, LOG_LEVEL: 'error', PARLEY_ADMIN_KEY: adminKey, DEMO: 'off' },
-    ...(DATABASE_URL === undefined ? {} : { DATABASE_URL, PARLEY_MASTER_KEY: 'the master key of a benchmark' }),
-  }),
-  pino({ level: 'silent' }),
-  (error) => {
-    throw error;
-  },
-);
+const settings = loadSettings({
+  ...{ PORT: '0', DATA_DIR: dataFolder, LOG_LEVEL: 'silent', PARLEY_ADMIN_KEY: adminKey, DEMO: 'off' },
+  ...(DATABASE_URL === undefined ? {} : { DATABASE_URL, PARLEY_MASTER_KEY: 'the master key of a benchmark' }),
+});
+const service = await startService(settings, createLogger(settings), (error) => {
+  throw error;
+});
 let isMet = true;
 try {
   const variables = await makeOrganization(service);

@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
@@ -37,7 +37,7 @@ export function startOnServer(place: {
     PARLEY_MASTER_KEY: 'a master key for measurements only',
     DEMO: 'off',
   });
-  return startService(settings, pino({ level: 'silent' }), (error) => {
+  return startService(settings, createLogger({ ...settings, LOG_LEVEL: 'silent' }), (error) => {
     throw error;
   });
 }

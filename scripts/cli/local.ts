@@ -58,7 +58,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
       admissions: createAdmissions(deps.pools, settings),
       keys: { authenticate: (secret) => (secret === key ? caller : undefined), watch: () => () => undefined },
     });
-    const server = createServer(createHttpApp({ deps, log: createAccessLog(deps.logger), handlers: rest }));
+    const server = createServer(createHttpApp({ deps, log: createAccessLog(undefined), handlers: rest }));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return {

@@ -33,6 +33,7 @@ import { toOrigin } from '../http/context.ts';
 import { healthHandler, readyHandler } from '../http/health.ts';
 import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
+import type { ServiceLogger } from '../http/log/logging.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
@@ -94,8 +95,16 @@ function makeApis(): Apis {
   return { schema, graphqlSchema: servedSchema(schema), routes: compileRoutes(schema, allRoutes, operationScopes, null) };
 }
 
-/** Joins both APIs over one schema. The only file that sees every layer. */
-export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): App {
+/**
+ * Joins both APIs over one schema. The only file that sees every layer.
+ *
+ * @param writeLines  takes the log lines of replies; undefined: none is written.
+ */
+export function createApp(
+  deps: Deps,
+  { schema, graphqlSchema, routes }: Apis,
+  writeLines: ServiceLogger['writeLines'] | undefined,
+): App {
   let isStopping = false;
   const { settings } = deps;
   const metrics = new Metrics();
@@ -107,7 +116,7 @@ export function createApp(deps: Deps, { schema, graphqlSchema, routes }: Apis): 
   const graphql = createGraphqlHandler({ schema: graphqlSchema, deps, metrics, streams, admissions });
   const rest = createRestHandlers({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
-  const log = createAccessLog(deps.logger, deps.tracing);
+  const log = createAccessLog(writeLines, deps.tracing);
   const mcp = createMcpEndpoint({ deps, metrics, admissions, version: packageJson.version });
   const consolePage = new ConsolePage({ version: packageJson.version, heartbeatMs: settings.SSE_HEARTBEAT_MS });
   const handlers = [

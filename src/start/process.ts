@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Logger } from 'pino';
 import { watchForStalls } from '../engine/processes/stall-watch.ts';
-import { createLogger } from '../http/log/logging.ts';
+import { createLogger, type ServiceLogger } from '../http/log/logging.ts';
 import { noteRequests } from '../http/log/requests-under-way.ts';
 import { readSecret } from '../lib/files/secret-files.ts';
 import type { Limits } from '../limits.ts';
@@ -72,7 +71,7 @@ function announceDemo({ url, firstKey, demo }: Service, isStopping: () => boolea
   });
 }
 
-async function start(settings: Settings, logger: Logger): Promise<Service> {
+async function start(settings: Settings, logger: ServiceLogger): Promise<Service> {
   const onFatal = (error: Error) => {
     logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
     process.exit(1);

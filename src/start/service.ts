@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Deps } from '../domain/deps.ts';
 import { type FirstKey, prepareFirstStart } from '../domain/people/first-start.ts';
 import { warnOfTrustedHeader } from '../domain/people/sign-in/trusted-user.ts';
 import { endingMs } from '../engine/runs/engine.ts';
 import { closing } from '../http/connections/closing.ts';
+import type { ServiceLogger } from '../http/log/logging.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/ground/embedded/embedded.ts';
 import { createApis, createApp } from './app.ts';
@@ -45,7 +45,7 @@ export interface StartOptions {
 /** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
 export async function startService(
   settings: Settings,
-  logger: Logger,
+  logger: ServiceLogger,
   onFatal: (error: Error) => void,
   options: StartOptions = {},
 ): Promise<Service> {
@@ -64,7 +64,7 @@ export async function startService(
   const deps = await opening;
   try {
     const [firstKey] = await Promise.all([prepareFirstStart(deps), warmModels(deps), warnOfTrustedHeader(deps)]);
-    const app = createApp(deps, await making);
+    const app = createApp(deps, await making, logger.isLevelEnabled('info') ? logger.writeLines : undefined);
     // A request without a host is refused by the app: Node would do it without a word.
     const server = createServer({ shouldUpgradeCallback: app.takesUpgrade, requireHostHeader: false }, app.handle);
     server.on('upgrade', app.upgrade);

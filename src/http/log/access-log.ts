@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
-import { type Logger, symbols } from 'pino';
 import type { Tracing } from '../../engine/tracing/tracing.ts';
 import { type BreakReason, findBreakReason, reportedStatus } from '../connections/connection.ts';
 import { findRequestId } from '../context.ts';
 import { loggedPath } from './logged-path.ts';
+import type { ServiceLogger } from './logging.ts';
 import { beginRequestSpan, endRequestSpan } from './request-trace.ts';
 
 const flushEveryMs = 100;
@@ -46,11 +46,11 @@ interface LoggedReply {
 
 /**
  * Makes the first middleware of the application. Lines are put together by hand, many at a time and behind the replies: through the logger
- * each would cost several times the rest of a small request. They pass the logger's own filter of secrets.
+ * each would cost several times the rest of a small request.
+ *
+ * @param write  takes finished lines and hides secrets in them; undefined: no reply is logged.
  */
-export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
-  const isOn = logger.isLevelEnabled('info');
-  const target = createStream(logger);
+export function createAccessLog(write: ServiceLogger['writeLines'] | undefined, tracing?: Tracing): AccessLog {
   let waiting: LoggedReply[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -61,7 +61,7 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
     let lines = '';
     for (const reply of waiting) lines += writeLine(reply);
     waiting = [];
-    target.write(lines);
+    write?.(lines);
   };
   const add = (reply: LoggedReply) => {
     waiting.push(reply);
@@ -78,7 +78,7 @@ export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
         const status = reportedStatus(res);
         meter?.finished(status, startedMs);
         if (span !== undefined) endRequestSpan(span, req, res, meter);
-        if (!isOn) return;
+        if (write === undefined) return;
         const durationMs = performance.now() - startedMs;
         const traceId = span?.spanContext().traceId;
         const { method, originalUrl: url, [keyOfRequest]: keyId } = req as NotedRequest & Request;
@@ -111,11 +111,4 @@ function writeLine({
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
     abortReason === undefined ? '' : `,"aborted":"${abortReason}"`
   }${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"msg":"reply"}\n`;
-}
-
-/** The logger's own target (http/log/logging.ts), which hides secrets. */
-function createStream(logger: Logger): { write(lines: string): void } {
-  const stream: unknown = (logger as unknown as Record<symbol, unknown>)[symbols.streamSym];
-  if (typeof stream !== 'object' || stream === null || !('write' in stream)) throw new Error('the logger writes nowhere');
-  return stream as { write(lines: string): void };
 }

@@ -16,17 +16,24 @@ const secretSettings = [
 ] as const;
 const secretMark = '[secret]';
 
+/** A log that also takes lines which are made already. */
+export interface ServiceLogger extends Logger {
+  /** Writes finished lines of JSON, each with its line feed. Secrets are hidden as in all others. */
+  readonly writeLines: (lines: string) => void;
+}
+
 /**
  * The process's log. No secret can be printed: members that hold one are replaced wherever they stand, and in the finished text whatever
  * looks like a key of ours, a bearer header, the password of an address, or equals a secret setting.
  *
  * @param write  takes finished lines, perhaps several at a time; default: standard output, pretty where the settings say so.
  */
-export function createLogger(settings: Settings, write?: (line: string) => void): Logger {
+export function createLogger(settings: Settings, write?: (line: string) => void): ServiceLogger {
   const isPretty = settings.LOG_FORMAT === 'pretty' || (settings.LOG_FORMAT === 'auto' && process.stdout.isTTY);
   const target = write ?? (isPretty ? prettyLines() : (line: string) => void process.stdout.write(line));
   const hide = secretHider(settings);
-  return pino(
+  const writeLines = (lines: string) => target(hide(lines));
+  const logger = pino(
     {
       level: settings.LOG_LEVEL,
       base: null,
@@ -34,8 +41,9 @@ export function createLogger(settings: Settings, write?: (line: string) => void)
       serializers: { err: describeError },
       redact: { paths: secretMembers.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]), censor: secretMark },
     },
-    { write: (line) => target(hide(line)) },
+    { write: writeLines },
   );
+  return Object.assign(logger, { writeLines });
 }
 
 /** What helps of an error, and its causes. Libraries hang whole connections on theirs, with all that these hold. */

@@ -42,7 +42,7 @@ const others: ReadonlySet<string> = new Set([
     '@escape.tech/graphql-armor-max-directives',
     'lru-cache',
   ],
-  ...['express', 'zod', 'ajv-formats', '@opentelemetry/api', 'pino', 'pino-pretty', 'prom-client', '@ai-sdk/provider'],
+  ...['express', 'zod', '@opentelemetry/api', 'pino', 'pino-pretty', 'prom-client', '@ai-sdk/provider'],
   // Pages of the service itself, and checksums.
   ...[
     '@graphql-yoga/render-graphiql',

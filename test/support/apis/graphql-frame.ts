@@ -92,7 +92,7 @@ export async function startGraphqlFrame(
       watch,
     },
   });
-  const log = createAccessLog(logger, undefined);
+  const log = createAccessLog(undefined);
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers: [createGraphiqlPage(), graphql.handle] }));
   const server = createServer(connections.handle);
   connections.watch(server);

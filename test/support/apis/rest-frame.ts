@@ -310,7 +310,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
   });
   const others: RequestHandler = (_req, res) => void res.writeHead(418).end();
   const handlers = [...rest, others];
-  const connections = new Connections(settings, createHttpApp({ deps, log: createAccessLog(deps.logger), handlers }));
+  const connections = new Connections(settings, createHttpApp({ deps, log: createAccessLog(undefined), handlers }));
   const server = createServer(connections.handle);
   connections.watch(server);
   server.listen(0, '127.0.0.1');

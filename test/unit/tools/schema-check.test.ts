@@ -61,6 +61,43 @@ describe('a schema is read as the reference checker reads it', () => {
     );
   });
 
+  const formats: Readonly<Record<string, readonly string[]>> = {
+    date: ['2026-01-31', '2026-19-39', '2026-02-30'],
+    'date-time': ['2026-01-31T10:20:30Z', '2026-01-31t23:59:60.5+01:30', '2026-01-31T10:20:30+0130', '2026-01-31T10:20:30-05'],
+    time: ['10:20:30Z', '23:59:60z', '29:00:00.123-0500', '10:20:30+05'],
+    email: ['ann.b+c@mail.example.com', '_{}~@x', 'a@a-b.c1', '.a.@b'],
+    uri: ['https://example.com/a?b#c', 'urn:a', 'a+b-.c:', 'x://'],
+    uuid: ['123e4567-e89b-12d3-a456-426614174000', 'urn:uuid:123E4567-E89B-12D3-A456-426614174000'],
+    ipv4: ['127.0.0.1', '255.249.199.10', '1.2.3.04', '256.1.1.1'],
+    ipv6: ['::1', 'fe80::1%eth0', '1:2:3:4:5:6:7:8', '::ffff:1.2.3.4', '1:2:3:4:5:6:1.2.3.4', '1::8', '::'],
+    hostname: ['a', 'xn--a.b-c.example.', `${'a'.repeat(63)}.b`, 'a..b', '-a', `${'ab.'.repeat(84)}ab`],
+  };
+
+  it.each(Object.entries(formats))(
+    'in the format %s, of right texts and of such that are wrong in a place or two',
+    (format, texts) => {
+      const change = fc.tuple(
+        fc.nat(80),
+        fc.nat(2),
+        fc.string({ maxLength: 2, unit: fc.constantFrom(...'0159azAZ.:-_@/+%T Zé\n\ud83d') }),
+      );
+      const changedText = fc.tuple(fc.constantFrom(...texts), fc.array(change, { maxLength: 2 })).map(([text, changes]) =>
+        changes.reduce((rest, [at, removed, added]) => {
+          const place = at % (rest.length + 1);
+          return rest.slice(0, place) + added + rest.slice(place + removed);
+        }, text),
+      );
+      const check = createSchemaCheck({ format });
+      const reference = ajv.compile({ format });
+      fc.assert(
+        fc.property(changedText, (text) => {
+          expect(check(text) === undefined, text).toBe(reference(text));
+        }),
+        { numRuns: 3_000, examples: texts.map((text) => [text]) },
+      );
+    },
+  );
+
   it('but for one thing: a list that is shorter than its first items must contain what it must contain', () => {
     const given = { prefixItems: [{ type: 'string' }], contains: {} };
     expect(createSchemaCheck(given)([])).toMatchObject({ schema: '.contains' });

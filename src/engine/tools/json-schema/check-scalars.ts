@@ -1,6 +1,6 @@
-import { fastFormats } from 'ajv-formats/dist/formats.js';
 import { isObject } from '../../../lib/json/json.ts';
 import type { Budget } from './check-budget.ts';
+import { findFormat } from './formats.ts';
 import type { LinearPattern } from './linear-pattern.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -13,7 +13,6 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-const checkedFormats = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6', 'hostname'] as const;
 /** Formats are not looked at in longer texts. */
 const formatLengthMax = 4_000;
 const shownMax = 200;
@@ -106,18 +105,10 @@ function checkText(
     budget.spend(linearPattern.states * (value.length + 1));
     if (!linearPattern.test(value)) return fault('.pattern', `must match pattern ${shown(pattern)}`);
   }
-  const formatName = checkedFormats.find((name) => name === format);
-  if (formatName === undefined || value.length > formatLengthMax) return undefined;
+  const isOfFormat = findFormat(format);
+  if (isOfFormat === undefined || value.length > formatLengthMax) return undefined;
   budget.spend(value.length);
-  return isOfFormat(formatName, value) ? undefined : fault('.format', `must match format ${shown(formatName)}`);
-}
-
-function isOfFormat(name: (typeof checkedFormats)[number], value: string): boolean {
-  const format: unknown = fastFormats[name];
-  if (format instanceof RegExp) return format.test(value);
-  const validate = typeof format === 'function' ? format : (format as { readonly validate?: unknown } | undefined)?.validate;
-  if (validate instanceof RegExp) return validate.test(value);
-  return typeof validate === 'function' ? validate(value) === true : true;
+  return isOfFormat(value) ? undefined : fault('.format', `must match format ${shown(format)}`);
 }
 
 /** Whole objects are never written out: faults are made for alternatives too, and mostly thrown away. */
