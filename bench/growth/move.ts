@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { prepareJobTables } from '../../src/engine/jobs/pg-boss.ts';
+import { prepareJobTables } from '../../src/engine/jobs/jobs.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { createDiskBlobs } from '../../src/storage/blobs/disk.ts';
 import { startEmbedded } from '../../src/storage/ground/embedded/embedded.ts';

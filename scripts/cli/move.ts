@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { prepareJobTables } from '../../src/engine/jobs/pg-boss.ts';
+import { prepareJobTables } from '../../src/engine/jobs/jobs.ts';
 import { displayValue } from '../../src/lib/text/display-value.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
 import { databaseProblem } from '../../src/start/checks/database.ts';

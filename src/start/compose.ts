@@ -13,7 +13,7 @@ import { createAuditSink } from '../engine/audit/sink.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress, type EgressOptions } from '../engine/egress/egress.ts';
 import { createProxies } from '../engine/egress/proxies.ts';
-import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
+import { Jobs } from '../engine/jobs/jobs.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
 import { createMailer } from '../engine/mail/mailer.ts';
 import { createModelRouter } from '../engine/models/router.ts';
@@ -97,7 +97,7 @@ async function makeDeps(
   const newId = (kind: IdKind) => makeId(kind, Date.now());
   const tracing = await createTracing(settings, logger);
   const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
-  const jobs = createPgBossJobs({ db: storage.db, isWorker: settings.ROLE !== 'web', logger });
+  const jobs = new Jobs({ db: storage.db, isWorker: settings.ROLE !== 'web', logger });
   const models = createModelRouter(settings, logger, basics.now, environment);
   const egressOptions = egressOptionsFrom(settings, pools);
   const egress = createEgress(egressOptions);

@@ -73,7 +73,7 @@ function tasksOfInstances(): void {
         return task(signal);
       };
       const tasks = [{ name: 'count', everyMs: 60_000, task: run }];
-      const hooks = { run: (work: typeof run, signal: AbortSignal) => work(signal), onError: () => {}, leaseMs };
+      const hooks = { onError: () => {}, leaseMs };
       return new TaskLeader(new TaskStore(db), leases, tasks, hooks);
     };
     const untilEnded = (signal: AbortSignal) =>

@@ -1,6 +1,6 @@
 import { nobody } from '../../lib/flow/fair-share.ts';
 import { isLoopback } from '../../lib/settings/loopback.ts';
-import { signWebhook } from '../../lib/standard-webhooks.ts';
+import { signedPost } from '../../lib/standard-webhooks.ts';
 import type { Settings } from '../../settings.ts';
 import { readHost } from '../egress/allowance.ts';
 import { createEgress, type EgressOptions } from '../egress/egress.ts';
@@ -58,11 +58,7 @@ export function createAuditSink(
     counts: { sent: 0, failed: 0 },
     isPlain: url.protocol === 'http:' && !isLoopback(url.hostname),
     async post(id, body, at, signal) {
-      const request = {
-        ...{ owner: nobody, url: url.href, method: 'POST' as const, body },
-        headers: { 'content-type': 'application/json', ...signWebhook(secrets, id, at, body) },
-        ...{ bytesMax: answerBytesMax, timeoutMs, redirectsMax: 0 },
-      };
+      const request = { ...signedPost(url.href, body, id, at, secrets), owner: nobody, bytesMax: answerBytesMax, timeoutMs };
       const status = await egress
         .receive(request, signal, async (head) => head.status)
         .catch((error: unknown) => {

@@ -1,116 +1,307 @@
-import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Pool } from 'pg';
+import { fromPrisma, type Job, PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import { Counter } from '../../lib/flow/counter.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
-import type { Transaction } from '../../storage/ground/database.ts';
+import { RecentValue } from '../../lib/recent-value.ts';
+import type { Database } from '../../storage/ground/database.ts';
+import type { EnqueueOptions, JobHandler, JobName, JobPayloads, JobQueue, NewJob, RunningJob, WorkOptions } from './job.ts';
+import { RepeatedTasks } from './repeated-tasks.ts';
+import { groupOfTenant, ownerOfGroup, Turns } from './turns.ts';
 
-/** All job names with their payloads. */
-export interface JobPayloads {
-  'accounts.purge-organization': { readonly orgId: string };
-  'accounts.purge-user': { readonly userId: string };
-  /** `attempt`: 1 is the first. */
-  'accounts.mail-invitation': { readonly invitationId: string; readonly attempt: number };
-  'data.export': { readonly exportId: string };
-  'data.erase': { readonly erasureId: string };
-  'knowledge.index-item': { readonly itemId: string };
-  /** Reads a source: its connector lists the documents; what was given is queued once more. */
-  'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };
-  /** Makes the vectors that passages of a source lack. */
-  'knowledge.embed-source': { readonly dataSourceId: string };
-  'knowledge.delete-source': { readonly dataSourceId: string };
-  /** Begins a run for a time of a schedule. */
-  'schedules.run': { readonly scheduleRunId: string };
-  /** Deletes the chat of a run whose answer goes to a webhook only. */
-  'schedules.delete-chat': { readonly chatId: string };
-  /** Removes a file that was taken out of a vector store. */
-  'knowledge.delete-item': { readonly itemId: string };
+export interface JobsOptions {
+  readonly db: Database;
+  /** False where this process only queues jobs: `ROLE=web`. */
+  readonly isWorker: boolean;
+  readonly logger: Logger;
 }
-export type JobName = keyof JobPayloads;
 
-/** Durable background work: pg-boss on the same database, so a row and its job can commit together. */
-export interface Jobs {
-  /** Totals of this process since it started. */
-  readonly counts: JobCounts;
+/** The worker of one queue. */
+interface QueueWorker {
+  readonly name: JobName;
+  readonly options: WorkOptions;
+  run(payload: unknown, signal: AbortSignal, job: RunningJob): Promise<void>;
+}
+
+/** What a job holds: its payload, and whose it is. */
+type JobData = { readonly owner?: ShareOwner } & Readonly<Record<string, unknown>>;
+
+const schema = 'pgboss';
+/** A dead worker is noticed after this time; pg-boss accepts no less than 10. */
+const heartbeatSeconds = 10;
+/**
+ * How soon this process looks for jobs of other processes, and for retries: one statement for all queues, which wakes workers. Jobs that this process
+ * queues wake a worker at once, so the one process of an embedded database looks seldom.
+ */
+const lookForJobsMs = { onlyProcess: 5_000, oneOfSeveral: 2_000 };
+/** How soon a worker that nothing wakes looks for itself. There are some thirty workers: together they would ask fifteen times as often. */
+const workerLooksSeconds = 60;
+/** Of jobs that go on until they succeed, and of jobs that wait: as good as no limit. */
+const retriesMax = 1_000_000;
+const retentionSeconds = 10 * 365 * 86_400;
+/** How soon a job is tried again. */
+const defaultRetryDelay = { seconds: 1, maxSeconds: 10 };
+/** Running jobs get at least this long to end. */
+const jobsEndMsMin = 1_000;
+/** Anybody may ask for the metrics: how often that reaches the database is bounded. */
+const waitingCountsMs = 5_000;
+
+/** Queues in which a job is due, by the index that fetching a job uses, too. */
+const dueQueuesSql = `select queue.name from unnest($1::text[]) as queue (name)
+  where exists (select from ${schema}.job where job.name = queue.name and job.state < 'active' and not job.blocked and job.start_after <= now())`;
+
+/** Durable background work: pg-boss on the same database, in a schema of its own, so a row and its job can commit together. */
+export class Jobs {
+  /** Totals of this process since it started; failed attempts count, a job may have several. */
+  readonly counts = {
+    completed: new Counter<JobName>(),
+    failed: new Counter<JobName>(),
+    running: 0,
+    /**
+     * Jobs of all processes that wait, by name; retries included. Asks the database at most once in five seconds; pg-boss counts every ten. Undefined
+     * when the database does not answer.
+     */
+    waiting: (): Promise<Iterable<readonly [JobName, number]> | undefined> => this.#waitingCounts.read(),
+  };
+  readonly #waitingCounts = new RecentValue(waitingCountsMs, () => this.#countWaiting());
+  readonly #options: JobsOptions;
+  readonly #boss: PgBoss;
+  readonly #workers: QueueWorker[] = [];
+  readonly #running = new Set<Job<JobData>>();
+  readonly #turns = new Turns();
+  readonly #repeatedTasks: RepeatedTasks;
+  #isStopping = false;
+
+  constructor(options: JobsOptions) {
+    this.#options = options;
+    this.#repeatedTasks = new RepeatedTasks(options.db, options.logger);
+    this.#boss = new PgBoss({
+      db: { executeSql: (text, values) => options.db.pool.query(text, values) },
+      schema,
+      schedule: false,
+      superviseIntervalSeconds: 10,
+      monitorIntervalSeconds: 10,
+      monitorVacuum: false,
+      reindex: !this.#isOnlyProcess,
+    });
+    this.#boss.on('error', (error) => options.logger.error({ err: error }, 'the job queue failed'));
+  }
+
   /**
-   * Queues a job. With `key`, at most one job of that name and key waits. Organizations take turns.
-   *
-   * @param tx  the transaction that the job must commit with.
+   * Queues a job. With `key`, at most one job of that name and key waits. Organizations take turns. `tx`: the transaction that the job must commit with.
    */
-  enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
+  enqueue<Name extends JobName>(
+    name: Name,
+    payload: JobPayloads[Name],
+    { owner, key, startAfterMs, tx }: EnqueueOptions,
+  ): Promise<void> {
+    return this.enqueueAll(name, [{ payload, owner, key }], { startAfterMs, tx });
+  }
+
   /** The same for several jobs, in one statement. */
-  enqueueAll<Name extends JobName>(
+  async enqueueAll<Name extends JobName>(
     name: Name,
     jobs: readonly NewJob<Name>[],
-    options: Pick<EnqueueOptions, 'startAfterMs' | 'tx'>,
-  ): Promise<void>;
+    { startAfterMs = 0, tx }: Pick<EnqueueOptions, 'startAfterMs' | 'tx'>,
+  ): Promise<void> {
+    if (jobs.length === 0) return;
+    const startAfter = startAfterMs === 0 ? {} : { startAfter: new Date(Date.now() + startAfterMs) };
+    const rows = jobs.map(({ payload, owner: { tenantId, orgId }, key }) => ({
+      data: { ...payload, owner: { tenantId, orgId } },
+      // The queue lets one job of a key wait; a job without a key gets a unique one.
+      singletonKey: key ?? crypto.randomUUID(),
+      group: { id: groupOfTenant(tenantId) },
+      priority: -this.#turns.next(name, orgId),
+      ...startAfter,
+    }));
+    await this.#boss.insert(name, rows, tx === undefined ? {} : { db: fromPrisma(tx.prisma) });
+    const wake = () => void setTimeout(() => this.#wake(name), startAfterMs).unref();
+    if (tx === undefined) wake();
+    else tx.afterCommit(wake);
+  }
+
   /** Registers the worker of a job; call it before `start`. The signal fires when the process stops or the job exceeds its time limit. */
-  work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void;
+  work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
+    this.#workers.push({
+      name,
+      options,
+      run: (payload, signal, job) =>
+        this.#options.db.runAs('background', () => handler(payload as JobPayloads[Name], signal, job)),
+    });
+  }
+
   /**
    * Runs `task` in this process every `everyMs`, if the process works on jobs. For work that several processes share out, row by row: the more look for
    * it, the sooner it is done.
    */
-  every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
+  every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void {
+    this.#repeatedTasks.every({ name, everyMs, task });
+  }
+
   /**
    * Runs `task` in one of all processes that work on jobs, `everyMs` after it last ended. When the process dies, another begins the task again within 40
    * seconds. The signal fires when the process stops, or has lost the task to another.
    */
-  lead(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
-  /**
-   * The next times of a cron expression after a moment, in UTC.
-   *
-   * @throws Error for an expression that cannot be read.
-   */
-  timesOf(cron: string, after: Date, count: number): readonly Date[];
+  lead(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void {
+    this.#repeatedTasks.lead({ name, everyMs, task });
+  }
+
+  /** The next times of a cron expression after a moment, in UTC. @throws Error for an expression that cannot be read. */
+  timesOf(cron: string, after: Date, count: number): readonly Date[] {
+    return this.#boss.previewSchedule(cron, { tz: 'UTC', from: after, count });
+  }
+
   /** The jobs of all processes, by name. pg-boss counts every ten seconds. @throws Error when the database does not answer. */
-  queues(): Promise<readonly JobQueue[]>;
+  async queues(): Promise<readonly JobQueue[]> {
+    const queues = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
+    return this.#workers.map(({ name }) => {
+      const { queuedCount = 0, activeCount = 0, failedCount = 0 } = queues.get(name) ?? {};
+      return { name, waitingCount: queuedCount, activeCount, failedCount };
+    });
+  }
+
   /** The jobs that run in this process, by name and payload. */
-  underWay(): readonly string[];
-  start(): Promise<void>;
+  underWay(): readonly string[] {
+    return [...this.#running].map(({ name, data: { owner: _owner, ...payload } }) => `job ${name} ${JSON.stringify(payload)}`);
+  }
+
+  async start(): Promise<void> {
+    await this.#boss.start();
+    await this.#prepareQueues();
+    if (!this.#options.isWorker) return;
+    if (this.#isOnlyProcess) await this.#requeueInterrupted();
+    for (const worker of this.#workers) await this.#startWorkers(worker);
+    const lookMs = this.#isOnlyProcess ? lookForJobsMs.onlyProcess : lookForJobsMs.oneOfSeveral;
+    this.every('jobs.look', lookMs, () => this.#lookForJobs());
+    this.#repeatedTasks.start();
+  }
+
   /** Takes no further jobs and waits at most `graceMs` for running ones; unfinished jobs are queued again. */
-  stop(graceMs: number): Promise<void>;
-}
-export interface JobQueue {
-  readonly name: JobName;
-  /** Retries included. */
-  readonly waitingCount: number;
-  readonly activeCount: number;
-  /** Given up, and not deleted yet: within the last hour. */
-  readonly failedCount: number;
-}
-export interface JobCounts {
-  readonly completed: Iterable<readonly [JobName, number]>;
-  /** Failed attempts; a job may have several. */
-  readonly failed: Iterable<readonly [JobName, number]>;
-  readonly running: number;
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    const jobsMs = Math.max(graceMs, jobsEndMsMin);
+    const workersEnd = this.#workers.map(({ name }) => this.#boss.offWork(name));
+    const tasksEnd = this.#repeatedTasks.stop();
+    await Promise.race([Promise.allSettled([...workersEnd, tasksEnd]), wait(jobsMs, undefined, { ref: false })]);
+    // Jobs that still run are queued again, and then aborted.
+    await this.#boss.stop({ graceful: false, close: false });
+  }
+
+  async #prepareQueues(): Promise<void> {
+    const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
+    for (const { name, options } of this.#workers) {
+      const retryDelay = options.retryDelay ?? defaultRetryDelay;
+      const settings = {
+        retryLimit: options.retriesMax ?? retriesMax,
+        retentionSeconds,
+        retryDelay: retryDelay.seconds,
+        retryBackoff: true,
+        retryDelayMax: retryDelay.maxSeconds,
+        expireInSeconds: Math.max(1, Math.ceil(options.timeoutMs / 1000)),
+        heartbeatSeconds,
+        deleteAfterSeconds: 3_600,
+      };
+      const queue = existing.get(name);
+      // Nothing to change: pg-boss has read all existing queues when it started.
+      if (queue !== undefined && isDeepStrictEqual({ ...queue, ...settings }, queue)) continue;
+      if (queue === undefined) await this.#boss.createQueue(name, { ...settings, policy: 'short' });
+      else await this.#boss.updateQueue(name, settings);
+      // Reads the queue into memory. Otherwise the first `send` reads it through the pool, also inside a transaction: the embedded
+      // database runs one transaction at a time and would wait for itself.
+      await this.#boss.findJobs(name, { key: '' });
+    }
+  }
+
+  /** Queues jobs again that a crash cut off: no other process can hold them. Where that fails, they are tried again when their heartbeat runs out. */
+  async #requeueInterrupted(): Promise<void> {
+    const { db, logger } = this.#options;
+    for (const { name } of this.#workers) {
+      for (const { id, state } of await this.#boss.findJobs(name)) {
+        if (state !== 'active') continue;
+        const requeueWork = db.transaction(async ({ prisma }) => {
+          await this.#boss.cancel(name, id, { db: fromPrisma(prisma) });
+          await this.#boss.resume(name, id, { db: fromPrisma(prisma) });
+        });
+        await requeueWork.catch((error: unknown) =>
+          logger.info({ err: error, job: name, jobId: id }, 'a job waits for its heartbeat'),
+        );
+      }
+    }
+  }
+
+  /** One tenant works with `concurrency` places; one more is for the first job of another. */
+  async #startWorkers(worker: QueueWorker): Promise<void> {
+    const { name, options } = worker;
+    await this.#boss.work<JobData>(
+      name,
+      {
+        pollingIntervalSeconds: workerLooksSeconds,
+        localConcurrency: options.concurrency + 1,
+        localGroupConcurrency: options.concurrency,
+      },
+      async ([job]) => {
+        // There may be more.
+        this.#wake(name);
+        if (job !== undefined) await this.#run(worker, job);
+      },
+    );
+  }
+
+  async #lookForJobs(): Promise<void> {
+    const names = this.#workers.map(({ name }) => name);
+    const { rows } = await this.#options.db.pool.query<{ name: JobName }>(dueQueuesSql, [names]);
+    for (const { name } of rows) this.#wake(name);
+  }
+
+  async #run(worker: QueueWorker, job: Job<JobData>): Promise<void> {
+    const { name } = worker;
+    const { owner = ownerOfGroup(job.groupId), ...payload } = job.data;
+    this.#running.add(job);
+    this.counts.running += 1;
+    try {
+      await worker.run(payload, job.signal, { id: job.id, attempt: job.retryCount + 1, owner });
+      this.counts.completed.add(name);
+    } catch (error) {
+      this.counts.failed.add(name);
+      this.#options.logger.warn({ err: error, job: name, jobId: job.id, attempt: job.retryCount }, 'a job failed');
+      setTimeout(() => this.#wake(name), defaultRetryDelay.seconds * 1_500).unref();
+      throw error;
+    } finally {
+      this.counts.running -= 1;
+      this.#running.delete(job);
+    }
+  }
+
   /**
-   * Jobs of all processes that wait, by name; retries included. Asks the database at most once in five seconds; pg-boss counts every ten.
-   *
-   * @returns undefined when the database does not answer.
+   * A job may wait: one idle worker looks at once, the busy ones as soon as their job ends. A worker that gets a job wakes the next in the same way.
    */
-  waiting(): Promise<Iterable<readonly [JobName, number]> | undefined>;
+  #wake(name: JobName): void {
+    if (this.#isStopping) return;
+    const workers = this.#boss.getWipData().filter((worker) => worker.name === name);
+    const idle = workers.find(({ count }) => count === 0);
+    for (const worker of workers) if (worker === idle || worker.count > 0) this.#boss.notifyWorker(worker.id);
+  }
+
+  async #countWaiting(): Promise<ReadonlyMap<JobName, number>> {
+    return new Map((await this.queues()).map(({ name, waitingCount }) => [name, waitingCount]));
+  }
+
+  /** One process uses an embedded database: jobs that count as running at its start were cut off by a crash. */
+  get #isOnlyProcess(): boolean {
+    return this.#options.db.kind === 'embedded';
+  }
 }
-export type JobHandler<Name extends JobName> = (
-  payload: JobPayloads[Name],
-  signal: AbortSignal,
-  job: RunningJob,
-) => Promise<void>;
-export interface RunningJob {
-  /** The same for all attempts. */
-  readonly id: string;
-  readonly owner: ShareOwner;
-}
-export interface NewJob<Name extends JobName> extends Pick<EnqueueOptions, 'owner' | 'key'> {
-  readonly payload: JobPayloads[Name];
-}
-export interface EnqueueOptions {
-  /** The organization whose turn the job takes. */
-  readonly owner: ShareOwner;
-  readonly key?: string | undefined;
-  readonly startAfterMs?: number | undefined;
-  readonly tx?: Pick<Transaction, 'prisma' | 'afterCommit'> | undefined;
-}
-export interface WorkOptions {
-  /** Most concurrent jobs of one tenant in this process; one more place is for other tenants. */
-  readonly concurrency: number;
-  /** Further attempts of a job, at most ten seconds apart. Default: it is tried until it succeeds. */
-  readonly retriesMax?: number;
-  readonly timeoutMs: number;
+
+/** Makes the tables of the job queue, or brings them to the newest version. Works on no job. */
+export async function prepareJobTables(pool: Pool): Promise<void> {
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => pool.query(text, values) },
+    schema,
+    schedule: false,
+    supervise: false,
+  });
+  await boss.start();
+  await boss.stop({ graceful: false, close: false });
 }

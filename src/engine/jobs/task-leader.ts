@@ -14,7 +14,6 @@ export const lookEveryMs = 5_000;
 const defaultLeaseMs = 30_000;
 
 export interface TaskLeaderHooks {
-  run(task: RepeatedTask['task'], signal: AbortSignal): Promise<void>;
   onError(error: unknown, task: string): void;
   readonly leaseMs?: number;
 }
@@ -69,7 +68,7 @@ export class TaskLeader {
     const hold = holdLease(this.#leases, 'task', lease, this.#leaseMs, askedAt);
     const signal = AbortSignal.any([stopping, hold.lost]);
     try {
-      await this.#hooks.run(task, signal);
+      await task(signal);
     } catch (error) {
       if (!signal.aborted) this.#hooks.onError(error, name);
     }

@@ -1,6 +1,7 @@
 import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
 import type { OwnedId } from '../../storage/knowledge/indexing/indexing.ts';
-import type { EnqueueOptions, Jobs } from '../jobs/jobs.ts';
+import type { EnqueueOptions } from '../jobs/job.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 
 /** Queues jobs of items or sources, in a transaction where one is given. */
 type Queueing = (tx: EnqueueOptions['tx'], rows: readonly OwnedId[]) => Promise<void>;

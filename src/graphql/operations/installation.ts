@@ -2,7 +2,7 @@ import { listModels } from '../../domain/agents/models.ts';
 import { checkHealth } from '../../domain/operations/installation/health.ts';
 import { getInstallation, type Installation } from '../../domain/operations/installation/installation.ts';
 import { type ModelTest, testModel } from '../../domain/operations/installation/test-model.ts';
-import type { JobQueue } from '../../engine/jobs/jobs.ts';
+import type { JobQueue } from '../../engine/jobs/job.ts';
 import {
   type DatabaseFacts,
   databaseKinds,

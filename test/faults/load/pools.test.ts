@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
-import type { JobName } from '../../../src/engine/jobs/jobs.ts';
-import { createPgBossJobs } from '../../../src/engine/jobs/pg-boss.ts';
+import type { JobName } from '../../../src/engine/jobs/job.ts';
+import { Jobs } from '../../../src/engine/jobs/jobs.ts';
 import { loadSettings } from '../../../src/settings.ts';
 import type { Database } from '../../../src/storage/ground/database.ts';
 import { openDatabase } from '../../../src/storage/ground/opening/open.ts';
@@ -109,7 +109,7 @@ it('every job queue begins the first job of another tenant beside those of a gre
 
 /** Any queue: its jobs of one tenant, which never end, beside the first of another. */
 async function jobsOfAnother(db: Database, name: JobName): Promise<void> {
-  const jobs = createPgBossJobs({ db, isWorker: true, logger: pino({ level: 'silent' }) });
+  const jobs = new Jobs({ db, isWorker: true, logger: pino({ level: 'silent' }) });
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
   jobs.work(

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { EgressError } from '../../../engine/egress/error.ts';
 import { retryDelaysMs } from '../../../entities/operations/webhook.ts';
-import { signWebhook } from '../../../lib/standard-webhooks.ts';
+import { signedPost } from '../../../lib/standard-webhooks.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { Attempt, DeliveryDemand, DueDelivery, SealedWebhook } from '../../../storage/operations/webhooks/webhooks.ts';
 import type { Deps } from '../../deps.ts';
@@ -118,10 +118,10 @@ interface Answer {
 async function send(deps: Deps, { delivery, webhook, tenantId }: DueDelivery, signal: AbortSignal): Promise<Answer> {
   const toFailure = (error: string): Answer => ({ isGood: false, status: null, bodyStart: null, error });
   try {
+    const at = deps.now();
     const request = {
-      ...{ owner: { tenantId, orgId: webhook.orgId }, url: webhook.url, method: 'POST' as const, body: delivery.body },
-      headers: { 'content-type': 'application/json', ...(await makeSignature(deps, webhook, delivery.id, delivery.body)) },
-      ...{ bytesMax: answerBytesMax, timeoutMs, redirectsMax: 0, isPrompt: true as const },
+      ...signedPost(webhook.url, delivery.body, delivery.id, at, await openSecrets(deps, webhook, at)),
+      ...{ owner: { tenantId, orgId: webhook.orgId }, bytesMax: answerBytesMax, timeoutMs, isPrompt: true as const },
     };
     return await deps.egress.receive(request, signal, async ({ status }, content) => {
       const isGood = status >= 200 && status < 300;
@@ -153,20 +153,12 @@ async function readStart(content: AsyncIterable<Uint8Array>): Promise<string> {
     .toWellFormed();
 }
 
-/** The headers of Standard Webhooks. While a secret is being changed, both sign. */
-async function makeSignature(
-  { storage, now }: Deps,
-  webhook: SealedWebhook,
-  id: string,
-  body: string,
-): Promise<Record<string, string>> {
-  const at = now();
-  const { secret, previousSecret, previousUntil } = webhook;
+/** While a secret is being changed, both sign. */
+function openSecrets({ storage }: Deps, webhook: SealedWebhook, at: Date): Promise<readonly string[]> {
+  const { orgId, id, secret, previousSecret, previousUntil } = webhook;
   const isChanging = previousSecret !== null && previousUntil !== null && previousUntil > at;
   const secrets = isChanging ? [secret, previousSecret] : [secret];
-  const place = toSecretPlace(webhook.orgId, webhook.id);
-  const openedSecrets = await Promise.all(secrets.map((sealedSecret) => storage.vault.open(place, sealedSecret)));
-  return signWebhook(openedSecrets, id, at, body);
+  return Promise.all(secrets.map((sealedSecret) => storage.vault.open(toSecretPlace(orgId, id), sealedSecret)));
 }
 
 function toAttempt({ isGood, status, bodyStart, error }: Answer, attemptsBefore: number, at: Date): Attempt {

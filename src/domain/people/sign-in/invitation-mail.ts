@@ -9,14 +9,12 @@ import type { Deps } from '../../deps.ts';
 
 const job = 'accounts.mail-invitation';
 /** With the delays between them, some six hours: mail servers that know a sender not yet may refuse for an hour. */
-const attemptsMax = 10;
-const firstDelayMs = 20_000;
-const delayMaxMs = 3_600_000;
-const timeoutMs = 120_000;
+const attemptsMax = 13;
+const options = { concurrency: 4, timeoutMs: 120_000, retryDelay: { seconds: 20, maxSeconds: 3_600 } };
 
 /** Queues the mail of an invitation, in the transaction that makes it. */
 export function firstAttempt({ jobs }: Deps, owner: ShareOwner, invitationId: string, tx: Transaction): Promise<void> {
-  return jobs.enqueue(job, { invitationId, attempt: 1 }, { owner, tx });
+  return jobs.enqueue(job, { invitationId }, { owner, tx });
 }
 
 /**
@@ -24,8 +22,10 @@ export function firstAttempt({ jobs }: Deps, owner: ShareOwner, invitationId: st
  * row nor the job could be used to accept the invitation.
  */
 export function registerInvitationMail(deps: Deps): void {
-  deps.jobs.work(job, { concurrency: 4, timeoutMs }, async ({ invitationId, attempt }, _signal, { owner }) => {
+  deps.jobs.work(job, options, async ({ invitationId, attempt: formerAttempt }, _signal, { attempt, owner }) => {
     const { storage, mailer, logger, jobs } = deps;
+    // A job keeps the delays of the version that queued it.
+    if (formerAttempt !== undefined) return jobs.enqueue(job, { invitationId }, { owner });
     const { invitations } = storage.people;
     const invitation = await invitations.findOpenById(invitationId, deps.now());
     if (invitation?.delivery !== 'WAITING') return;
@@ -45,9 +45,7 @@ export function registerInvitationMail(deps: Deps): void {
       logger.warn({ invitationId, attempt, problem: message, isLast }, 'an invitation could not be sent');
       await invitations.noteDelivery(invitationId, isLast ? 'FAILED' : 'WAITING', message);
       if (isLast) return;
-      const startAfterMs = Math.min(delayMaxMs, firstDelayMs * 3 ** (attempt - 1));
-      await jobs.enqueue(job, { invitationId, attempt: attempt + 1 }, { owner, startAfterMs });
-      return;
+      throw new Error(message);
     }
     await invitations.noteDelivery(invitationId, 'SENT', null);
   });

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Jobs } from '../../../../src/engine/jobs/jobs.ts';
-import { createPgBossJobs } from '../../../../src/engine/jobs/pg-boss.ts';
+import { Jobs } from '../../../../src/engine/jobs/jobs.ts';
 import { loadSettings } from '../../../../src/settings.ts';
 import type { Database } from '../../../../src/storage/ground/database.ts';
 import { openDatabase } from '../../../../src/storage/ground/opening/open.ts';
@@ -99,7 +98,7 @@ describe('jobs', () => {
   const worker = { concurrency: 1, retriesMax: 2, timeoutMs: 10_000 };
 
   function newJobs(isWorker = true): Jobs {
-    return createPgBossJobs({ db, isWorker, logger: pino({ level: 'silent' }) });
+    return new Jobs({ db, isWorker, logger: pino({ level: 'silent' }) });
   }
 
   async function jobsWithQueue(): Promise<void> {

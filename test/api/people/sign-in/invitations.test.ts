@@ -317,7 +317,7 @@ describe('the mail of an invitation', () => {
     const job = await found(async () => {
       const jobs = await service.deps.storage.db.query<{ delay: number }>(
         `select extract(epoch from start_after - now())::float8 as delay from pgboss.job
-         where name = 'accounts.mail-invitation' and state = 'created' and data->>'invitationId' = $1`,
+         where name = 'accounts.mail-invitation' and state = 'retry' and data->>'invitationId' = $1`,
         [invitation.id],
       );
       return jobs[0];
@@ -329,6 +329,40 @@ describe('the mail of an invitation', () => {
     );
     await mailTo(email);
     await found(async () => (await invitationOf(ann, invitation.id)).delivery === 'SENT');
+  });
+
+  it('is given up when it was refused for now for hours', async () => {
+    const ann = await make.person({ role: 'ADMIN' });
+    mails.refusals.push({ responseCode: 451, message: 'Come back later' });
+    const { invitation } = await invite(ann, newEmail());
+    const retry = (set: string) =>
+      service.deps.storage.db.query(
+        `update pgboss.job set ${set}, start_after = now()
+         where name = 'accounts.mail-invitation' and state = 'retry' and data->>'invitationId' = $1 returning id`,
+        [invitation.id],
+      );
+    await found(async () => (await invitationOf(ann, invitation.id)).deliveryProblem?.includes('Come back later'));
+    mails.refusals.push({ responseCode: 452, message: 'Come back tomorrow' });
+    await found(async () => (await retry('retry_count = 10')).length === 1);
+    await found(async () => (await invitationOf(ann, invitation.id)).deliveryProblem?.includes('Come back tomorrow'));
+    expect((await invitationOf(ann, invitation.id)).delivery).toBe('WAITING');
+    mails.refusals.push({ responseCode: 451, message: 'Never' });
+    await found(async () => (await retry('retry_count = 11')).length === 1);
+    await found(async () => (await invitationOf(ann, invitation.id)).delivery === 'FAILED');
+  });
+
+  it('is sent by a job that a former version queued', async () => {
+    const ann = await make.person({ role: 'ADMIN' });
+    mails.refusals.push({ responseCode: 451, message: 'Come back later' });
+    const email = newEmail();
+    const { invitation } = await invite(ann, email);
+    await found(async () => (await invitationOf(ann, invitation.id)).deliveryProblem?.includes('Come back later'));
+    await service.deps.storage.db.query(
+      `update pgboss.job set start_after = now(), data = data || '{"attempt":2}'
+       where name = 'accounts.mail-invitation' and state = 'retry' and data->>'invitationId' = $1`,
+      [invitation.id],
+    );
+    await mailTo(email);
   });
 });
 
