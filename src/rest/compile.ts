@@ -21,6 +21,7 @@ import { wireDeclarations } from '../wire/openapi.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
+import { selectResolvedMembers, withResolvedMembers } from './documents/resolved-members.ts';
 import { compileSource, type OpenSource, withRootValues } from './documents/resolver.ts';
 import { compileMembers, type ShowMembers } from './documents/shown-members.ts';
 import { memberNames } from './input/member-names.ts';
@@ -94,7 +95,7 @@ export function compileRoutes(
   declarations: Declarations | null = wireDeclarations(),
 ): readonly Route[] {
   if (declarations !== null) checkDeclarations(schema, declarations);
-  const executed = withReadVariables(schema);
+  const executed = withReadVariables(withResolvedMembers(schema, rows));
   const schemas: RowSchemas = { schema, executed, roots: withRootValues(executed) };
   const problems: string[] = [];
   const seenRoutes = new Set<string>();
@@ -141,7 +142,7 @@ function compileRoute(schemas: RowSchemas, row: DeclaredRoute, scopes: Operation
   const route: Route = {
     row,
     main,
-    executed: readDocument(main.document),
+    executed: readDocument(selectResolvedMembers(row, main.document)),
     schema: row.reply === undefined ? executedSchema : roots,
     scope: main.scope,
     readers: variableReaders(row, main, pathNames),

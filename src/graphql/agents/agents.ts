@@ -21,7 +21,6 @@ import { builder } from '../ground/builder/builder.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { membersRead, reading } from '../ground/builder/members.ts';
 import { registerNode } from '../ground/builder/nodes.ts';
-import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
 import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { AgentRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';
@@ -30,9 +29,8 @@ import { WarningType } from '../ground/types/warnings.ts';
 import { GroupType } from '../people/groups.ts';
 import { AgentCatalogType, AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
-import { AgentOptionsType, AgentProfileType, RestAgentOptions, toText } from './parts.ts';
+import { AgentOptionsType, AgentProfileType, toText } from './parts.ts';
 import { EnabledToolType } from './tools/enabled-tools.ts';
-import { RestEnabledTool } from './tools/rest.ts';
 
 const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
   access: { scope: 'AGENTS:READ' },
@@ -91,7 +89,7 @@ export const AgentType = AgentRef.implement({
       resolve: findCategory,
     }),
     profile: t.field({
-      extensions: { ...reads('profile'), ...describedOnRest('How it is presented; empty members until a profile is made.') },
+      extensions: reads('profile'),
       type: AgentProfileType,
       description: 'How it is presented; without texts until a profile is made.',
       resolve: ({ profile }) => profile ?? {},
@@ -116,12 +114,6 @@ export const AgentType = AgentRef.implement({
       description: 'The tools of the service that all its runs may use; only their types for callers who may not edit it.',
       resolve: shownTools,
     }),
-    restEnabledTools: t.field({
-      extensions: { ...reads('enabledTools', ...editable), ...restOnly },
-      type: [RestEnabledTool],
-      description: 'The tools of the service that all its runs may use; only their types for callers who may not edit it.',
-      resolve: shownTools,
-    }),
     modelId: t.string({
       extensions: reads('modelId'),
       description: 'The model that answers; the default model while none is chosen.',
@@ -130,12 +122,6 @@ export const AgentType = AgentRef.implement({
     options: t.field({
       extensions: reads('options'),
       type: AgentOptionsType,
-      description: 'How the model samples.',
-      resolve: ({ options }) => options,
-    }),
-    restOptions: t.field({
-      extensions: { ...reads('options'), ...restOnly },
-      type: RestAgentOptions,
       description: 'How the model samples.',
       resolve: ({ options }) => options,
     }),

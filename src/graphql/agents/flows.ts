@@ -9,7 +9,6 @@ import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentFlowRef, AgentRef } from '../ground/refs.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -28,13 +27,6 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
       type: [AgentFlowStepType],
       description: 'Its steps in order; at most 200. Branches lead to later steps only.',
       resolve: ({ data }) => [...readFlowSteps(data)],
-    }),
-    data: t.field({
-      extensions: restOnly,
-      type: 'JSON',
-      description:
-        '`{steps: [{id, type, …}]}` in order; types: retrieve, prompt, tool, model, branch. Branches lead to later steps only.',
-      resolve: ({ data }) => data,
     }),
   }),
 });

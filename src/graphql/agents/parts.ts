@@ -1,56 +1,18 @@
 import type { AgentProfile } from '../../entities/agents/agent.ts';
-import type { AgentOptions } from '../../entities/agents/options.ts';
+import { type AgentOptions, agentOptionList } from '../../entities/agents/options.ts';
 import { readString } from '../../lib/json/json.ts';
 import { type BuilderTypes, builder } from '../ground/builder/builder.ts';
-import { describedOnRest, restOnly } from '../ground/builder/one-api.ts';
 
 export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
   access: { scope: 'AGENTS:READ' },
   description: 'How the model samples. A member that is null leaves it to the model.',
-  fields: (t) => ({
-    temperature: t.float({ nullable: true, description: '0 to 2.', resolve: ({ temperature }) => temperature?.[0] }),
-    topP: t.float({ nullable: true, description: '0 to 1.', resolve: ({ topP }) => topP?.[0] }),
-    topK: t.int({ nullable: true, description: '1 to 1,000.', resolve: ({ topK }) => topK?.[0] }),
-    maxOutputTokens: t.int({
-      nullable: true,
-      description: 'Most tokens of an answer.',
-      resolve: ({ maxTokens }) => maxTokens?.[0],
-    }),
-    maxInputTokens: t.int({
-      nullable: true,
-      description: 'Most tokens given to the model.',
-      resolve: ({ maxInputTokens }) => maxInputTokens?.[0],
-    }),
-    frequencyPenalty: t.float({
-      nullable: true,
-      description: '-2 to 2.',
-      resolve: ({ frequencyPenalty }) => frequencyPenalty?.[0],
-    }),
-    presencePenalty: t.float({
-      nullable: true,
-      description: '-2 to 2.',
-      resolve: ({ presencePenalty }) => presencePenalty?.[0],
-    }),
-  }),
-});
-
-/** Every member has a value, also an unset one: clients may rely on arrays. */
-export const RestAgentOptions = builder.objectRef<AgentOptions>('RestAgentOptions').implement({
-  access: { scope: 'AGENTS:READ' },
-  description:
-    'How the model samples. Each member is an array of numbers; the first is the one used; empty leaves it to the model.',
-  fields: (t) => ({
-    temperature: t.floatList({ description: '0 to 2.', resolve: (options) => options.temperature ?? [] }),
-    topP: t.floatList({ description: '0 to 1.', resolve: (options) => options.topP ?? [] }),
-    topK: t.intList({ description: '1 to 1,000.', resolve: (options) => options.topK ?? [] }),
-    maxTokens: t.intList({ description: 'Most tokens of an answer.', resolve: (options) => options.maxTokens ?? [] }),
-    maxInputTokens: t.intList({
-      description: 'Most tokens given to the model.',
-      resolve: (options) => options.maxInputTokens ?? [],
-    }),
-    frequencyPenalty: t.floatList({ description: '-2 to 2.', resolve: (options) => options.frequencyPenalty ?? [] }),
-    presencePenalty: t.floatList({ description: '-2 to 2.', resolve: (options) => options.presencePenalty ?? [] }),
-  }),
+  fields: (t) =>
+    Object.fromEntries(
+      agentOptionList.map(({ name, graphName = name, description, isWhole }) => {
+        const options = { nullable: true, description, resolve: (values: AgentOptions) => values[name]?.[0] } as const;
+        return [graphName, isWhole ? t.int(options) : t.float(options)];
+      }),
+    ),
 });
 
 type Feature = NonNullable<AgentProfile['features']>[number];
@@ -80,14 +42,10 @@ type ProfileFieldBuilder = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, Ag
 export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').implement({
   access: { scope: 'AGENTS:READ' },
   description: 'How an agent is presented. Texts that are unset are null.',
-  extensions: describedOnRest('How an agent is presented. Unset members are empty or false.'),
   fields: (t) => ({
     headline: text(t, 'headline', 'A headline of one line.'),
-    restHeadline: restText(t, 'headline', 'A headline of one line.'),
     description: text(t, 'description', 'A description of one paragraph.'),
-    restDescription: restText(t, 'description', 'A description of one paragraph.'),
     trainingDescription: text(t, 'trainingDescription', 'A description of its knowledge.'),
-    restTrainingDescription: restText(t, 'trainingDescription', 'A description of its knowledge.'),
     features: t.field({
       type: [FeatureType],
       description: 'What it is good at.',
@@ -112,24 +70,12 @@ export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').
       description: 'Sample conversations, at most 100.',
       resolve: (profile) => profile.conversations ?? [],
     }),
-    restConversations: t.field({
-      extensions: restOnly,
-      type: ['JSON'],
-      description: 'Sample conversations, each an object.',
-      resolve: (profile) => [...(profile.conversations ?? [])],
-    }),
     socialImage: text(t, 'socialImage', 'The preview image of links.'),
-    restSocialImage: restText(t, 'socialImage', 'The preview image of links.'),
     idleVideo: text(t, 'idleVideo', 'A video shown while the agent waits.'),
-    restIdleVideo: restText(t, 'idleVideo', 'A video shown while the agent waits.'),
     idleVideoError: text(t, 'idleVideoError', 'Why that video could not be made.'),
-    restIdleVideoError: restText(t, 'idleVideoError', 'Why that video could not be made.'),
     voice: text(t, 'voice', 'The voice it speaks with.'),
-    restVoice: restText(t, 'voice', 'The voice it speaks with.'),
     voiceEngine: text(t, 'voiceEngine', 'The engine that makes the voice.'),
-    restVoiceEngine: restText(t, 'voiceEngine', 'The engine that makes the voice.'),
     videoModel: text(t, 'videoModel', 'The model that makes its videos.'),
-    restVideoModel: restText(t, 'videoModel', 'The model that makes its videos.'),
   }),
 });
 
@@ -146,11 +92,6 @@ type ProfileText =
 
 function text(t: ProfileFieldBuilder, name: ProfileText, description: string) {
   return t.string({ nullable: true, description, resolve: (profile) => toText(profile[name]) });
-}
-
-/** REST writes a missing text as an empty one. */
-function restText(t: ProfileFieldBuilder, name: ProfileText, description: string) {
-  return t.string({ extensions: restOnly, description, resolve: (profile) => profile[name] ?? '' });
 }
 
 /** An empty text is none. */

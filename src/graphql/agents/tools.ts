@@ -16,7 +16,6 @@ import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentRef, AgentToolRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -56,14 +55,6 @@ export const AgentToolResource = AgentToolRef.implement({
       nullable: true,
       description: 'How it works. Null for callers who may use the agent but not edit it.',
       resolve: (part, _args, { deps, caller }) => readInside(deps, caller, part, ({ type, data }) => ({ type, data })),
-    }),
-    data: t.field({
-      extensions: restOnly,
-      type: 'JSON',
-      nullable: true,
-      description:
-        'How it works. Secrets are references: `{{secret:KEY}}`. Null for callers who may use the agent but not edit it.',
-      resolve: (part, _args, { deps, caller }) => readInside(deps, caller, part, ({ data }) => data),
     }),
     warnings: t.field({
       type: [WarningType],

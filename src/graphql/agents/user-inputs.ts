@@ -15,7 +15,6 @@ import { describe } from '../../wire/ground/body.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { restOnly } from '../ground/builder/one-api.ts';
 import { AgentRef, AgentUserInputRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
@@ -50,12 +49,6 @@ export const UserInputResource = AgentUserInputRef.implement({
     variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
     type: t.expose('type', { type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.exposeString('label', { description: 'What the user is asked.' }),
-    configuration: t.field({
-      extensions: restOnly,
-      type: 'JSON',
-      description: '`{required, options, min, max, maxLength, default, placeholder}`, as far as they are set.',
-      resolve: ({ configuration }) => configuration,
-    }),
     settings: t.field({
       type: UserInputSettingsType,
       description: 'How it is asked, and what values it takes.',

@@ -20,7 +20,7 @@ import type { DeclaredRoute } from '../route.ts';
 import { type Call, requestParts, type Step, wantsStream } from './call.ts';
 import type { RestOptions } from './options.ts';
 import { encodedReply, noHeaders, type Reply, rootValue, toReply } from './reply.ts';
-import { encoderContext, foldStream, notedHeaders, sendStream } from './stream.ts';
+import { encoderContext, foldStream, notedHeaders, sendStream, shownTo } from './stream.ts';
 
 type WatchKey = (caller: Caller, onEnd: () => void) => () => void;
 
@@ -121,7 +121,8 @@ export class Handler {
     const { row, schema, executed: document } = route;
     const executed = async () => execute({ schema, document, variableValues: variables, contextValue: context });
     let reply: Reply;
-    if (row.reply?.encode === undefined) reply = toReply(route, boundedResult(await executed(), context.replyBudget));
+    if (row.reply?.encode === undefined)
+      reply = toReply(route, boundedResult(await executed(), context.replyBudget), shownTo(context));
     else {
       const read = row.read?.(this.#options.deps, context.caller, variables);
       const value = await (read ?? executed().then((result) => rootValue(route, result)));

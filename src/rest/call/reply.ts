@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { ReplyBudget } from '../../http/reply/budget.ts';
+import type { ShownTo } from '../../wire/ground/encoder.ts';
 import type { Route } from '../compile.ts';
 import type { DeclaredRoute } from '../route.ts';
 
@@ -24,13 +25,13 @@ export function rootValue({ main }: Route, { data, errors }: ExecutionResult): u
 }
 
 /** Makes the reply of an executed document. @throws whatever its resolvers threw. */
-export function toReply(route: Route, result: ExecutionResult): Reply {
+export function toReply(route: Route, result: ExecutionResult, context: ShownTo): Reply {
   const { row } = route;
   const selected = rootValue(route, result);
   const status = row.status ?? 200;
   if (status === 204) return { status, text: undefined, headers: noHeaders };
   route.showEnums?.(selected);
-  const root = route.showMembers === undefined ? selected : route.showMembers(selected);
+  const root = route.showMembers === undefined ? selected : route.showMembers(selected, context);
   const value = row.member === undefined ? root : repliedMember(root, row.member);
   const body = row.wrap === undefined ? value : wrapped(row, value);
   return { status, text: JSON.stringify(body), headers: noHeaders };

@@ -1,10 +1,18 @@
 import type { ServerResponse } from 'node:http';
+import { mayReadReferences } from '../../domain/ground/access/reference-scopes.ts';
 import { isLast, type RunEvent } from '../../entities/conversations/runs/event.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { CallContext } from '../../http/context.ts';
 import { takesExtensions, takesImages } from '../../http/extensions.ts';
 import type { SseStream, SseStreams } from '../../http/reply/sse.ts';
-import type { EncoderContext, StreamEncoder, StreamEncoderFactory, Variables, WireReply } from '../../wire/ground/encoder.ts';
+import type {
+  EncoderContext,
+  ShownTo,
+  StreamEncoder,
+  StreamEncoderFactory,
+  Variables,
+  WireReply,
+} from '../../wire/ground/encoder.ts';
 import { noHeaders, type Reply } from './reply.ts';
 
 export interface StreamCall {
@@ -88,7 +96,7 @@ function withNotes(headers: readonly string[], context: CallContext): readonly s
 }
 
 /** A class: the notes are read at the end, and an accessor of an object literal is made anew for each object. */
-class CallEncoderContext implements EncoderContext {
+class CallEncoderContext implements EncoderContext, ShownTo {
   readonly nowMs: number;
   readonly takesExtensions: boolean;
   readonly takesImages: boolean;
@@ -105,9 +113,17 @@ class CallEncoderContext implements EncoderContext {
   get notes(): ReadonlyMap<string, string> {
     return this.#context.notes;
   }
+
+  mayRead(member: string): boolean {
+    return mayReadReferences(this.#context.caller, member);
+  }
 }
 
-export function encoderContext(context: CallContext): EncoderContext {
+export function shownTo({ caller }: Pick<CallContext, 'caller'>): ShownTo {
+  return { mayRead: (member) => mayReadReferences(caller, member) };
+}
+
+export function encoderContext(context: CallContext): EncoderContext & ShownTo {
   return new CallEncoderContext(context);
 }
 

@@ -1,11 +1,12 @@
 import { type GraphQLNamedType, type GraphQLSchema, getNamedType, isCompositeType } from 'graphql';
 import { collectFields, collectFragments, fieldNamed, type Place } from '../../lib/selections.ts';
+import type { ShownTo } from '../../wire/ground/encoder.ts';
 import type { DeclaredRoute } from '../route.ts';
 import { memberName } from './checks.ts';
 import type { RowDocument } from './document.ts';
 
 /** Shows a value of a document as its route shows it. */
-export type ShowMembers = (value: unknown) => unknown;
+export type ShowMembers = (value: unknown, context: ShownTo) => unknown;
 
 const showAsSelected: ShowMembers = (value) => value;
 
@@ -38,23 +39,24 @@ export function compileMembers(
     }
     if (placesByName.size === 0) return showAsSelected;
     const members = new Map([...placesByName].map(([name, inner]) => [name, below(inner)]));
-    const show: ShowMembers = (value) => {
-      if (Array.isArray(value)) return value.map(show);
+    const show: ShowMembers = (value, context) => {
+      if (Array.isArray(value)) return value.map((item) => show(item, context));
       if (typeof value !== 'object' || value === null) return value;
       const shown: Record<string, unknown> = {};
       for (const [name, member] of Object.entries(value)) {
         const shape = shaped.get(name);
         if (shape === 'unshown') continue;
-        const memberShown = shape === undefined ? showMember(name, member, members) : shape.show(member as never, value as never);
+        const memberShown =
+          shape === undefined ? showMember(name, member, members, context) : shape.show(member as never, value as never, context);
         if (memberShown !== null || !omitted.has(name)) shown[name] = memberShown;
       }
       return shown;
     };
     return show;
   };
-  const showMember = (name: string, member: unknown, members: ReadonlyMap<string, ShowMembers>): unknown => {
+  const showMember = (name: string, member: unknown, members: ReadonlyMap<string, ShowMembers>, context: ShownTo): unknown => {
     if (member === null) return blanks.has(name) ? '' : null;
-    const shown = (members.get(name) ?? showAsSelected)(member);
+    const shown = (members.get(name) ?? showAsSelected)(member, context);
     return listed.has(name) ? (shown as { readonly nodes?: unknown }).nodes : shown;
   };
 

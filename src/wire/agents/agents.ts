@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { AgentCatalog } from '../../entities/agents/agent.ts';
+import type { EnabledTool } from '../../entities/conversations/runs/tool.ts';
 import { body, maybe, readAs } from '../ground/body.ts';
 import { flag, list, text } from '../ground/schema.ts';
-import { memberShape } from '../ground/shape.ts';
-import { agentOptionsBody } from './options.ts';
-import { agentProfileBody } from './profile.ts';
-import { toolBody } from './tools.ts';
+import { memberShape, resolvedShape } from '../ground/shape.ts';
+import { agentOptionsBody, shownOptions, showOptions } from './options.ts';
+import { agentProfileBody, shownProfile, showProfile } from './profile.ts';
+import { shownTool, showTool, toolBody } from './tools.ts';
 
 /** Agents, as REST shows them. */
 
@@ -14,6 +15,17 @@ export const agentShapes = {
   listInOrgCatalog: catalogFlag('listInOrgCatalog', 'ORGANIZATION', "Whether the organization's catalog lists it."),
   listInPublicCatalog: catalogFlag('listInPublicCatalog', 'PUBLIC', 'Whether the public catalog lists it.'),
   listInTenantCatalog: catalogFlag('listInTenantCatalog', 'TENANT', "Whether the tenant's catalog lists it."),
+  profile: resolvedShape(
+    'Agent.profile',
+    shownProfile.meta({ description: 'How it is presented; empty members until a profile is made.' }),
+    showProfile,
+  ),
+  enabledTools: resolvedShape(
+    'Agent.enabledTools',
+    list('The tools of the service that all its runs may use; only their types for callers who may not edit it.', shownTool),
+    (tools: readonly EnabledTool[], context) => tools.map((tool) => showTool(tool, context)),
+  ),
+  options: resolvedShape('Agent.options', shownOptions.meta({ description: 'How the model samples.' }), showOptions),
 } as const;
 
 function catalogFlag(name: string, catalog: AgentCatalog, description: string) {

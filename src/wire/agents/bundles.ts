@@ -1,15 +1,18 @@
 import { z } from 'zod';
+import type { AgentBundle, BundledAgent } from '../../entities/agents/bundle.ts';
 import { agentToolTypes, secretTypes, userInputTypes } from '../../entities/agents/part.ts';
 import { dataSourceTypes, refreshPeriods } from '../../entities/knowledge/data-source.ts';
 import { body, maybe, readAs } from '../ground/body.ts';
-import { described, flag, list, oneOfTexts, text } from '../ground/schema.ts';
+import type { ShownTo, WireReply } from '../ground/encoder.ts';
+import { described, flag, int32, list, oneOfTexts, reference, type Sent, text } from '../ground/schema.ts';
+import { shapedType } from '../ground/shape.ts';
 import { typed } from './agents.ts';
-import { agentOptionsBody } from './options.ts';
+import { agentOptionsBody, shownOptions, showOptions } from './options.ts';
 import { flowVersionBody, partMembers, userInputConfigurationBody } from './parts.ts';
-import { agentProfileBody } from './profile.ts';
-import { toolBody } from './tools.ts';
+import { agentProfileBody, shownProfile, showProfile } from './profile.ts';
+import { shownTool, showTool, toolBody } from './tools.ts';
 
-/** The file of an export, as REST reads it; GraphQL takes it as JSON. */
+/** The file of an export, as REST reads and shows it; to GraphQL it is JSON. */
 
 const isStrict = { takenMembers: partMembers };
 
@@ -133,3 +136,155 @@ export const agentImportBody = body('ImportAgentInput', 'A bundle to make an age
   name: text("Instead of the bundle's name; 1 to 200 characters.").nullish(),
   secrets: described({ description: 'Values by the keys of `requiredSecrets`: texts of at most 4,096 bytes.' }).nullish(),
 });
+
+const shownBundle = shapedType(
+  'AgentBundle',
+  'A portable agent, without any secret. The same agent gives the same bundle but for `exportedAt`.',
+  {
+    version: text('The version of the format: `1.0`.'),
+    exportedAt: text('When it was made.').meta({ format: 'date-time' }),
+    source: shapedType('AgentBundleSource', 'Where a bundle comes from.', {
+      apiBaseUrl: text('The address of that service.'),
+      orgId: text('The organization there.'),
+    }).meta({ description: 'The installation that exported the bundle.' }),
+    agent: shapedType('BundledAgent', 'The agent itself, without what belongs to one organization.', {
+      name: text('Its name.'),
+      introduction: text('How it greets.').nullable(),
+      description: text('What it is for.'),
+      instructions: text('The instructions for the model.'),
+      seed: text('Text that new chats begin from.'),
+      src: text('Its picture.'),
+      modelId: text('The model that answers.'),
+      visibility: reference('AgentVisibility', 'Who may use it.'),
+      listInOrgCatalog: flag("Whether the organization's catalog lists it."),
+      listInPublicCatalog: flag('Whether the public catalog lists it.'),
+      listInTenantCatalog: flag("Whether the tenant's catalog lists it."),
+      chatLogsVisible: flag('Whether its editors may read its chats.'),
+      generateCitations: flag('Whether answers cite.'),
+      intermediateStepsVisible: flag('Whether users see the steps.'),
+      enabledTools: list('The tools of the service that its runs may use.', shownTool),
+      options: shownOptions.meta({ description: 'How the model samples.' }),
+      profile: shownProfile.meta({ description: 'How it is presented.' }),
+    }).meta({ description: 'The agent itself.' }),
+    tools: list(
+      'Its tools, by name.',
+      shapedType('BundledTool', 'A tool, its secrets replaced by references.', {
+        name: text('The name the model calls it by.'),
+        type: reference('AgentToolType', 'Its type.'),
+        data: described({ description: 'The configuration of the tool.' }),
+      }),
+    ),
+    userInputs: list(
+      'Its variables.',
+      shapedType('BundledUserInput', 'A variable of the instructions.', {
+        variableName: text('Its name in the instructions.'),
+        type: reference('UserInputType', 'The type of its value.'),
+        label: text('What the user is asked.'),
+        configuration: described({ description: 'The settings of the question.' }),
+        showOnChatCreate: flag('Whether it is asked when a chat is created.'),
+        orderIndex: int32('Its position: lower numbers are asked first.'),
+      }),
+    ),
+    flows: list(
+      'Its flows, by name.',
+      shapedType('BundledFlow', 'A flow with its versions.', {
+        name: text('Its name.'),
+        enabled: flag('Whether the flow is enabled.'),
+        versions: list(
+          'Its versions, by number.',
+          shapedType('BundledFlowVersion', 'One version of a flow.', {
+            version: int32('Its number.'),
+            active: flag('Whether this version is the active one.'),
+            description: text('What changed in this version.'),
+            data: described({ description: 'Its steps.' }),
+          }),
+        ),
+      }),
+    ),
+    dataSources: list(
+      'Its knowledge; none without the scope DATA_SOURCES:READ.',
+      shapedType('BundledDataSource', 'A data source with its documents.', {
+        originalId: text('Its id where the bundle comes from.'),
+        name: text('Its name.'),
+        type: reference('DataSourceType', 'Its type.'),
+        refreshPeriod: reference('RefreshPeriod', 'How often it is refreshed.'),
+        data: described({ description: 'The payload itself, or how it is read.' }),
+        knowledgeItems: list(
+          'Its documents.',
+          shapedType('BundledKnowledgeItem', 'One document of a data source.', {
+            name: text('Its title.'),
+            type: text('The type of its source.'),
+            uniqueId: text('Unique in its source.'),
+            blobUrl: text(
+              'Its content: for uploaded files a data URL, as far as there is room; empty when the bundle does not carry it.',
+            ),
+            filename: text('The name of the file.'),
+            mimeType: text('What kind of file it is.'),
+          }),
+        ),
+      }),
+    ),
+    skills: list(
+      'Its skills, by name; none without the scope SKILLS:READ.',
+      shapedType('BundledSkill', 'A skill.', {
+        name: text('Its name.'),
+        description: text('When the agent should use the skill.'),
+        content: text('The instructions.'),
+        enabled: flag('Whether the skill is enabled.'),
+      }),
+    ),
+    requiredSecrets: list(
+      'What its tools need, by key.',
+      shapedType('RequiredSecret', 'A credential that the importer of the bundle supplies.', {
+        key: text('The name by which tools refer to it.'),
+        description: text('What it is for.'),
+        secretType: reference('SecretType', 'The kind of credential.'),
+      }),
+    ),
+    warnings: list(
+      'What the caller may not read and the bundle therefore lacks, each with its member; null when it is whole.',
+      reference('Warning'),
+    ).optional(),
+  },
+);
+
+/** Every list and every agent has its members in the order of the schema, whatever the order is that they are stored in. */
+function showBundle(bundle: AgentBundle, context: ShownTo): Sent<typeof shownBundle> {
+  const { version, exportedAt, source, agent, tools, userInputs, flows, dataSources, skills, requiredSecrets, warnings } = bundle;
+  return {
+    version,
+    exportedAt: exportedAt.toISOString(),
+    source,
+    agent: showAgent(agent, context),
+    tools,
+    userInputs,
+    flows: flows.map(({ name, enabled, versions }) => ({
+      ...{ name, enabled },
+      versions: versions.map(({ version: number, active, description, data }) => ({
+        version: number,
+        active,
+        description,
+        data,
+      })),
+    })),
+    dataSources,
+    skills,
+    requiredSecrets,
+    warnings: warnings ?? undefined,
+  };
+}
+
+function showAgent(agent: BundledAgent, context: ShownTo): Sent<typeof shownBundle>['agent'] {
+  const { enabledTools = [], options, profile, ...members } = agent;
+  const { name, introduction, description, instructions, seed, src, modelId, visibility, ...flags } = members;
+  const { listInOrgCatalog, listInPublicCatalog, listInTenantCatalog, ...others } = flags;
+  return {
+    ...{ name, introduction, description, instructions, seed, src, modelId, visibility },
+    ...{ listInOrgCatalog, listInPublicCatalog, listInTenantCatalog, ...others },
+    enabledTools: enabledTools.map((tool) => showTool(tool, context)),
+    options: showOptions(options),
+    profile: showProfile(profile),
+  };
+}
+
+export const bundleReply: WireReply = { schema: 'AgentBundle', encode: showBundle };

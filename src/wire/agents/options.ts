@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type AgentOptionName, agentOptionList } from '../../entities/agents/options.ts';
+import { type AgentOptionName, type AgentOptions, agentOptionList } from '../../entities/agents/options.ts';
 import { body } from '../ground/body.ts';
-import { list } from '../ground/schema.ts';
+import { described, list, type Sent } from '../ground/schema.ts';
+import { shapedType } from '../ground/shape.ts';
 
 const members = agentOptionList.map(({ name, description, listDescription = description }) => [
   name,
@@ -13,3 +14,19 @@ export const agentOptionsBody = body(
   'How the model samples: arrays of at most 16 numbers, the first of which is used.',
   Object.fromEntries(members) as Readonly<Record<AgentOptionName, z.ZodOptional<z.ZodNullable<z.ZodArray<z.ZodNumber>>>>>,
 );
+
+const shownMembers = agentOptionList.map(({ name, description, isWhole }) => [
+  name,
+  list(description, isWhole ? described<number>({ type: 'integer', format: 'int32' }) : z.number()),
+]);
+export const shownOptions = shapedType(
+  'AgentOptions',
+  'How the model samples. Each member is an array of numbers; the first is the one used; empty leaves it to the model.',
+  Object.fromEntries(shownMembers) as Readonly<Record<AgentOptionName, z.ZodArray<z.ZodType<number, number>>>>,
+);
+
+/** Every member has a value, also an unset one: clients may rely on arrays. */
+export function showOptions(options: AgentOptions): Sent<typeof shownOptions> {
+  const values = agentOptionList.map(({ name }) => [name, options[name] ?? []]);
+  return Object.fromEntries(values) as Sent<typeof shownOptions>;
+}

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { agentToolTypes, userInputTypes } from '../../entities/agents/part.ts';
+import {
+  type AgentTool,
+  type AgentUserInput,
+  agentToolTypes,
+  type FlowVersion,
+  userInputTypes,
+} from '../../entities/agents/part.ts';
 import { body, maybe, ofType, readAs } from '../ground/body.ts';
-import { described, flag, list, oneOfTexts, text } from '../ground/schema.ts';
+import { described, flag, int32, list, oneOfTexts, text } from '../ground/schema.ts';
+import { resolvedShape, shapedType } from '../ground/shape.ts';
 
 /** The bodies of requests for parts of agents, where REST has another form than GraphQL. */
 
@@ -84,3 +91,42 @@ export const flowVersionBody = body('FlowVersionInput', 'One version of a flow.'
     description: '`{steps: [{id, type, …}]}`: at most 200 steps, 64,000 bytes. JSON: a step has the members of its type.',
   }),
 });
+
+/** JSON, as it is stored. */
+export const toolShapes = {
+  data: resolvedShape(
+    'AgentTool.data',
+    described({
+      description:
+        'How it works. Secrets are references: `{{secret:KEY}}`. Null for callers who may use the agent but not edit it.',
+    }),
+    (settings: Pick<AgentTool, 'data'> | null) => settings?.data ?? null,
+  ),
+};
+export const userInputShapes = {
+  configuration: resolvedShape(
+    'AgentUserInput.configuration',
+    described({
+      description: '`{required, options, min, max, maxLength, default, placeholder}`, as far as they are set.',
+    }),
+    ({ configuration }: AgentUserInput) => configuration,
+  ),
+};
+
+const shownFlowVersion = shapedType('AgentFlowVersion', 'One version of a flow.', {
+  version: int32('Its number.'),
+  active: flag('Whether this version is the active one; at most one is.'),
+  description: text('What changed in this version.'),
+  data: described({
+    description:
+      '`{steps: [{id, type, …}]}` in order; types: retrieve, prompt, tool, model, branch. Branches lead to later steps only.',
+  }),
+});
+export const flowShapes = {
+  versions: resolvedShape(
+    'AgentFlow.versions',
+    list('By number; at most 100. Null for callers who may use the agent but not edit it.', shownFlowVersion).nullable(),
+    (versions: readonly FlowVersion[] | null) =>
+      versions?.map(({ version, active, description, data }) => ({ version, active, description, data })) ?? null,
+  ),
+};

@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { toolTypeNames } from '../../entities/conversations/runs/tool.ts';
+import { type EnabledTool, toolTypeNames } from '../../entities/conversations/runs/tool.ts';
+import { isObject, type JsonObject } from '../../lib/json/json.ts';
 import { body, maybe, ofType, readAs } from '../ground/body.ts';
-import { type Annotations, flag, list, oneOfTexts, text } from '../ground/schema.ts';
+import type { ShownTo } from '../ground/encoder.ts';
+import { type Annotations, described, flag, int32, list, number, oneOfTexts, type Sent, text } from '../ground/schema.ts';
+import { shapedType } from '../ground/shape.ts';
 
 /** Tools as REST has them: one object with the members of all. */
 
@@ -192,3 +195,82 @@ export const toolBody = body(
   // A function of the caller is taken as it is, whatever else it has.
   { takesEitherSpelling: true, takenMembers: [], isOpen: ({ type }) => type === 'function' },
 );
+
+function replyMembers(declared: Members): Readonly<Record<string, z.ZodType>> {
+  return Object.fromEntries(Object.entries(declared).map(([name, member]) => [name, replyMember(member)]));
+}
+
+function replyMember([kind, description]: Member): z.ZodType {
+  switch (kind) {
+    case 'String':
+      return text(description).nullable();
+    case 'Strings':
+      return list(description, z.string()).nullable();
+    case 'Int':
+      return int32(description).nullable();
+    case 'Float':
+      return number(description).nullable();
+    case 'Boolean':
+      return flag(description).nullable();
+    case 'JSON':
+      return described({ description });
+    case 'ToolNames':
+      return described({ description, ...allowedToolsForm }).nullable();
+    default:
+      return shapedType(kind.name, kind.description, replyMembers(kind.members)).nullable().meta({ description });
+  }
+}
+
+export const shownTool = shapedType('EnabledTool', 'A tool of the service that all runs of an agent may use.', {
+  type: text('The type of the tool.'),
+  requireApproval: described({ description: approvalDescription, ...approvalForm }),
+  ...replyMembers(members),
+});
+
+/** A standing tool with the members of all: those that it does not have are null. */
+export function showTool(tool: EnabledTool, context: ShownTo): Sent<typeof shownTool> {
+  const { type, options } = tool;
+  return { type, requireApproval: readApproval(tool), ...showMembers(members, options, context) };
+}
+
+/** Callers who see only the type of a tool see no default either. */
+function readApproval({ type, options, requireApproval }: EnabledTool): unknown {
+  if (type !== 'mcp' || requireApproval === true || options.server_label === undefined) return requireApproval === true;
+  return options.require_approval ?? 'always';
+}
+
+/** Ids of things that another scope reads. */
+const references: ReadonlySet<string> = new Set(['dataSourceIds', 'vectorStoreIds', 'fileId']);
+
+function showMembers(declared: Members, values: JsonObject, context: ShownTo): JsonObject {
+  const shown = Object.entries(declared).map(([name, [kind]]) => {
+    if (references.has(name) && !context.mayRead(name)) return [name, kind === 'Strings' ? [] : null] as const;
+    return [name, showValue(kind, values[storedName(name)], context)] as const;
+  });
+  return Object.fromEntries(shown);
+}
+
+/** A stored value as its kind; null for one of another kind. */
+function showValue(kind: Member[0], value: unknown, context: ShownTo): unknown {
+  switch (kind) {
+    case 'String':
+      return typeof value === 'string' ? value : null;
+    case 'Int':
+    case 'Float':
+      return typeof value === 'number' ? value : null;
+    case 'Boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'JSON':
+      return value ?? null;
+    case 'ToolNames':
+      return isObject(value) ? value : showValue('Strings', value, context);
+    case 'Strings':
+      return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : null;
+    default:
+      return isObject(value) ? showMembers(kind.members, value, context) : null;
+  }
+}
+
+function storedName(name: string): string {
+  return name === 'includeXSearch' ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

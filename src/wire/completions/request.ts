@@ -99,10 +99,6 @@ const responseFormat = wirePart(
 );
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
 
-describeMembers('EnabledTool', {
-  requireApproval: described({ anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'object' }] }),
-  allowedTools: described({ anyOf: [{ type: 'array', items: { type: 'string' }, maxItems: 200 }, { type: 'object' }] }),
-});
 describeMembers('CompletionStreamOptionsInput', {
   includeExtensions: described({ default: true, ...isExtension, ...behaves('extension-switch') }),
 });

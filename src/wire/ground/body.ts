@@ -63,6 +63,12 @@ export function maybe<Schema extends z.ZodType>(description: string, schema: Sch
   return schema.nullish().meta({ description });
 }
 
+/** Members that may be absent or null. */
+export function optionalMembers<const Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape) {
+  const members = Object.entries(shape).map(([name, schema]) => [name, schema.nullish()]);
+  return Object.fromEntries(members) as { [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>> };
+}
+
 /** A member that is read elsewhere, as a value of this type of the graph. */
 export function ofType<Value = unknown>(type: string, description: string, more: Annotations = {}) {
   return readAs(type, described<Value>({ description, ...more }));

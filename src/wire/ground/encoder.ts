@@ -16,6 +16,12 @@ export interface EncoderContext {
   readonly notes?: ReadonlyMap<string, string>;
 }
 
+/** Whom a reply is shown to. */
+export interface ShownTo {
+  /** Whether the key may see the things that a member names by their ids. @param member  `dataSourceIds` */
+  mayRead(member: string): boolean;
+}
+
 /** Turns batches of run events into the text of SSE frames, one string per batch: one write per upstream read. */
 export interface StreamEncoder {
   /** Frames for a batch; '' when there is nothing to send. */
@@ -84,5 +90,5 @@ export interface WireReply {
   /** From the events of a subscription. */
   readonly fold?: (variables: Variables, context: EncoderContext) => ReplyFold;
   /** From what the resolver of a query or a mutation returns. */
-  readonly encode?: (value: never, context: EncoderContext) => object;
+  readonly encode?: (value: never, context: EncoderContext & ShownTo) => object;
 }

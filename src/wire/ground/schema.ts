@@ -115,6 +115,11 @@ export function integer(description: string, min = 0) {
   return z.int('must be an integer').min(min, `must be an integer from ${min}`).meta({ description });
 }
 
+/** One of GraphQL's whole numbers, as OpenAPI shows it. */
+export function int32(description: string) {
+  return described<number>({ type: 'integer', format: 'int32', description });
+}
+
 export function number(description: string) {
   return z.number().meta({ description });
 }

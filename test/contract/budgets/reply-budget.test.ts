@@ -100,6 +100,14 @@ describe('a reply that would be larger than REPLY_MAX_BYTES', () => {
     expect(body.error.message).toContain('limit');
     expect((await ann.get('/api/v1/ais?limit=3')).status).toBe(200);
   });
+
+  it('is refused on REST for members that are shown as they are stored', async () => {
+    const bob = await make.person();
+    const profile = { description: 'p'.repeat(100_000) };
+    for (const _index of Array(4)) await make.agent({ owner: bob, profile });
+    expect((await bob.get('/api/v1/ais')).body).toMatchObject({ error: { code: 'reply_too_large' } });
+    expect((await bob.get('/api/v1/ais?limit=1')).status).toBe(200);
+  });
 });
 
 it('a reply within it is whole', async () => {

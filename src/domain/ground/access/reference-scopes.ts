@@ -1,4 +1,4 @@
-import type { Scope } from '../../../entities/people/caller.ts';
+import type { Caller, Scope } from '../../../entities/people/caller.ts';
 
 /**
  * What an id or an e-mail refers to, by the name of its field: the scope that reads that thing. Null: labels of the owner or the
@@ -51,6 +51,12 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   vectorStoreIds: 'DATA_SOURCES:READ',
   userId: null,
 };
+
+/** Whether the key may see what a member of this name refers to. */
+export function mayReadReferences({ scopes }: Pick<Caller, 'scopes'>, member: string): boolean {
+  const scope = referenceScopes[member] ?? null;
+  return scope === null || scopes.has(scope);
+}
 
 /** Fields that need no scope of their own although they lead to another noun, and the reason. */
 export const sharedFields: Readonly<Record<string, string>> = {

@@ -2,29 +2,14 @@ import { checkAgentInput } from '../../../domain/agents/input.ts';
 import { agentShapes } from '../../../wire/agents/agents.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
-export const profileFields = `headline: restHeadline description: restDescription trainingDescription: restTrainingDescription
-    features { title description } showCharacter showTraining showPersonality showSpeaker showVideo conversations: restConversations
-    socialImage: restSocialImage idleVideo: restIdleVideo idleVideoError: restIdleVideoError
-    voice: restVoice voiceEngine: restVoiceEngine videoModel: restVideoModel`;
-
-/** A standing tool: members that it does not have are left out of replies. */
-/** Every member that a standing tool can be given. */
-export const enabledToolFields = `type requireApproval
-  includeXSearch searchContextSize userLocation { type city country region timezone }
-  filters { allowedDomains blockedDomains type key value filters }
-  dataSourceIds vectorStoreIds maxNumResults rankingOptions { ranker scoreThreshold }
-  container model size quality background outputFormat outputCompression n style moderation inputFidelity
-  inputImage inputImageMask { imageUrl fileId } server serverId name serverLabel serverDescription serverUrl allowedTools
-  fileId fileIds scope agents budget { subagents tokens }`;
-
 /** The contract's AI: the members of every reply, by the contract's names. */
 export const agentFields = `id createdAt updatedAt name description instructions introduction seed src: pictureUrl
   orgId orgName userId userName categoryId
-  profile { ${profileFields} }
+  profile { __typename }
   visibility listInOrgCatalog: catalogs listInPublicCatalog: catalogs listInTenantCatalog: catalogs
   chatLogsVisible generateCitations intermediateStepsVisible modelId
-  enabledTools: restEnabledTools { ${enabledToolFields} }
-  options: restOptions { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
+  enabledTools { __typename }
+  options { __typename }
   groups: groupIds editors { id name email } publicCategories orgCategoryIds
   messageCount ratingCount rating isShared hasUserChats: hasOwnChats isApprovedByOrg isPremiumModel isDeleted`;
 

@@ -1,5 +1,6 @@
+import { profileReply } from '../../../wire/agents/profile.ts';
 import type { DeclaredRoute } from '../../route.ts';
-import { agentFields, agentShown, profileFields } from './agents.ts';
+import { agentFields, agentShown } from './agents.ts';
 
 const tag = 'Agents';
 const categoryFields = 'id createdAt updatedAt orgId name';
@@ -15,7 +16,8 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     asksModel: true,
     tag,
     spec: 'Generate AI profile from existing AI data',
-    document: `mutation ($aiId: ID!) { generateAgentProfile(id: $aiId) { ${profileFields} } }`,
+    document: `mutation ($aiId: ID!) { generateAgentProfile(id: $aiId) { headline } }`,
+    reply: profileReply,
   },
   {
     operationId: 'approveAgent',

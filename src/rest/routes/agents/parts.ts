@@ -1,3 +1,4 @@
+import { flowShapes, toolShapes, userInputShapes } from '../../../wire/agents/parts.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 interface PartRows {
@@ -13,6 +14,7 @@ interface PartRows {
   readonly list: string;
   readonly mutation: string;
   readonly fields: string;
+  readonly shapes?: DeclaredRoute['shapes'];
   readonly create: Readonly<Record<string, unknown>>;
   readonly update: Readonly<Record<string, unknown>>;
   /** Members that callers who may only use the agent do not see. */
@@ -54,7 +56,8 @@ const kinds: readonly PartRows[] = [
     one: 'agentTool',
     list: 'agentTools',
     mutation: 'AgentTool',
-    fields: `${partFields} name description type data ${warningFields}`,
+    fields: `${partFields} name description type data: settings { __typename } ${warningFields}`,
+    shapes: toolShapes,
     create: { name: 'get_weather', type: 'API_FUNCTION', data: apiFunction },
     update: { name: 'get_weather', data: apiFunction },
     hides: 'data',
@@ -67,7 +70,8 @@ const kinds: readonly PartRows[] = [
     one: 'userInput',
     list: 'userInputs',
     mutation: 'UserInput',
-    fields: `${partFields} variableName type label configuration showOnChatCreate orderIndex ${warningFields}`,
+    fields: `${partFields} variableName type label configuration: settings { __typename } showOnChatCreate orderIndex ${warningFields}`,
+    shapes: userInputShapes,
     create: {
       variableName: 'department',
       type: 'SELECT',
@@ -105,7 +109,8 @@ const kinds: readonly PartRows[] = [
     one: 'flow',
     list: 'flows',
     mutation: 'Flow',
-    fields: `${partFields} name enabled versions { version active description data } ${warningFields}`,
+    fields: `${partFields} name enabled versions { __typename } ${warningFields}`,
+    shapes: flowShapes,
     create: { name: 'Look up, then answer', enabled: true, versions: flowVersions },
     update: { enabled: false, versions: flowVersions },
     hides: 'versions',
@@ -129,7 +134,8 @@ const kinds: readonly PartRows[] = [
 export const agentPartRoutes: readonly DeclaredRoute[] = kinds.flatMap(makeRows);
 
 function makeRows(kind: PartRows): readonly DeclaredRoute[] {
-  const { idName, noun, tag, one, list, mutation, fields } = kind;
+  const { idName, noun, tag, one, list, mutation, fields, shapes } = kind;
+  const shown = shapes === undefined ? {} : { shapes };
   const base = `/api/v1/ais/{aiId}/${kind.path}`;
   const single = `${base}/{${idName}}`;
   const hiddenNote =
@@ -145,6 +151,7 @@ function makeRows(kind: PartRows): readonly DeclaredRoute[] {
       description: read,
       tag,
       document: `query ($aiId: ID!) { ${list}(agentId: $aiId) { ${fields} } }`,
+      ...shown,
       wrap: 'data',
     },
     {
@@ -155,6 +162,7 @@ function makeRows(kind: PartRows): readonly DeclaredRoute[] {
       description: editors,
       tag,
       document: `mutation ($aiId: ID!, $input: Create${mutation}Input!) { create${mutation}(agentId: $aiId, input: $input) { ${fields} } }`,
+      ...shown,
       body: 'input',
       example: kind.create,
     },
@@ -166,6 +174,7 @@ function makeRows(kind: PartRows): readonly DeclaredRoute[] {
       description: read,
       tag,
       document: `query ($aiId: ID!, $${idName}: ID!) { ${one}(agentId: $aiId, id: $${idName}) { ${fields} } }`,
+      ...shown,
     },
     {
       operationId: `update${mutation}`,
@@ -177,6 +186,7 @@ function makeRows(kind: PartRows): readonly DeclaredRoute[] {
       document: `mutation ($aiId: ID!, $${idName}: ID!, $input: Update${mutation}Input!) {
         update${mutation}(agentId: $aiId, id: $${idName}, input: $input) { ${fields} }
       }`,
+      ...shown,
       body: 'input',
       example: kind.update,
     },
@@ -188,6 +198,7 @@ function makeRows(kind: PartRows): readonly DeclaredRoute[] {
       description: `${editors} Answers it as it was.`,
       tag,
       document: `mutation ($aiId: ID!, $${idName}: ID!) { delete${mutation}(agentId: $aiId, id: $${idName}) { ${fields} } }`,
+      ...shown,
     },
   ];
 }

@@ -1,20 +1,5 @@
+import { bundleReply } from '../../../wire/agents/bundles.ts';
 import type { DeclaredRoute } from '../../route.ts';
-import { enabledToolFields, profileFields } from '../agents/agents.ts';
-
-const bundleFields = `version exportedAt source { apiBaseUrl orgId }
-  agent {
-    name introduction description instructions seed src modelId visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
-    chatLogsVisible generateCitations intermediateStepsVisible enabledTools { ${enabledToolFields} }
-    options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
-    profile { ${profileFields} }
-  }
-  tools { name type data }
-  userInputs { variableName type label configuration showOnChatCreate orderIndex }
-  flows { name enabled versions { version active description data } }
-  dataSources { originalId name type refreshPeriod data knowledgeItems { name type uniqueId blobUrl filename mimeType } }
-  skills { name description content enabled }
-  requiredSecrets { key description secretType }
-  warnings { code message param }`;
 
 const example = {
   bundle: {
@@ -76,15 +61,15 @@ export const agentBundleRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/ais/{aiId}/export',
     summary: 'Export agent',
-    member: 'bundle',
-    omitNull: ['warnings'],
     description:
       'For everybody who may use an agent of the own organization; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. The owner, editors and administrators get the agent whole; for others instructions, tools, flows and skills are left out, as in every read. Skills need the scope SKILLS:READ, data sources DATA_SOURCES:READ. `warnings` and the header `x-parley-warnings` name what is left out; a whole bundle has neither.',
     tag: 'Agents',
     spec: 'Export agent',
-    document: `query ($aiId: ID!, $includeDataSources: Boolean, $dataSourceIds: String) {
-      agentBundle(agentId: $aiId, includeDataSources: $includeDataSources, dataSourceIdsText: $dataSourceIds) { bundle { ${bundleFields} } }
+    document: `query ($aiId: ID!, $includeDataSources: Boolean) {
+      agentBundle(agentId: $aiId, includeDataSources: $includeDataSources) { file }
     }`,
+    reply: bundleReply,
+    terms: { dataSourceIds: 'String' },
     query: {
       includeDataSources:
         'Whether its knowledge comes along. Default: true for a key with the scope DATA_SOURCES:READ; another may not ask for it.',

@@ -41,6 +41,16 @@ it('shows only their types to users who may not edit the agent', async () => {
   expect(JSON.stringify(seen.body)).not.toContain('intern.example');
 });
 
+it('shows no ids of sources and stores to a key that may not read them', async () => {
+  const tools = [{ type: 'file_search', vectorStoreIds: ['vs_1'] }, { type: 'python' }];
+  const agent = (await ann.post(path, { ...members, enabledTools: tools })).body;
+  const reader = await make.withKey(ann, { scopes: ['AGENTS:READ'] });
+  const hidden = { dataSourceIds: [], vectorStoreIds: [], fileId: null };
+  const shown = [await reader.get(`${path}/${agent.id}`), await reader.get(`${path}/${agent.id}/export`)];
+  expect(agent.enabledTools).toMatchObject([{ vectorStoreIds: ['vs_1'] }, { vectorStoreIds: null }]);
+  for (const { body } of shown) expect((body.agent ?? body).enabledTools).toMatchObject([hidden, hidden]);
+});
+
 it('carries them in bundles', async () => {
   const { body } = await ann.post(path, { ...members, enabledTools });
   const bundle = (await ann.get(`${path}/${body.id}/export`)).body;
