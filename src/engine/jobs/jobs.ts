@@ -4,12 +4,11 @@ import type { Pool } from 'pg';
 import { fromPrisma, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { Counter } from '../../lib/flow/counter.ts';
-import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Database } from '../../storage/ground/database.ts';
 import type { EnqueueOptions, JobHandler, JobName, JobPayloads, JobQueue, NewJob, RunningJob, WorkOptions } from './job.ts';
+import { type JobData, JobRows } from './job-rows.ts';
 import { RepeatedTasks } from './repeated-tasks.ts';
-import { groupOfTenant, ownerOfGroup, Turns } from './turns.ts';
 
 export interface JobsOptions {
   readonly db: Database;
@@ -24,9 +23,6 @@ interface QueueWorker {
   readonly options: WorkOptions;
   run(payload: unknown, signal: AbortSignal, job: RunningJob): Promise<void>;
 }
-
-/** What a job holds: its payload, and whose it is. */
-type JobData = { readonly owner?: ShareOwner } & Readonly<Record<string, unknown>>;
 
 const schema = 'pgboss';
 /** A dead worker is noticed after this time; pg-boss accepts no less than 10. */
@@ -70,7 +66,7 @@ export class Jobs {
   readonly #boss: PgBoss;
   readonly #workers: QueueWorker[] = [];
   readonly #running = new Set<Job<JobData>>();
-  readonly #turns = new Turns();
+  readonly #rows = new JobRows();
   readonly #repeatedTasks: RepeatedTasks;
   #isStopping = false;
 
@@ -108,14 +104,7 @@ export class Jobs {
   ): Promise<void> {
     if (jobs.length === 0) return;
     const startAfter = startAfterMs === 0 ? {} : { startAfter: new Date(Date.now() + startAfterMs) };
-    const rows = jobs.map(({ payload, owner: { tenantId, orgId }, key }) => ({
-      data: { ...payload, owner: { tenantId, orgId } },
-      // The queue lets one job of a key wait; a job without a key gets a unique one.
-      singletonKey: key ?? crypto.randomUUID(),
-      group: { id: groupOfTenant(tenantId) },
-      priority: -this.#turns.next(name, orgId),
-      ...startAfter,
-    }));
+    const rows = jobs.map((job) => ({ ...this.#rows.make(name, job), ...startAfter }));
     await this.#boss.insert(name, rows, tx === undefined ? {} : { db: fromPrisma(tx.prisma) });
     const wake = () => void setTimeout(() => this.#wake(name), startAfterMs).unref();
     if (tx === undefined) wake();
@@ -164,7 +153,7 @@ export class Jobs {
 
   /** The jobs that run in this process, by name and payload. */
   underWay(): readonly string[] {
-    return [...this.#running].map(({ name, data: { owner: _owner, ...payload } }) => `job ${name} ${JSON.stringify(payload)}`);
+    return [...this.#running].map((job) => `job ${job.name} ${JSON.stringify(this.#rows.read(job).payload)}`);
   }
 
   async start(): Promise<void> {
@@ -257,7 +246,7 @@ export class Jobs {
 
   async #run(worker: QueueWorker, job: Job<JobData>): Promise<void> {
     const { name } = worker;
-    const { owner = ownerOfGroup(job.groupId), ...payload } = job.data;
+    const { payload, owner } = this.#rows.read(job);
     this.#running.add(job);
     this.counts.running += 1;
     try {

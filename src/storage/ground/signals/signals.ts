@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import { ChangeFeed } from './change-feed.ts';
 import type { SignalHub, SignalInterest, SignalListener, WatchListener } from './hub.ts';
-import { Quiet } from './quiet.ts';
 import { announcedTopics, type SignalTopic } from './topics.ts';
 import type { SignalTransport, TransportCounts } from './transport.ts';
 
@@ -151,5 +150,43 @@ export class Signals {
     if (transport.isLive || now - this.#gapMs < gapEveryMs) return;
     this.#gapMs = now;
     this.#hub.miss();
+  }
+}
+
+/** Runs `act` for a subject at once, then at most once in a time: what is asked for meanwhile is done once, at the end of that time. */
+class Quiet {
+  readonly #timeMs: number;
+  readonly #act: (subject: string) => void;
+  readonly #subjects = new Map<string, { readonly timer: NodeJS.Timeout; isWanted: boolean }>();
+
+  constructor(timeMs: number, act: (subject: string) => void) {
+    this.#timeMs = timeMs;
+    this.#act = act;
+  }
+
+  ask(subject: string): void {
+    const quiet = this.#subjects.get(subject);
+    if (quiet === undefined) this.#begin(subject);
+    else quiet.isWanted = true;
+  }
+
+  /** What was asked for is not done any more. */
+  forget(subject: string): void {
+    clearTimeout(this.#subjects.get(subject)?.timer);
+    this.#subjects.delete(subject);
+  }
+
+  close(): void {
+    for (const subject of [...this.#subjects.keys()]) this.forget(subject);
+  }
+
+  #begin(subject: string): void {
+    const timer = setTimeout(() => {
+      this.#subjects.delete(subject);
+      if (quiet.isWanted) this.#begin(subject);
+    }, this.#timeMs);
+    const quiet = { timer: timer.unref(), isWanted: false };
+    this.#subjects.set(subject, quiet);
+    this.#act(subject);
   }
 }

@@ -151,7 +151,7 @@ export class WebhookStore {
     { countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds }: DeliveryDemand,
     leaseMs: number,
   ): Promise<readonly DueDelivery[]> {
-    const taken = await this.#db.query<{ readonly id: string }>(
+    const taken = await this.#db.query<{ readonly id: string; readonly tenantId: string | null }>(
       `update webhook_deliveries set "nextAttemptAt" = now() + $1 * interval '1 millisecond'
          where id in (
            select id from (
@@ -164,25 +164,17 @@ export class WebhookStore {
              where w."isEnabled" and w."orgId" <> all ($5::text[]) and w.id <> all ($6::text[])
            ) due
            where place <= $3 order by place limit $2)
-         returning id`,
+         returning id, (select o."tenantId" from organizations o where o.id = webhook_deliveries."orgId") as "tenantId"`,
       [leaseMs, countMax, ofOrganizationMax, ofWebhookMax, busyOrgIds, busyWebhookIds],
     );
     if (taken.length === 0) return [];
-    const rows = await this.#db.prisma.webhookDelivery.findMany({
-      where: { id: { in: taken.map(({ id }) => id) } },
-      include: { webhook: true },
-    });
-    const orgIds = [...new Set(rows.map(({ orgId }) => orgId))];
-    const organizations = await this.#db.prisma.organization.findMany({
-      where: { id: { in: orgIds } },
-      select: { id: true, tenantId: true },
-    });
-    const tenants = new Map(organizations.map(({ id, tenantId }) => [id, tenantId]));
+    const tenants = new Map(taken.map(({ id, tenantId }) => [id, tenantId ?? undefined]));
+    const where = { id: { in: [...tenants.keys()] } };
+    const rows = await this.#db.prisma.webhookDelivery.findMany({ where, include: { webhook: true } });
     return rows.flatMap(({ webhook, ...delivery }) => {
-      const tenantId = tenants.get(delivery.orgId);
-      return tenantId === undefined
-        ? []
-        : [{ delivery: delivery as WebhookDelivery, webhook: webhook as SealedWebhook, tenantId }];
+      const tenantId = tenants.get(delivery.id);
+      const due = { delivery: delivery as WebhookDelivery, webhook: webhook as SealedWebhook };
+      return tenantId === undefined ? [] : [{ ...due, tenantId }];
     });
   }
 
