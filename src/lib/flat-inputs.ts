@@ -20,6 +20,12 @@ export function restName({ name, extensions }: Pick<GraphQLNamedType, 'name' | '
   return typeof extensions.restName === 'string' ? extensions.restName : name.replace(/^Rest(?=[A-Z])/, '');
 }
 
+/** The members of a body of REST that choose the form of the reply (`wire/ground/body.ts`), as a type: the schema has none of them. */
+export function replyType(type: GraphQLInputObjectType): GraphQLInputObjectType | undefined {
+  const { replyType: own } = flatType(type).extensions;
+  return own instanceof GraphQLInputObjectType ? own : undefined;
+}
+
 /** The flat form with this name, as OpenAPI and the wire schemas name it. */
 export function flatTypeNamed({ extensions }: GraphQLSchema, name: string): GraphQLInputObjectType | undefined {
   return (extensions as Partial<FlatTypes>).flatTypes?.get(name);

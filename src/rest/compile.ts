@@ -15,7 +15,7 @@ import { Faults } from '../domain/ground/faults.ts';
 import type { Scope } from '../entities/people/caller.ts';
 import { listRestMembers } from '../http/input/names.ts';
 import { compileReader, type Reader } from '../http/input/reader.ts';
-import { withReadVariables } from '../lib/flat-inputs.ts';
+import { replyType, withReadVariables } from '../lib/flat-inputs.ts';
 import { integerBounds } from '../wire/ground/schema.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
@@ -26,7 +26,6 @@ import { compileSource, type OpenSource, withRootValues } from './documents/reso
 import { compileMembers, type ShowMembers } from './documents/shown-members.ts';
 import { memberNames } from './input/member-names.ts';
 import { compileParameter, freeParameterType, type ParameterReader } from './input/parameters.ts';
-import { findReplyMembers } from './input/reply-members.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
 import { listPaths } from './paths.ts';
 import type { DeclaredRoute } from './route.ts';
@@ -185,7 +184,8 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
     return { name, read: compileParameter(name, type), isRequired: variable?.isRequired === true };
   };
   const bodyType = row.body === undefined ? undefined : main.variables.get(row.body)?.type;
-  const extra = bodyType === undefined ? undefined : findReplyMembers(getNamedType(bodyType).name);
+  const input = getNamedType(bodyType);
+  const extra = isInputObjectType(input) ? replyType(input) : undefined;
   const defaults = [...main.variables.values()].filter((variable) => variable.defaultValue !== undefined);
   return {
     path: pathNames.map(parameter),

@@ -26,7 +26,7 @@ import { errorMembers, ResponseProjection } from '../wire/responses/events.ts';
 import type { Route } from './compile.ts';
 import { renamedFault } from './input/error-params.ts';
 import { memberNames } from './input/member-names.ts';
-import { refusesExtensions } from './input/reply-members.ts';
+import { refusesExtensions } from './input/variables.ts';
 import { listPaths } from './paths.ts';
 
 /** Requests that may wait on one connection. */

@@ -22,7 +22,7 @@ import {
 } from '../entities/conversations/runs/event.ts';
 import { DomainError, errorBody, publicError } from '../entities/ground/errors.ts';
 import { timeOfId } from '../entities/ground/ids.ts';
-import { body, maybe, ofType } from './ground/body.ts';
+import { body, maybe, ofType, streamFlag } from './ground/body.ts';
 import { foldOfEnd, type StreamEncoder, type StreamEncoderFactory, type Variables, type WireReply } from './ground/encoder.ts';
 import { addressPart, fileIdPart } from './ground/prompt-parts.ts';
 import {
@@ -131,21 +131,37 @@ const messageMembers = {
   tools: maybe('Functions of the caller, and tools of the service.', z.array(ofType('ToolInput', 'A tool.'))),
   secrets: requestSecrets,
 };
-export const sendMessageBody = body('SendMessageInput', 'A message to a chat.', {
-  ...messageMembers,
-  threadMode: ofType<ThreadMode>('ThreadMode', 'Default collect.').nullish(),
-});
-export const editMessageBody = body('EditMessageInput', 'What a message of the user says instead.', messageMembers);
-export const regenerateBody = body('RegenerateMessageInput', 'How an answer is asked for again.', {
-  modelId: text('Another model than the one that answered before.').nullish(),
-  secrets: maybe(`The secrets of the request, which the service has not kept. ${secretsText}`, described(secrets)),
-});
-export const toolOutputsBody = body('SubmitToolOutputsInput', 'The outputs of all calls that a message asked for.', {
-  systemMessageId: text('The message that holds the calls.'),
-  outputs: z.array(ofType('ToolOutputInput', 'An output.')).meta({ description: 'One for each call.' }),
-  options: maybe('Options of this message.', chatOptions),
-  secrets: requestSecrets,
-});
+const streamed = { replyMembers: streamFlag() };
+export const sendMessageBody = body(
+  'SendMessageInput',
+  'A message to a chat.',
+  {
+    ...messageMembers,
+    threadMode: ofType<ThreadMode>('ThreadMode', 'Default collect.').nullish(),
+  },
+  streamed,
+);
+export const editMessageBody = body('EditMessageInput', 'What a message of the user says instead.', messageMembers, streamed);
+export const regenerateBody = body(
+  'RegenerateMessageInput',
+  'How an answer is asked for again.',
+  {
+    modelId: text('Another model than the one that answered before.').nullish(),
+    secrets: maybe(`The secrets of the request, which the service has not kept. ${secretsText}`, described(secrets)),
+  },
+  streamed,
+);
+export const toolOutputsBody = body(
+  'SubmitToolOutputsInput',
+  'The outputs of all calls that a message asked for.',
+  {
+    systemMessageId: text('The message that holds the calls.'),
+    outputs: z.array(ofType('ToolOutputInput', 'An output.')).meta({ description: 'One for each call.' }),
+    options: maybe('Options of this message.', chatOptions),
+    secrets: requestSecrets,
+  },
+  streamed,
+);
 export const retryBody = body('RetryRunInput', 'What a run that is asked again needs and the service has not kept.', {
   secrets: requestSecrets,
 });

@@ -84,6 +84,11 @@ function missing(name: string, faults: Faults): void {
   faults.path.pop();
 }
 
+/** Whether the body asks for a reply without what the service adds to a common format. */
+export function refusesExtensions({ streamOptions }: Readonly<Record<string, unknown>>): boolean {
+  return (streamOptions as { readonly includeExtensions?: unknown } | null | undefined)?.includeExtensions === false;
+}
+
 /** The value of `stream` in the body. */
 export function streamMember(body: unknown): unknown {
   return typeof body === 'object' && body !== null && Object.hasOwn(body, 'stream') && 'stream' in body ? body.stream : undefined;

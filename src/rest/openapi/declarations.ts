@@ -9,9 +9,8 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { flatType, flatTypeNamed } from '../../lib/flat-inputs.ts';
+import { flatType, flatTypeNamed, replyType } from '../../lib/flat-inputs.ts';
 import { annotationPattern, type JsonSchema } from '../../wire/ground/json-schema.ts';
-import { findReplyFields } from '../input/reply-members.ts';
 
 /** What the description of the REST API says beyond the GraphQL schema; checked against it by tests. */
 export interface Declarations {
@@ -85,7 +84,8 @@ function fieldAt(schema: GraphQLSchema, coordinate: string): Field | undefined {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
   const type = flatTypeNamed(schema, typeName) ?? schema.getType(`Rest${typeName}`) ?? schema.getType(typeName);
   const isKnown = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
-  return (isKnown ? type.getFields()[fieldName] : undefined) ?? findReplyFields(typeName)[fieldName];
+  const own = isKnown ? type.getFields()[fieldName] : undefined;
+  return own ?? (isInputObjectType(type) ? replyType(type)?.getFields()[fieldName] : undefined);
 }
 
 /** Names of the component schemas that a schema refers to, itself or deeper. */

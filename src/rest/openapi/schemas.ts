@@ -21,10 +21,9 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { camelNames, enumTexts, listRestMembers, type MemberNames } from '../../http/input/names.ts';
-import { flatType, restName } from '../../lib/flat-inputs.ts';
+import { flatType, replyType, restName } from '../../lib/flat-inputs.ts';
 import { type JsonSchema, orNull } from '../../wire/ground/json-schema.ts';
 import { type MemberShape, untitled } from '../../wire/ground/shape.ts';
-import { findReplyFields } from '../input/reply-members.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
 /** A document's fragments, and the members that its route leaves out. */
@@ -288,7 +287,7 @@ function descriptionOnRest({ description, extensions: { restDescription } }: Des
 /** Those of the schema, which are sorted, with those that choose the form of the reply at their places. */
 function listMembers(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
   const own = listRestMembers(type);
-  const more = Object.values(findReplyFields(restName(type)));
+  const more = Object.values(replyType(type)?.getFields() ?? {});
   return more.length === 0 ? own : [...own, ...more].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { body, maybe, ofType, unservedMembers, wirePart } from '../ground/body.ts';
+import { body, maybe, ofType, streamFlag, unservedMembers, wirePart } from '../ground/body.ts';
 import { identifiers } from '../ground/identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from '../ground/image-url.ts';
 import { addressPart, fileIdPart } from '../ground/prompt-parts.ts';
@@ -99,8 +99,12 @@ const responseFormat = wirePart(
 );
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
 
-describeMembers('CompletionStreamOptionsInput', {
-  includeExtensions: described({ default: true, ...isExtension, ...behaves('extension-switch') }),
+const streamOptions = body('CompletionStreamOptionsInput', 'How a stream is sent over REST.', {
+  includeExtensions: flag(
+    'Whether the reply has what the common format does not know, such as citations that only the agent asks for.',
+    { default: true, ...isExtension, ...behaves('extension-switch') },
+  ).nullish(),
+  includeUsage: flag('Whether a last chunk reports the tokens used.').nullish(),
 });
 
 export const toolCall = body('CompletionToolCallInput', 'A call that an earlier assistant message asked for.', {
@@ -200,5 +204,6 @@ export const completionBody = body(
     secrets: maybe(secretsText, described({ ...secrets, ...isExtension, ...behaves('user-secrets') })),
     ...unservedMembers(unservedInCompletions),
   },
+  { replyMembers: { ...streamFlag(), streamOptions: maybe('REST: how the stream is sent.', streamOptions) } },
 );
 describeMembers('CompletionInput', { messages: described({ minItems: 1 }) });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Annotations, described, describeMembers } from './schema.ts';
+import { type Annotations, described, describeMembers, flag } from './schema.ts';
 import type { UnservedMember } from './unserved-members.ts';
 
 /** How a body is read, beyond its members. */
@@ -12,6 +12,8 @@ export interface BodyRules {
   readonly ignoresUnknown?: true;
   /** Of a body that refuses members: whether it takes all of this value. */
   readonly isOpen?: (value: Readonly<Record<string, unknown>>) => boolean;
+  /** Schemas of the members that choose the form of the reply, such as `stream`. They become variables of their own: the domain has none of them. */
+  readonly replyMembers?: Readonly<Record<string, unknown>>;
   /** Its declaration says everything to OpenAPI. `taken`: a wire schema reads it, and its members reach that schema as they came. */
   readonly asJson?: 'taken' | 'checked';
 }
@@ -35,12 +37,17 @@ export const memberTypes = new Map<z.ZodType, string | z.ZodObject>();
 export function body<Shape extends z.ZodRawShape>(name: string, description: string, shape: Shape, rules: BodyRules = {}) {
   const schema = z.object(shape);
   bodies.add(schema, { name, description, ...rules });
-  const leaves = Object.entries(shape).flatMap(([member, own]) => {
+  const leaves = Object.entries({ ...shape, ...rules.replyMembers }).flatMap(([member, own]) => {
     const inner = unwrapped(own as z.ZodType);
     return isShownByType(inner) ? [] : [[member, inner] as const];
   });
   describeMembers(name, Object.fromEntries(leaves));
   return schema;
+}
+
+/** The member of bodies that may be answered by an event stream. */
+export function streamFlag(description = 'REST: whether to answer as an event stream.', more: Annotations = {}) {
+  return { stream: flag(description, more).nullish() };
 }
 
 /** A member in the form of a wire schema, which reads it behind the reader: the reader asks only whether it is an object. */

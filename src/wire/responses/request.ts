@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ThreadMode } from '../../entities/conversations/chats/chat.ts';
 import { type ChatMode, servedIncludes } from '../../entities/conversations/runs/response.ts';
-import { body, maybe, ofType, unservedMembers, wirePart } from '../ground/body.ts';
+import { body, maybe, ofType, readAs, streamFlag, unservedMembers, wirePart } from '../ground/body.ts';
 import { identifiers } from '../ground/identifiers.ts';
 import {
   anyOf,
@@ -10,7 +10,6 @@ import {
   component,
   constant,
   described,
-  describeMembers,
   flag,
   flowVersionMax,
   integerRange,
@@ -98,6 +97,12 @@ const streamOptions = component('ResponseStreamOptions', 'How the event stream i
   }).nullish(),
   include_obfuscation: flag('Ignored: nothing is obfuscated.').nullish(),
 });
+const streamOptionsRead = body(
+  'ResponseStreamOptionsInput',
+  'How the event stream is sent.',
+  { includeExtensions: z.boolean().nullish(), includeObfuscation: z.boolean().nullish() },
+  { asJson: 'checked' },
+);
 named('UserSecrets', z.record(z.string(), z.string()).meta({ description: 'Secrets by name.' }));
 
 const tracing = object('Whether the run is traced.', { enabled: flag('Whether it is.').nullish() }).nullish();
@@ -218,19 +223,31 @@ export const responseBody = body(
     userSecrets: maybe(secretsText, described(addedSecrets)),
     options: maybe('Options of a chat.', chatOptions.meta({ ...isExtension, ...behaves('chat-options') })),
   },
+  {
+    replyMembers: {
+      ...streamFlag(undefined, { default: false }),
+      streamOptions: maybe(
+        'An object: `include_extensions: false` leaves out what the service adds to the format; `include_obfuscation` is ignored.',
+        readAs(streamOptionsRead, streamOptions),
+      ),
+    },
+  },
 );
 export type ReadInput = z.input<typeof responseBody>;
 export type ResponseInput = Unread<ReadInput>;
 
-export const resumeBody = body('ResumeResponseInput', 'How a paused response goes on.', {
-  input: described({
-    ...inputItems,
-    description: 'Further input, as in a new request. JSON: a text or a list.',
-  }).nullish(),
-  background: flag('Whether it continues without a reader.', { default: false }).nullish(),
-  userSecrets: maybe('Secrets for tools, again: they are not stored.', described(addedSecrets)),
-});
-
-// Members that REST reads.
-describeMembers('ResponseInput', { stream: described({ default: false }), streamOptions });
-describeMembers('ResumeResponseInput', { stream: described({ default: false }) });
+export const resumeBody = body(
+  'ResumeResponseInput',
+  'How a paused response goes on.',
+  {
+    input: described({
+      ...inputItems,
+      description: 'Further input, as in a new request. JSON: a text or a list.',
+    }).nullish(),
+    background: flag('Whether it continues without a reader.', { default: false }).nullish(),
+    userSecrets: maybe('Secrets for tools, again: they are not stored.', described(addedSecrets)),
+  },
+  {
+    replyMembers: streamFlag('REST: whether to answer as an event stream, with the new events only.', { default: false }),
+  },
+);

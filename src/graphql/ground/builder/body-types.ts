@@ -30,18 +30,25 @@ export class BodyTypes {
     if (form === undefined) throw new Error('a flat form must be a body of wire/ground/body.ts');
     const type = this.#types.get(body);
     if (type !== undefined) return type;
-    const { name, description, asJson, ...rules } = form;
-    const shape = body instanceof z.ZodObject ? body.shape : {};
-    const members = Object.entries(shape).sort(([a], [b]) => (a < b ? -1 : 1));
+    const { name, description, asJson, replyMembers, ...rules } = form;
     const made = new GraphQLInputObjectType({
       name,
       description,
-      extensions: { ...rules, asJson: asJson === 'taken' ? this.#named('JSON').extensions.asJson : asJson },
+      extensions: {
+        ...rules,
+        asJson: asJson === 'taken' ? this.#named('JSON').extensions.asJson : asJson,
+        replyType: replyMembers && new GraphQLInputObjectType({ name, fields: this.#fields(replyMembers) }),
+      },
       // A body may hold itself.
-      fields: () => Object.fromEntries(members.map(([member, schema]) => [member, this.#field(schema)])),
+      fields: () => this.#fields(body instanceof z.ZodObject ? body.shape : {}),
     });
     this.#types.set(body, made);
     return made;
+  }
+
+  #fields(shape: Readonly<Record<string, unknown>>): Record<string, GraphQLInputFieldConfig> {
+    const members = Object.entries(shape).sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(members.map(([member, schema]) => [member, this.#field(schema)]));
   }
 
   /** All that `type` made, once their members were read. */
@@ -50,7 +57,7 @@ export class BodyTypes {
     return [...this.#types.values()];
   }
 
-  #field(schema: z.core.$ZodType): GraphQLInputFieldConfig {
+  #field(schema: unknown): GraphQLInputFieldConfig {
     const member = schema as z.ZodType;
     const inner = unwrapped(member);
     const { description = inner.description ?? null } = member;
