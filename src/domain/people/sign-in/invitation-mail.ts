@@ -42,10 +42,10 @@ export function registerInvitationMail(deps: Deps): void {
     } catch (error) {
       const { message, isFinal } = mailProblem(error);
       const isLast = isFinal || attempt >= attemptsMax;
-      logger.warn({ invitationId, attempt, problem: message, isLast }, 'an invitation could not be sent');
       await invitations.noteDelivery(invitationId, isLast ? 'FAILED' : 'WAITING', message);
-      if (isLast) return;
-      throw new Error(message);
+      if (!isLast) throw new Error(message);
+      logger.warn({ invitationId, attempt, problem: message }, 'the mail of an invitation was given up');
+      return;
     }
     await invitations.noteDelivery(invitationId, 'SENT', null);
   });
