@@ -1,5 +1,4 @@
 import type { GraphQLSchema } from 'graphql';
-import { isRestOnly } from '../../src/graphql/ground/builder/one-api.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../src/rest/route.ts';
 
@@ -9,7 +8,7 @@ export interface OperationLine {
   readonly contract: string;
   /** `GET /api/v1/ais`, or '' for an operation of GraphQL only. */
   readonly rest: string;
-  /** `Query.agents`, or '' for an operation of REST only. */
+  /** `Query.agents` */
   readonly graphql: string;
 }
 
@@ -18,14 +17,12 @@ export function operationLines(schema: GraphQLSchema, rows: readonly DeclaredRou
   const routes = compileRoutes(schema, rows);
   const ofRows = routes.map((route) => {
     const { row } = route;
-    // A field that only REST has is no operation of GraphQL.
-    const graphql = isRestOnly(route.main.rootField) ? '' : rootFieldOf(route);
-    return { contract: row.spec ?? '', rest: `${row.method.toUpperCase()} ${row.path}`, graphql };
+    return { contract: row.spec ?? '', rest: `${row.method.toUpperCase()} ${row.path}`, graphql: rootFieldOf(route) };
   });
   const covered = new Set(ofRows.map(({ graphql }) => graphql));
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const names = roots.flatMap((root) =>
-    Object.values(root?.getFields() ?? {}).flatMap((field) => (isRestOnly(field) ? [] : `${root?.name ?? ''}.${field.name}`)),
+    Object.values(root?.getFields() ?? {}).map((field) => `${root?.name ?? ''}.${field.name}`),
   );
   const others = names.filter((name) => !covered.has(name));
   return [...ofRows, ...others.map((graphql) => ({ contract: '', rest: '', graphql }))];
@@ -35,7 +32,7 @@ export function operationLines(schema: GraphQLSchema, rows: readonly DeclaredRou
 export function operationsPage(lines: readonly OperationLine[], missing: Readonly<Record<string, string>>): string {
   const rows = lines
     .filter(({ rest }) => rest !== '')
-    .map(({ contract, rest, graphql }) => `| ${contract} | \`${rest}\` | ${graphql === '' ? '' : `\`${graphql}\``} |`);
+    .map(({ contract, rest, graphql }) => `| ${contract} | \`${rest}\` | \`${graphql}\` |`);
   const others = lines.filter(({ rest }) => rest === '').map(({ graphql }) => `\`${graphql}\``);
   const gaps = Object.entries(missing).map(([name, reason]) => `- ${name}: ${reason}`);
   return [

@@ -15,9 +15,9 @@ export function flatType(type: GraphQLInputObjectType): GraphQLInputObjectType {
   return flat instanceof GraphQLInputObjectType ? flat : type;
 }
 
-/** The name by which REST shows a type: GraphQL may have another type of that name. `RestEnabledTool` is shown as `EnabledTool`. */
+/** The name by which OpenAPI shows a type, where it is not that of GraphQL. */
 export function restName({ name, extensions }: Pick<GraphQLNamedType, 'name' | 'extensions'>): string {
-  return typeof extensions.restName === 'string' ? extensions.restName : name.replace(/^Rest(?=[A-Z])/, '');
+  return typeof extensions.restName === 'string' ? extensions.restName : name;
 }
 
 /** The members of a body of REST that choose the form of the reply (`wire/ground/body.ts`), as a type: the schema has none of them. */

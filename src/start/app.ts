@@ -20,7 +20,6 @@ import { beginPasskeySignIn, signInByPasskey, toRelyingParty } from '../domain/p
 import { type Browser, isSignedIn, signInByLink, signInByPassword, signOut } from '../domain/people/sign-in/sign-in.ts';
 import { createGraphiqlPage } from '../graphql/graphiql/page.ts';
 import { graphqlSearchEntries } from '../graphql/graphiql/search-entries.ts';
-import { servedSchema } from '../graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
 import { toNetwork } from '../http/address.ts';
@@ -72,8 +71,6 @@ export interface App {
 /** What both APIs stand on: the one schema, and the routes, checked against it. Needs nothing that a start has to wait for. */
 export interface Apis {
   readonly schema: GraphQLSchema;
-  /** Without what only REST has. */
-  readonly graphqlSchema: GraphQLSchema;
   readonly routes: readonly Route[];
 }
 
@@ -92,7 +89,7 @@ export function createApis(): Apis {
 function makeApis(): Apis {
   const schema = buildSchema();
   // The wire schemas never change: tests check them.
-  return { schema, graphqlSchema: servedSchema(schema), routes: compileRoutes(schema, allRoutes, operationScopes, null) };
+  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, null) };
 }
 
 /**
@@ -100,11 +97,7 @@ function makeApis(): Apis {
  *
  * @param writeLines  takes the log lines of replies; undefined: none is written.
  */
-export function createApp(
-  deps: Deps,
-  { schema, graphqlSchema, routes }: Apis,
-  writeLines: ServiceLogger['writeLines'] | undefined,
-): App {
+export function createApp(deps: Deps, { schema, routes }: Apis, writeLines: ServiceLogger['writeLines'] | undefined): App {
   let isStopping = false;
   const { settings } = deps;
   const metrics = new Metrics();
@@ -113,7 +106,7 @@ export function createApp(
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
   });
   const admissions = createAdmissions(deps.pools, settings);
-  const graphql = createGraphqlHandler({ schema: graphqlSchema, deps, metrics, streams, admissions });
+  const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
   const rest = createRestHandlers({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, routeWithSocket(routes), admissions);
   const log = createAccessLog(writeLines, deps.tracing);
@@ -127,7 +120,7 @@ export function createApp(
     createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
-    createPages(packageJson.version, () => [...restSearchEntries(routes), ...graphqlSearchEntries(graphqlSchema)]),
+    createPages(packageJson.version, () => [...restSearchEntries(routes), ...graphqlSearchEntries(schema)]),
     createConsole(consolePage),
     createConnectPages(connectSteps(deps), consolePage),
     createSignIn(signInSteps(deps), toAddressing(deps), admissions.failedKeys),

@@ -23,7 +23,7 @@ import { builder } from '../ground/builder/builder.ts';
 import { type GraphContext, textTerm } from '../ground/builder/context.ts';
 import { byName, flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { describedOnRest, restNamed } from '../ground/builder/one-api.ts';
+import { describedOnRest, restNamed } from '../ground/builder/rest-words.ts';
 import { forwardArgs, makeConnection, makeUncountedConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { IntegrationRef, OrganizationRef, UserRef } from '../ground/refs.ts';
 import { createEnum, ofFormat } from '../ground/types/enums.ts';

@@ -19,7 +19,7 @@ import { builder } from '../ground/builder/builder.ts';
 import { type GraphContext, numberTerm, textTerm } from '../ground/builder/context.ts';
 import { reading } from '../ground/builder/members.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { describedOnRest } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/rest-words.ts';
 import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
 import { NodeType } from '../ground/types/node.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../entities/knowledge/searched-question.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { loadNode } from '../ground/builder/nodes.ts';
-import { describedOnRest } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/rest-words.ts';
 import { DataSourceRef, KnowledgeItemRef } from '../ground/refs.ts';
 import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 import { LexicalReasonType, RetrievalModeType } from './retrieval.ts';

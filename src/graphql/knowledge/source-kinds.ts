@@ -8,7 +8,7 @@ import { choiceName, inputName, sourceBodies } from '../../wire/data-sources.ts'
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import type { GraphContext } from '../ground/builder/context.ts';
 import { type Conversion, flatInput } from '../ground/builder/flat-inputs.ts';
-import { describedOnRest } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/rest-words.ts';
 import { DataSourceRef } from '../ground/refs.ts';
 import { choiceType } from './settings.ts';
 import { RefreshPeriodType } from './sources.ts';

@@ -18,7 +18,7 @@ import {
 import { builder } from '../ground/builder/builder.ts';
 import { reading } from '../ground/builder/members.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { describedOnRest } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/rest-words.ts';
 import { makeConnection, pageArgs, pageRequest } from '../ground/pagination.ts';
 import { DataSourceRef, SourceRunRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';

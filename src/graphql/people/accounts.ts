@@ -1,7 +1,7 @@
 import { getOrganizations, getUsers } from '../../domain/people/accounts.ts';
 import { accessLevels, keyScopes, memberRoles, type Resource, type Scope, scopes } from '../../entities/people/caller.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { describedOnRest } from '../ground/builder/one-api.ts';
+import { describedOnRest } from '../ground/builder/rest-words.ts';
 import { OrganizationRef, TenantRef, UserRef } from '../ground/refs.ts';
 import { createEnum, ofFormat, textOnRest } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';

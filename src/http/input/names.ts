@@ -21,9 +21,9 @@ export const eitherNames: MemberNames = {
   key: 'either',
 };
 
-/** The members of an input that REST reads: those of its flat form, without those that only GraphQL has (`graphqlOnly`). */
+/** The members of an input that REST reads: those of its flat form. */
 export function listRestMembers(type: GraphQLInputObjectType): readonly GraphQLInputField[] {
-  return Object.values(flatType(type).getFields()).filter(({ extensions }) => extensions.api !== 'graphql');
+  return Object.values(flatType(type).getFields());
 }
 
 /** How callers write the values of an enum: by their names, or as the third-party format has them that they come from. */

@@ -82,7 +82,7 @@ type Field = GraphQLField<unknown, unknown> | GraphQLInputField;
 
 function fieldAt(schema: GraphQLSchema, coordinate: string): Field | undefined {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
-  const type = flatTypeNamed(schema, typeName) ?? schema.getType(`Rest${typeName}`) ?? schema.getType(typeName);
+  const type = flatTypeNamed(schema, typeName) ?? schema.getType(typeName);
   const isKnown = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
   const own = isKnown ? type.getFields()[fieldName] : undefined;
   return own ?? (isInputObjectType(type) ? replyType(type)?.getFields()[fieldName] : undefined);

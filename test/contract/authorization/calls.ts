@@ -15,7 +15,6 @@ import {
 } from 'graphql';
 import { type ErrorCode, errorCodes } from '../../../src/entities/ground/errors.ts';
 import { flattener } from '../../../src/graphql/ground/builder/flat-inputs.ts';
-import { isRestOnly, servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
@@ -56,11 +55,11 @@ export interface Call {
   readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
 }
 
-/** Every operation on both APIs. @param rows  empty: on GraphQL alone, and `schema` may be the served one, which lacks what routes declare. */
+/** Every operation on both APIs. @param rows  empty: on GraphQL alone. */
 export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): readonly Call[] {
   const routes = rows.length === 0 ? [] : compileRoutes(schema, rows);
   return [
-    ...operationsOf(servedSchema(schema)).map((operation): Call => {
+    ...operationsOf(schema).map((operation): Call => {
       const { name, field } = operation;
       const call: Call['call'] = (who, given) => callGraphql(who, operation, given);
       return {
@@ -69,8 +68,8 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         field,
         takesTicket: false,
         isRoot: true,
-        argumentNames: field.args.filter((one) => !isRestOnly(one)).map((one) => one.name),
-        canSet: ([name]) => field.args.some((one) => one.name === name && !isRestOnly(one)),
+        argumentNames: field.args.map((one) => one.name),
+        canSet: ([name]) => field.args.some((one) => one.name === name),
         call,
       };
     }),
@@ -99,14 +98,14 @@ export function operationsOf(schema: GraphQLSchema): readonly Operation[] {
   return roots.flatMap((root) =>
     Object.values(root?.getFields() ?? {}).flatMap((field) => {
       const type = root?.name ?? '';
-      return isRestOnly(field) ? [] : { name: `${type}.${field.name}`, field, kind: type.toLowerCase() as OperationTypeNode };
+      return { name: `${type}.${field.name}`, field, kind: type.toLowerCase() as OperationTypeNode };
     }),
   );
 }
 
 /** Calls a root field over GraphQL. */
 async function callGraphql(who: TestClient, { field, kind }: Operation, given: Arguments): Promise<Answer> {
-  const used = field.args.filter((one) => given[one.name] !== undefined && !isRestOnly(one));
+  const used = field.args.filter((one) => given[one.name] !== undefined);
   const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
   const selected = isCompositeType(getNamedType(field.type)) ? '{ __typename }' : '';

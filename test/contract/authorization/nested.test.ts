@@ -15,7 +15,6 @@ import { operationScopes } from '../../../src/domain/ground/access/operation-sco
 import { referenceScopes, sharedFields } from '../../../src/domain/ground/access/reference-scopes.ts';
 import type { Scope } from '../../../src/entities/people/caller.ts';
 import { accessFaults, guardNested } from '../../../src/graphql/ground/builder/nested-access.ts';
-import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { findAccess } from '../../../src/graphql/ground/builder/type-access.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
@@ -31,9 +30,7 @@ import { type Setting, World } from './world.ts';
 // field is named here: both come from the schema.
 
 const schema = buildSchema();
-const queries = operationsOf(servedSchema(schema)).filter(
-  ({ name }) => name.startsWith('Query.') && !name.startsWith('Query.node'),
-);
+const queries = operationsOf(schema).filter(({ name }) => name.startsWith('Query.') && !name.startsWith('Query.node'));
 
 const { service } = await withService('web', { env: { ...roomForWholeSelections } });
 let setting: Setting;

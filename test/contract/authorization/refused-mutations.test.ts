@@ -9,7 +9,6 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
@@ -25,7 +24,7 @@ import { type Setting, World, worldEnv } from './world.ts';
 // schema, arguments that work from the authorization table; members in turn get values that cannot be right (all with PROPERTY_RUNS=all). Triggers of the database note
 // every row that is written (audit/probe.ts).
 
-const schema = servedSchema(buildSchema());
+const schema = buildSchema();
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
 
 const { service } = await withService('web', { env: worldEnv });

@@ -11,7 +11,6 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect } from 'vitest';
-import { isRestOnly } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { RequestHeaders, TestClient } from '../../support/client.ts';
 
@@ -46,7 +45,7 @@ export async function ask(
   headers?: RequestHeaders,
   refusal?: string,
 ): Promise<unknown> {
-  const used = field.args.filter((one) => given[one.name] !== undefined && !isRestOnly(one));
+  const used = field.args.filter((one) => given[one.name] !== undefined);
   const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
   // A search shows things of several types, each of which has a query of its own: with all levels the document would have too many fields.
@@ -79,7 +78,7 @@ function selection(field: GraphQLField<unknown, unknown>, above: readonly string
 function membersOf(type: GraphQLNamedType, path: readonly string[], depth: number, beside: readonly GraphQLNamedType[]): string {
   const others = beside.flatMap(fieldsOf);
   const parts = fieldsOf(type)
-    .filter((inner) => !isRestOnly(inner) && inner.args.every(({ type: argument }) => !isNonNullType(argument)))
+    .filter((inner) => inner.args.every(({ type: argument }) => !isNonNullType(argument)))
     .filter(
       (inner) =>
         !isCompositeType(getNamedType(inner.type)) || (depth < depthMax && !path.includes(getNamedType(inner.type).name)),

@@ -53,7 +53,7 @@ const others: ReadonlySet<string> = new Set([
   ],
   ...['node:zlib storage/ground/embedded/new-database.ts', 'modern-tar storage/ground/embedded/new-database.ts'],
   // GraphQL documents have a row of their own; the other table has the files that take in bodies.
-  ...['graphql', '@graphql-tools/utils', 'undici'],
+  ...['graphql', 'undici'],
   // They speak to servers of the operator: the store of files, and the collector of traces.
   ...['@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@smithy/node-http-handler'],
   ...['@opentelemetry/context-async-hooks', '@opentelemetry/core', '@opentelemetry/exporter-trace-otlp-http'],

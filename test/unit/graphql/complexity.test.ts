@@ -9,7 +9,6 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { fieldComplexity } from '../../../src/graphql/ground/builder/complexity.ts';
-import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { testSettings } from '../../support/settings.ts';
 
@@ -88,7 +87,7 @@ describe('the cost of an operation', () => {
 });
 
 describe('in the schema', () => {
-  const schema = servedSchema(buildSchema());
+  const schema = buildSchema();
 
   it('every chain of three full pages costs too much', () => {
     const cheap = chains(schema).filter((query) => costOf(schema, query) <= costMax);

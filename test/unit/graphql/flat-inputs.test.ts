@@ -1,6 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import { type GraphQLInputObjectType, graphql, lexicographicSortSchema, printSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { Faults } from '../../../src/domain/ground/faults.ts';
 import {
   byName,
@@ -15,36 +16,34 @@ import {
 } from '../../../src/graphql/ground/builder/flat-inputs.ts';
 import { camelNames } from '../../../src/http/input/names.ts';
 import { compileReader } from '../../../src/http/input/reader.ts';
-import { flatType, restName } from '../../../src/lib/flat-inputs.ts';
+import { flatType } from '../../../src/lib/flat-inputs.ts';
+import { body } from '../../../src/wire/ground/body.ts';
 
 const builder = new SchemaBuilder<object>({} as never);
 
 const Circle = builder.inputType('CircleInput', { fields: (t) => ({ radii: t.intList() }) });
 const Square = builder.inputType('SquareInput', { fields: (t) => ({ width: t.int() }) });
-const RestShape = builder.inputType('RestShapeInput', {
-  fields: (t) => ({ type: t.string({ required: true }), radii: t.intList(), width: t.int(), label: t.string() }),
+const shapeBody = body('FlatShapeInput', 'A shape.', {
+  ...{ type: z.string(), radii: z.array(z.int()).nullish(), width: z.int().nullish(), label: z.string().nullish() },
 });
 const Shape = flatInput(
   builder.inputType('ShapeInput', {
     isOneOf: true,
     fields: (t) => ({ circle: t.field({ type: Circle }), square: t.field({ type: Square }), label: t.string() }),
   }),
-  { rest: RestShape, choices: { circle: tagged('type', 'CIRCLE'), square: held('data', { type: 'SQUARE' }), label: itself } },
+  { body: shapeBody, choices: { circle: tagged('type', 'CIRCLE'), square: held('data', { type: 'SQUARE' }), label: itself } },
 );
 const Header = builder.inputType('HeaderInput', {
   fields: (t) => ({ name: t.string({ required: true }), value: t.string({ required: true }) }),
 });
+const optionsBody = body('FlatOptionsInput', 'Options.', { heat: z.array(z.number()).nullish() });
 const Options = flatInput(builder.inputType('OptionsInput', { fields: (t) => ({ heat: t.float() }) }), {
-  rest: builder.inputType('RestOptionsInput', { fields: (t) => ({ heat: t.floatList() }) }),
+  body: optionsBody,
   members: { heat: listOfOne },
 });
-const RestDrawing = builder.inputType('RestDrawingInput', {
-  fields: (t) => ({
-    src: t.string(),
-    shapes: t.field({ type: [Shape] }),
-    type: t.string(),
-    options: t.field({ type: Options }),
-  }),
+const drawingBody = body('FlatDrawingInput', 'A drawing.', {
+  ...{ src: z.string().nullish(), shapes: z.array(shapeBody).nullish(), type: z.string().nullish() },
+  options: optionsBody.nullish(),
 });
 const Drawing = flatInput(
   builder.inputType('DrawingInput', {
@@ -61,7 +60,7 @@ const Drawing = flatInput(
     }),
   }),
   {
-    rest: RestDrawing,
+    body: drawingBody,
     members: {
       ...{ pictureUrl: 'src', kind: { isSpread: true }, low: 'bounds.low', high: 'bounds.high', headers: byName },
       marks: { isSpread: true, ofNull: { isMarked: false }, flatten: () => ({ isMarked: true }), place: () => [] },
@@ -155,7 +154,7 @@ describe('an input with a flat form', () => {
   });
 
   it('is read in its flat form by REST, whose type is not in the schema', () => {
-    expect(printSchema(lexicographicSortSchema(schema))).not.toMatch(/Rest|type: String!/);
+    expect(printSchema(lexicographicSortSchema(schema))).not.toMatch(/Flat|type: String!/);
     const faults = new Faults();
     const type = schema.getType('DrawingInput') as GraphQLInputObjectType;
     const flat = { src: 'a', shapes: [{ type: 'CIRCLE', radii: [1] }], options: { heat: [1] }, pictureUrl: 'b' };
@@ -166,6 +165,6 @@ describe('an input with a flat form', () => {
     });
     compileReader(type, camelNames)({ shapes: [{}], options: { heat: 1 } }, faults);
     expect(faults.found.map(({ param }) => param)).toEqual(['options.heat', 'shapes[0].type']);
-    expect(restName(flatType(schema.getType('OptionsInput') as GraphQLInputObjectType))).toBe('OptionsInput');
+    expect(flatType(schema.getType('OptionsInput') as GraphQLInputObjectType).name).toBe('FlatOptionsInput');
   });
 });

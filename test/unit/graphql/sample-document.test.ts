@@ -1,10 +1,9 @@
 import { OperationTypeNode, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { sampleDocument } from '../../../src/graphql/graphiql/sample-document.ts';
-import { servedSchema } from '../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 
-const schema = servedSchema(buildSchema());
+const schema = buildSchema();
 const operations = Object.values(OperationTypeNode).flatMap((operation) =>
   Object.values(schema.getRootType(operation)?.getFields() ?? {}).map((field) => ({ operation, name: field.name, field })),
 );

@@ -27,7 +27,7 @@ import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
 import { keepNode, loadNode, nodeById, registerNode } from '../../ground/builder/nodes.ts';
-import { describedOnRest } from '../../ground/builder/one-api.ts';
+import { describedOnRest } from '../../ground/builder/rest-words.ts';
 import { makeConnection, pageArgs, pageRequest, wholePage } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef, UserRef } from '../../ground/refs.ts';
 import { NodeType } from '../../ground/types/node.ts';

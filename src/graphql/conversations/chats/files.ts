@@ -13,7 +13,7 @@ import type { PageRequest } from '../../../entities/ground/page.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { loadNode } from '../../ground/builder/nodes.ts';
-import { describedOnRest } from '../../ground/builder/one-api.ts';
+import { describedOnRest } from '../../ground/builder/rest-words.ts';
 import { makeConnection, pageArgs, pageRequest, wholePage } from '../../ground/pagination.ts';
 import { ChatFileRef, ChatRef } from '../../ground/refs.ts';
 import { createEnum } from '../../ground/types/enums.ts';

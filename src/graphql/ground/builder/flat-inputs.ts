@@ -43,13 +43,8 @@ interface Member extends Partial<Conversion> {
 }
 
 /** What a flat form is, for `flatInput`. */
-export interface FlatForm<Shape> {
-  /**
-   * The type that REST reads and OpenAPI shows, declared like any input type; it does not get into the schema. A name that begins with `Rest` is
-   * shown without it: `RestAgentOptionsInput` is the flat form of `AgentOptionsInput`. Without one it is the type itself with the names of `members`.
-   */
-  readonly rest?: InputRef<Shape>;
-  /** The body that REST reads and OpenAPI shows (`wire/ground/body.ts`): the domain's shape. */
+export interface FlatForm {
+  /** The body that REST reads and OpenAPI shows (`wire/ground/body.ts`): the domain's shape. Without one: the type itself with the names of `members`. */
   readonly body?: z.ZodType;
   /** REST has the input inside a member of the type JSON, so no type of REST says what its members become there. */
   readonly isInJson?: true;
@@ -59,33 +54,30 @@ export interface FlatForm<Shape> {
   readonly members?: Readonly<Record<string, string | Member>>;
 }
 
-type StoredForm = Omit<FlatForm<unknown>, 'rest'> & { readonly restName: string | undefined };
 /** What `builder.inputType` returns. */
-type InputType = InputRef<unknown> & Pick<BaseTypeRef<SchemaTypes, PothosTypeConfig>, 'name' | 'updateConfig'>;
+type InputType = InputRef<unknown> & Pick<BaseTypeRef<SchemaTypes, PothosTypeConfig>, 'updateConfig'>;
 
 /**
  * Gives an input type another form on REST and in the domain. Before a resolver of a root field runs, its arguments become flat, wherever the type
  * stands in them; REST reads the flat form itself. So a resolver and the domain know the flat form only, and the reference that is returned has
  * its shape. Faults name places of the flat form: `documentPath` says where those are in the document.
  *
- *     const RestShapeInput = builder.inputType('RestShapeInput', { fields: (t) => ({ type, radius, width, … }) });
- *     export const ShapeInput = flatInput(
+ *     export const ShapeInput = flatInput<z.output<typeof shapeBody>>(
  *       builder.inputType('ShapeInput', { isOneOf: true, fields: (t) => ({ circle: …, square: … }) }),
- *       { rest: RestShapeInput, choices: { circle: tagged('type', 'CIRCLE'), square: tagged('type', 'SQUARE') } },
+ *       { body: shapeBody, choices: { circle: tagged('type', 'CIRCLE'), square: tagged('type', 'SQUARE') } },
  *     );
  *     export const CreateAgentInput = flatInput<AgentInput>(
  *       builder.inputType('CreateAgentInput', { fields: (t) => ({ pictureUrl: … }) }),
  *       { members: { pictureUrl: 'src' } },
  *     );
  */
-export function flatInput<Shape>(type: InputRef<unknown>, { rest, ...form }: FlatForm<Shape>): InputRef<Shape> {
-  const flatForm: StoredForm = { ...form, restName: rest === undefined ? undefined : (rest as InputType).name };
+export function flatInput<Shape>(type: InputRef<unknown>, flatForm: FlatForm): InputRef<Shape> {
   (type as InputType).updateConfig((config) => ({ ...config, extensions: { ...config.extensions, flatForm } }));
   return type as InputRef<Shape>;
 }
 
-function formSaid({ extensions }: GraphQLInputObjectType): StoredForm | undefined {
-  return extensions.flatForm as StoredForm | undefined;
+function formSaid({ extensions }: GraphQLInputObjectType): FlatForm | undefined {
+  return extensions.flatForm as FlatForm | undefined;
 }
 
 /** Of a choice: the value itself. */
@@ -125,7 +117,7 @@ interface NamedValue {
 }
 
 /**
- * Takes what only flat forms need out of a schema, and ties each flat form to its type. Called once, before anything reads the schema.
+ * Ties each flat form to its type, and takes what only flat forms need out of a schema. Called once, before anything reads the schema.
  *
  * @throws Error naming every form that does not fit its types.
  */
@@ -137,18 +129,16 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
     const form = formSaid(type);
     if (form === undefined) continue;
     const { name } = type;
-    const declared = form.restName === undefined ? undefined : built.getType(form.restName);
-    const rest = form.body === undefined ? declared : bodyTypes.type(form.body);
-    if (rest !== undefined && !isInputObjectType(rest)) throw new Error(`${rest.name} is no input type`);
+    const body = form.body && bodyTypes.type(form.body);
     const formMembers = type.isOneOf ? form.choices : form.members;
     const members = type.getFields();
     faults.push(
       ...Object.keys(formMembers ?? {}).flatMap((member) => (member in members ? [] : [`${name} has no member ${member}`])),
     );
-    if (rest === undefined && form.isInJson !== true) faults.push(...unnamed(name, form.members ?? {}));
+    if (body === undefined && form.isInJson !== true) faults.push(...unnamed(name, form.members ?? {}));
     if (type.isOneOf) faults.push(...Object.keys(members).flatMap((member) => unsaid(name, member, form.choices)));
-    const flat = rest ?? withNames(type, form.members ?? {});
-    if (rest === undefined) flatTypes.set(name, flat);
+    const flat = body ?? withNames(type, form.members ?? {});
+    if (body === undefined) flatTypes.set(name, flat);
     type.extensions = { ...type.extensions, flatType: flat };
   }
   if (faults.length > 0) throw new Error(`flat forms of inputs do not hold\n  ${faults.join('\n  ')}`);
@@ -161,18 +151,18 @@ export function withFlatForms(built: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-function unsaid(name: string, member: string, choices: FlatForm<unknown>['choices']): string[] {
+function unsaid(name: string, member: string, choices: FlatForm['choices']): string[] {
   return choices !== undefined && member in choices ? [] : [`${name} does not say what ${member} is in its flat form`];
 }
 
-/** Without a type for REST, members have other names at most. */
-function unnamed(name: string, members: NonNullable<FlatForm<unknown>['members']>): string[] {
+/** Without a body, members have other names at most. */
+function unnamed(name: string, members: NonNullable<FlatForm['members']>): string[] {
   const others = Object.entries(members).filter(([, memberForm]) => typeof memberForm !== 'string' || memberForm.includes('.'));
-  return others.map(([member]) => `${name}.${member} has another form on REST, which needs a type`);
+  return others.map(([member]) => `${name}.${member} has another form on REST, which needs a body`);
 }
 
 /** The same type with other names. */
-function withNames(type: GraphQLInputObjectType, members: NonNullable<FlatForm<unknown>['members']>): GraphQLInputObjectType {
+function withNames(type: GraphQLInputObjectType, members: NonNullable<FlatForm['members']>): GraphQLInputObjectType {
   const config = type.toConfig();
   const fields = Object.entries(config.fields).map(([name, field]) => [toMember(members[name]).name ?? name, field] as const);
   return new GraphQLInputObjectType({ ...config, fields: Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1))) });

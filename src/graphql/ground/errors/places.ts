@@ -14,7 +14,6 @@ import { DomainError, type Fault } from '../../../entities/ground/errors.ts';
 import { camelCase } from '../../../http/input/names.ts';
 import type { GraphContext } from '../builder/context.ts';
 import { documentPath } from '../builder/flat-inputs.ts';
-import { isRestOnly } from '../builder/one-api.ts';
 import { dotted, type GraphFault } from './input-faults.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -97,7 +96,7 @@ function findPath({ definitions, given: givenArguments }: Place, name: string): 
   const param = name === 'aiId' ? 'agentId' : name;
   const [head, ...rest] = documentPath({ args: definitions }, givenArguments, param).map(String);
   const keys = dotted(param).split('.');
-  const own = definitions.find((argument) => argument.name === head && !isRestOnly(argument));
+  const own = definitions.find((argument) => argument.name === head);
   if (own !== undefined) {
     const path = below(own.type, rest);
     // An argument that the domain names itself holds the value, whatever it calls the place within.
@@ -125,6 +124,6 @@ function below(type: GraphQLInputType, keys: readonly string[]): readonly string
   // What a scalar holds has names of its own.
   if (!isInputObjectType(nullable)) return keys;
   const fields = nullable.getFields();
-  const field = [fields[key], fields[camelCase(key)]].find((one) => one !== undefined && !isRestOnly(one));
+  const field = [fields[key], fields[camelCase(key)]].find((one) => one !== undefined);
   return field === undefined ? undefined : [field.name, ...(below(field.type, rest) ?? [])];
 }

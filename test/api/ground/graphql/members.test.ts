@@ -1,13 +1,12 @@
 import { type GraphQLNamedType, getNamedType, isLeafType, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { servedSchema } from '../../../../src/graphql/ground/builder/one-api.ts';
 import { buildSchema } from '../../../../src/graphql/schema.ts';
 import type { Person } from '../../../support/make.ts';
 import { sampled } from '../../../support/property/sample.ts';
 import { withService } from '../../../support/service.ts';
 import { countFewestStatements } from '../../../support/storage/statements.ts';
 
-const schema = servedSchema(buildSchema());
+const schema = buildSchema();
 const { service, make } = await withService('web');
 let ann: Person;
 let bob: Person;
