@@ -48,8 +48,8 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
   const idsOf = idReader(field);
   return (root, args: Arguments, context, info) => {
     const givenChanges = definitions
-      .flatMap((argument) =>
-        argument.name === 'id' ? [] : collectChanges(argument.name, argument.type, args[argument.name], showsTexts),
+      .flatMap(({ name: argument, type }) =>
+        argument === 'id' ? [] : collectChanges(argument, type, context.terms?.[argument] ?? args[argument], showsTexts),
       )
       .slice(0, changesMax);
     const call = {

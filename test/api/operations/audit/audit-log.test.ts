@@ -72,6 +72,18 @@ describe(`GET ${path}`, () => {
     expect(found[3].changes).toContainEqual({ member: 'instructions', value: null });
   });
 
+  it('says what a new file is for', async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['Hello'], { type: 'text/plain' }), 'note.txt');
+    form.append('purpose', 'assistants');
+    await ann.post('/api/v1/files', form);
+    const [entry] = await entries();
+    expect(entry).toMatchObject({
+      action: 'createFile',
+      changes: expect.arrayContaining([{ member: 'purpose', value: 'assistants' }]),
+    });
+  });
+
   it('has no change for what was refused or failed', async () => {
     const agent = await make.agent({ owner: admin });
     await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Mine' });
