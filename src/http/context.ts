@@ -32,7 +32,7 @@ export function toOrigin({ settings }: Pick<Deps, 'settings'>, req: IncomingMess
 }
 
 /** What only REST says of a call, by name: the chat that a message must be in, or that a list is read whole. */
-export type CallTerms = Readonly<Record<string, string | number | true | undefined>>;
+export type CallTerms = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** What the resolver of a subscription gets of a call, whichever transport it came by. */
 export interface SourceContext extends CallOrigin {

@@ -25,7 +25,7 @@ import { selectResolvedMembers, withResolvedMembers } from './documents/resolved
 import { compileSource, type OpenSource, withRootValues } from './documents/resolver.ts';
 import { compileMembers, type ShowMembers } from './documents/shown-members.ts';
 import { memberNames } from './input/member-names.ts';
-import { compileParameter, freeParameterType, type ParameterReader } from './input/parameters.ts';
+import { compileParameter, type ParameterReader, termType } from './input/parameters.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
 import { listPaths } from './paths.ts';
 import type { DeclaredRoute } from './route.ts';
@@ -179,7 +179,7 @@ function compileSubscription(
 function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): VariableReaders {
   const parameter = (name: string): Parameter => {
     const variable = main.variables.get(name);
-    const type = variable?.type ?? freeParameterType(row, name);
+    const type = variable?.type ?? termType(row, name);
     if (type === undefined) throw new Error(`no variable ${name}`);
     return { name, read: compileParameter(name, type), isRequired: variable?.isRequired === true };
   };
@@ -212,7 +212,7 @@ function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly 
   }
   const isElsewhere = (name: string) =>
     pathNames.includes(name) || name in (row.query ?? {}) || name === row.body || name === row.upload?.file;
-  const terms = Object.keys(row.terms ?? {}).map((name) => ({ name, type: freeParameterType(row, name) }));
+  const terms = Object.keys(row.terms ?? {}).map((name) => ({ name, type: termType(row, name) }));
   for (const { name, type } of [...terms, ...main.variables.values()]) {
     if (type === undefined || isElsewhere(name)) continue;
     const wire = row.upload?.formNames?.[name] ?? name;

@@ -34,7 +34,7 @@ export interface DeclaredRoute {
   /** Query parameters taken, by variable name, with what each means. `limit` and `cursor` of a list are named here too. */
   readonly query?: Readonly<Record<string, string>>;
   /**
-   * What only REST says of a call: resolvers find it in `terms` of their context. A name of the path or of the query that the document does not have,
+   * What only REST says of a call: resolvers find it in `terms` of their context, encoders among the variables. A name of the path or of the query that the document does not have,
    * or else a field of the form, with its type; or `true`, which every call of the route says.
    */
   readonly terms?: Readonly<Record<string, TermType>>;
@@ -119,7 +119,7 @@ export interface DeclaredRoute {
   readonly shown?: RouteExample;
 }
 
-export type TermType = 'ID' | 'String' | 'String!' | 'Int' | true;
+export type TermType = 'ID' | 'String' | 'String!' | 'Int' | 'Boolean' | true;
 
 export interface RouteExample {
   readonly body?: Readonly<Record<string, unknown>>;
@@ -135,8 +135,6 @@ export interface StreamReply {
   readonly when: 'stream' | 'stream-or-accept' | 'query' | 'always';
   /** A subscription with the same variables; its source stream is read directly, never executed per event. */
   readonly document: string;
-  /** Parameters among `query` that choose the form of the reply, with their types: variables for the encoder, which the document does not have. */
-  readonly query?: Readonly<Record<string, 'Boolean' | 'Int'>>;
   /**
    * The encoder numbers its own frames and always gets the whole stream. Under `lastFrame` it finds the number of `Last-Event-ID`
    * (`<runId>:<frame>`), from a client that reconnects.

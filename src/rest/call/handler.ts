@@ -159,7 +159,7 @@ function readCall(call: Call): Variables {
 
 function termsOf(terms: NonNullable<DeclaredRoute['terms']>, variables: Variables): CallTerms {
   return Object.fromEntries(
-    Object.entries(terms).map(([name, type]) => [name, type === true || (variables[name] as string | number | undefined)]),
+    Object.entries(terms).map(([name, type]) => [name, type === true || (variables[name] as CallTerms[string])]),
   );
 }
 

@@ -34,9 +34,9 @@ export function checkVariables(row: DeclaredRoute, main: RowDocument, pathNames:
     if (before !== undefined) throw new Error(`$${name} is fed by ${before} and by ${from}`);
     argumentsByVariable.set(name, from);
   };
-  const isFree = (name: string) => (row.stream?.query?.[name] ?? row.terms?.[name]) !== undefined;
-  for (const name of pathNames) if (!isFree(name)) feed(name, 'the path');
-  for (const name of Object.keys(row.query ?? {})) if (!isFree(name)) feed(name, 'the query');
+  const isTerm = (name: string) => row.terms?.[name] !== undefined;
+  for (const name of pathNames) if (!isTerm(name)) feed(name, 'the path');
+  for (const name of Object.keys(row.query ?? {})) if (!isTerm(name)) feed(name, 'the query');
   for (const name of Object.keys(row.terms ?? {}))
     if (main.variables.has(name)) throw new Error(`${name} is a term, and a variable of the document`);
   if (row.body !== undefined) {

@@ -60,17 +60,13 @@ function fromText(type: GraphQLInputType): (text: string) => unknown {
   return (text) => text;
 }
 
-/** The type of a parameter that is no variable of the document: it chooses the form of the reply, or is a term of the call. */
-export function freeParameterType(
-  { stream, terms }: Pick<DeclaredRoute, 'stream' | 'terms'>,
-  name: string,
-): GraphQLInputType | undefined {
-  const type = stream?.query?.[name] ?? terms?.[name];
-  if (type === undefined || type === true) return undefined;
-  return freeTypes[type];
+/** The type of a parameter that is a term of the call, and no variable of the document. */
+export function termType({ terms }: Pick<DeclaredRoute, 'terms'>, name: string): GraphQLInputType | undefined {
+  const type = terms?.[name];
+  return type === undefined || type === true ? undefined : termTypes[type];
 }
 
-const freeTypes = {
+const termTypes = {
   Boolean: GraphQLBoolean,
   Int: GraphQLInt,
   ID: GraphQLID,

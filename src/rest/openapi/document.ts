@@ -6,7 +6,7 @@ import { wireDeclarations } from '../../wire/openapi.ts';
 import type { Route } from '../compile.ts';
 import { type DocumentVariable, repliedPart } from '../documents/document.ts';
 import { memberNames } from '../input/member-names.ts';
-import { freeParameterType } from '../input/parameters.ts';
+import { termType } from '../input/parameters.ts';
 import { listPaths } from '../paths.ts';
 import type { Declarations } from './declarations.ts';
 import { withOptionalMembers } from './optional-members.ts';
@@ -129,7 +129,7 @@ function listParameters(printer: SchemaPrinter, route: Route): JsonSchema[] {
   const { row, main } = route;
   const of = (name: string, place: 'path' | 'query', description: string | undefined): JsonSchema => {
     const variable = main.variables.get(name);
-    const type = variable?.type ?? freeParameterType(row, name);
+    const type = variable?.type ?? termType(row, name);
     const schema = type === undefined ? {} : parameterSchema(printer, { type, defaultValue: variable?.defaultValue });
     const isList = variable !== undefined && isListType(getNullableType(variable.type));
     return {

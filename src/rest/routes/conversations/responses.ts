@@ -122,7 +122,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.get,
     tag: 'Responses',
     document: 'query ($responseId: ID!) { response(id: $responseId) { id } }',
-    terms: { isResponse: true },
+    terms: { isResponse: true, stream: 'Boolean', starting_after: 'Int', include_obfuscation: 'Boolean' },
     reply: responseReply,
     query: {
       stream: 'Whether to answer as an event stream.',
@@ -132,7 +132,6 @@ const rows: readonly DeclaredRoute[] = [
     stream: {
       when: 'query',
       document: 'subscription ($responseId: ID!) { runEvents(runId: $responseId) { sequence } }',
-      query: { stream: 'Boolean', starting_after: 'Int', include_obfuscation: 'Boolean' },
       encoder: responseEncoder,
       event: 'ResponseStreamEvent',
     },
