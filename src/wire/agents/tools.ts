@@ -148,7 +148,7 @@ function inputMember([kind, description, form]: Member): z.ZodType {
       return readAs('Boolean', z.boolean());
     case 'JSON':
     case 'ToolNames':
-      return ofType(kind, description, form);
+      return ofType('JSON', description, form);
     default:
       return body(`${kind.name}Input`, kind.description, inputMembers(kind.members));
   }
@@ -183,11 +183,11 @@ export const toolBody = body(
       ['function', ...toolTypeNames],
     ),
     function: maybe('For the type `function`.', functionTool),
-    requireApproval: ofType('ToolApproval', approvalDescription, approvalForm).nullish(),
+    requireApproval: ofType('JSON', approvalDescription, approvalForm).nullish(),
     authorization: text('mcp: an access token for it; never stored.').nullish(),
-    headers: ofType('StringMap', 'mcp: headers of every request to it; never stored.', textsByName).nullish(),
+    headers: ofType('JSON', 'mcp: headers of every request to it; never stored.', textsByName).nullish(),
     secrets: ofType(
-      'StringMap',
+      'JSON',
       'mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored.',
       textsByName,
     ).nullish(),

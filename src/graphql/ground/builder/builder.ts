@@ -24,13 +24,8 @@ export interface SchemaTypes {
     Count: { Input: number; Output: number };
     Vector: { Input: never; Output: readonly number[] };
     JSON: { Input: unknown; Output: unknown };
-    StringMap: { Input: unknown; Output: unknown };
-    ValueMap: { Input: unknown; Output: unknown };
     PlainValue: { Input: unknown; Output: unknown };
     JsonObject: { Input: unknown; Output: unknown };
-    Texts: { Input: unknown; Output: unknown };
-    ToolNames: { Input: unknown; Output: unknown };
-    ToolApproval: { Input: unknown; Output: unknown };
     JsonSchema: { Input: unknown; Output: unknown };
     File: { Input: UploadedFile; Output: never };
   };

@@ -36,15 +36,9 @@ builder.scalarType('JSON', {
 
 /** JSON of a known form. The domain checks the form: its errors name the member. */
 const jsonScalars = {
-  StringMap: 'Texts by name: a JSON object whose values are strings.',
-  ValueMap: 'Plain values by name: a JSON object whose values are strings, numbers, true or false.',
   JsonSchema: 'A JSON Schema, as a JSON object.',
   PlainValue: 'One plain value: a string, a number, true or false.',
   JsonObject: 'A JSON object with members of any name.',
-  Texts: 'A string, or a list of strings.',
-  ToolNames: 'Names of tools of an MCP server: a list of strings, or `{tool_names, read_only}`.',
-  ToolApproval:
-    'Which calls wait for approval: true or false; of an MCP server also `always`, `never`, or `{always: {tool_names}, never: {tool_names}}`.',
 } as const;
 for (const [name, description] of Object.entries(jsonScalars)) {
   builder.scalarType(name as keyof typeof jsonScalars, {
