@@ -10,6 +10,13 @@ export interface ModelRequest {
   /** The upstream's name of the model, without the provider prefix. */
   readonly model: string;
   readonly messages: readonly ModelMessage[];
+  /**
+   * What changes with each request: the passages that were found, the time. It stands in the last message of a user or a tool, behind everything
+   * that the next request of the conversation repeats, so that the provider's prompt cache serves that.
+   */
+  readonly ending?: string;
+  /** The same for all requests of a conversation, for providers whose prompt caches take a key. Not an id of ours. */
+  readonly cacheKey?: string;
   readonly tools: readonly ModelTool[];
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
   readonly parallelToolCalls?: boolean;

@@ -17,6 +17,8 @@ export interface RunPlan {
   /** Full model id. */
   readonly modelId: string;
   readonly messages: readonly ModelMessage[];
+  /** What the model gets behind the messages, and may be another the next time: the time of day. */
+  readonly ending?: string;
   readonly tools: readonly ModelTool[];
   readonly toolChoice?: ModelRequest['toolChoice'];
   readonly parallelToolCalls?: boolean;

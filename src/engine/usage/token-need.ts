@@ -10,7 +10,7 @@ const imageTokens = 1_000;
 
 /** An upper estimate of a request's tokens. */
 export function estimateNeed(request: ModelRequest): TokenNeed {
-  let bytes = 0;
+  let bytes = request.ending === undefined ? 0 : Buffer.byteLength(request.ending);
   let tokens = 0;
   for (const message of request.messages) {
     tokens += messageTokens;

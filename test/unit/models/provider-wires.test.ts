@@ -95,6 +95,47 @@ describe.each(['anthropic', 'google'] as const)('instructions behind the first t
   });
 });
 
+describe('what changes with each request, for Anthropic', () => {
+  const tools = [{ name: 'get_weather', description: '', parameters: { type: 'object', properties: {} } }];
+  const messages: readonly ModelMessage[] = [
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'Weather?' },
+  ];
+  const asked: readonly ModelMessage[] = [
+    ...messages,
+    { role: 'assistant', content: null, toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{}' }] },
+    { role: 'tool', toolCallId: 'call_1', content: 'sunny' },
+  ];
+
+  it.each([
+    ['a question', messages, 'text'],
+    ['the result of a tool', asked, 'tool_result'],
+  ])('stands behind %s and the mark of the cache', async (_where, conversation, type) => {
+    const { wire, run } = await provider('anthropic');
+    await collect(run('claude-sonnet-4-5', { messages: conversation, tools, ending: 'Current date: today' }));
+    const { system, messages: sent } = bodyOf(wire);
+    const mark = { type: 'ephemeral', ttl: '5m' };
+    expect(system).toMatchObject([{ text: 'Be kind.', cache_control: mark }]);
+    expect(sent.at(-1)).toMatchObject({
+      role: 'user',
+      content: [
+        { type, cache_control: mark },
+        { type: 'text', text: 'Current date: today' },
+      ],
+    });
+    expect(JSON.stringify(sent).split('cache_control')).toHaveLength(2);
+  });
+
+  it('is marked for as long as PROMPT_CACHE_LIFE says', async () => {
+    const { wire, run } = await provider('anthropic', { PROMPT_CACHE_LIFE: '1h' });
+    await collect(run('claude-sonnet-4-5', { messages }));
+    expect(bodyOf(wire).system).toMatchObject([{ cache_control: { ttl: '1h' } }]);
+    const off = await provider('anthropic', { PROMPT_CACHE_LIFE: 'off' });
+    await collect(off.run('claude-sonnet-4-5', { messages }));
+    expect(JSON.stringify(bodyOf(off.wire))).not.toContain('cache_control');
+  });
+});
+
 describe('what Anthropic adds to its format', () => {
   const news = ['news', { type: 'news', index: 4, what: { ever: true } }] as const;
   const block = (index: number) =>

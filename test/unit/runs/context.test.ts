@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePassages, withPassages, writePassages } from '../../../src/engine/models/prompts/passages.ts';
+import { withEnding } from '../../../src/engine/models/prompts/ending.ts';
+import { endingWithPassages, parsePassages, writePassages } from '../../../src/engine/models/prompts/passages.ts';
 import { passage } from '../../support/runs/runs.ts';
 
 const numbered = (passages: readonly ReturnType<typeof passage>[]) =>
@@ -32,9 +33,25 @@ describe('the passages given to a model', () => {
     expect(block.match(/<\/passages?>/g)).toEqual(['</passage>', '</passages>']);
   });
 
-  it('stand behind the instructions and before the conversation', () => {
+  it('stand in front of what else changes with each request', () => {
+    expect(endingWithPassages('Current date: 2026-11-29', numbered([passage(1)]), true)).toMatch(/<\/passages>\n\nCurrent date/);
+    expect(endingWithPassages('Current date: 2026-11-29', [], true)).toBe('Current date: 2026-11-29');
+  });
+
+  it('stand in the last message of a user or a tool, behind its own text', () => {
     const messages = [{ role: 'system', content: 'Be brief.' } as const, { role: 'user', content: 'Hi' } as const];
-    expect(withPassages(messages, numbered([passage(1)]), true).map(({ role }) => role)).toEqual(['system', 'system', 'user']);
-    expect(withPassages(messages, [], true)).toBe(messages);
+    const tool = { role: 'tool', toolCallId: 'call_1', content: 'sunny' } as const;
+    const image = { role: 'user', content: [{ type: 'text', text: 'See' }] } as const;
+    expect(withEnding({ messages, ending: 'E' }).at(-1)?.content).toBe('Hi\n\nE');
+    expect(withEnding({ messages: [...messages, tool], ending: 'E' }).map(({ content }) => content)).toEqual([
+      'Be brief.',
+      'Hi',
+      'sunny\n\nE',
+    ]);
+    expect(withEnding({ messages: [image, { role: 'assistant', content: 'It is' }], ending: 'E' })[0]?.content).toEqual([
+      { type: 'text', text: 'See' },
+      { type: 'text', text: 'E' },
+    ]);
+    expect(withEnding({ messages })).toBe(messages);
   });
 });

@@ -6,7 +6,7 @@ import { type Chat, type NewMessage, newMessageDefaults } from '../../../entitie
 import type { ChatMode } from '../../../entities/conversations/runs/response.ts';
 import type { NewRun, Run } from '../../../entities/conversations/runs/run.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
-import { isId } from '../../../entities/ground/ids.ts';
+import { isId, timeOfId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Turn } from '../../../storage/conversations/chats/turns.ts';
@@ -15,7 +15,7 @@ import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { answersOfOutputs, settleApprovals } from '../runs/approvals.ts';
 import { showsSteps } from '../runs/options.ts';
-import { type AdmittedAnswerer, admitAnswerer, planRun, type RunRequest } from '../runs/plan.ts';
+import { type AdmittedAnswerer, admitAnswerer, planRun, type RunRequest, type RunSubject } from '../runs/plan.ts';
 import { getRun } from '../runs/runs.ts';
 import { findHolder, firstEvents, queueFull, startPlaced, toChatName } from '../runs/thread.ts';
 import { getOwnChat, missingChat, missingMessage, runActive } from './chats.ts';
@@ -104,7 +104,11 @@ export async function prepareMessage(
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : findModelId(deps, agent)));
   const answerer = await admitAnswerer(deps, caller, message, { agent, model, userInputs: chat.userInputs });
-  const planned = planMessage(deps, caller, message, answerer, { question: message.text, date: input.date ?? deps.now() });
+  const planned = planMessage(deps, caller, message, answerer, {
+    chatId: chat.id,
+    question: message.text,
+    date: input.date ?? deps.now(),
+  });
   const request = isWhole ? { ...planned, isWhole } : planned;
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   await deps.runs.requireRoom(caller);
@@ -121,10 +125,10 @@ export function planMessage(
   caller: Caller,
   runRequest: RunRequest,
   answerer: AdmittedAnswerer,
-  { question, date }: { readonly question: string; readonly date: Date },
+  { chatId, question, date }: { readonly chatId: string; readonly question: string; readonly date: Date },
 ): StoredRequest {
   const inputTokensMax = answerer.agent?.options.maxInputTokens?.[0];
-  const subject = { question, date, lastInstructions: currentDate(date), inputTokensMax };
+  const subject = { question, date, ...datesOfPrompt(timeOfId(chatId), date), inputTokensMax };
   return { ...planRun(deps, caller, runRequest, answerer, subject), chatName: toChatName(question) };
 }
 
@@ -279,6 +283,17 @@ export async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /** As `Current date: 2026-11-22 (Sunday), 14:05 UTC`. */
+/**
+ * The instructions have the date at the beginning of the conversation, so that a provider's prompt cache serves them to its end. A later date stands
+ * behind the last message.
+ */
+function datesOfPrompt(begunAt: Date, date: Date): Pick<RunSubject, 'lastInstructions' | 'ending'> {
+  const lastInstructions = currentDate(begunAt);
+  const now = currentDate(date);
+  if (now === lastInstructions) return { lastInstructions };
+  return { lastInstructions, ending: `${now}. The date in the instructions is that of the beginning of this conversation.` };
+}
+
 function currentDate(date: Date): string {
   const [day = '', time = ''] = date.toISOString().split('T');
   return `Current date: ${day} (${weekdays[date.getUTCDay()]}), ${time.slice(0, 5)} UTC`;

@@ -133,8 +133,10 @@ export interface RunSubject {
   readonly date: Date;
   /** Instructions of the request, between those of the agent and its skills. */
   readonly instructions?: string | null | undefined;
-  /** Instructions that change with each run come last: prompt caches hold up to them. */
+  /** Instructions that are the same for the whole conversation, behind all others. */
   readonly lastInstructions?: string;
+  /** What changes with each run: it stands behind the messages, because prompt caches hold up to it. */
+  readonly ending?: string;
   /** Most tokens of the first request; undefined: no limit of the request or the agent. */
   readonly inputTokensMax: number | undefined;
 }
@@ -145,7 +147,7 @@ export function planRun(
   caller: Caller,
   request: RunRequest,
   { agent, flow, userInputs, routing }: Pick<AdmittedAnswerer, 'agent' | 'flow' | 'userInputs' | 'routing'>,
-  { question, date, instructions, lastInstructions, inputTokensMax }: RunSubject,
+  { question, date, instructions, lastInstructions, ending, inputTokensMax }: RunSubject,
 ): StoredRequest {
   const { chatMode, options, parameters, responseFormat, parallelToolCalls, tools } = request;
   const { choice, forcedTool } = tools.choice;
@@ -175,6 +177,7 @@ export function planRun(
     ...(typeof parallelToolCalls === 'boolean' ? { parallelToolCalls } : {}),
     ...(responseFormat === undefined ? {} : { responseFormat }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
+    ...(ending === undefined ? {} : { ending }),
   };
 }
 

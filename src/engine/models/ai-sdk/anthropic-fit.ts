@@ -21,8 +21,8 @@ const budgetShares = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0
 const askForJson = 'Answer with one JSON object and nothing else: no text and no code fence before or behind it.';
 
 /** Changes a request to what Anthropic takes, and tells what of it has no effect. */
-export function fitAnthropic(request: ModelRequest, model: ThinkingModel): FittedRequest {
-  return withThinking(withJson(request), model);
+export function fitAnthropic(request: ModelRequest, model: ThinkingModel, cacheLife: FittedRequest['cacheLife']): FittedRequest {
+  return { ...withThinking(withJson(request), model), cacheLife };
 }
 
 /** There is no JSON without a schema on this wire, so the instructions ask for it. */

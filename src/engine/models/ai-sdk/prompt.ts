@@ -7,25 +7,33 @@ import type {
 import type { Warning } from '../../../entities/ground/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { AssistantMessage, ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
+import { findEndingPlace } from '../prompts/ending.ts';
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 type Metadata = NonNullable<AssistantPart['providerOptions']>;
+
+export type CacheLife = '5m' | '1h';
 
 /** A request, changed to what a provider takes. */
 export interface FittedRequest {
   readonly request: ModelRequest;
   /** Tokens to think with, beside those of the answer. */
   readonly thinkingTokens?: number;
+  /** How long the provider keeps the instructions and the conversation in its prompt cache; undefined: they are not marked. */
+  readonly cacheLife?: CacheLife | undefined;
   /** What of the request has no effect. */
   readonly warnings: readonly Warning[];
 }
 
 /** A request in the form that every AI SDK provider takes. */
-export function callOptions({ request, thinkingTokens }: FittedRequest, signal: AbortSignal): LanguageModelV4CallOptions {
+export function callOptions(
+  { request, thinkingTokens, cacheLife }: FittedRequest,
+  signal: AbortSignal,
+): LanguageModelV4CallOptions {
   const { parameters, tools, toolChoice, responseFormat } = request;
   return {
-    prompt: toPrompt(request.messages),
+    prompt: toPrompt(request, cacheLife),
     abortSignal: signal,
     ...given('headers', request.traceparent === undefined ? undefined : { traceparent: request.traceparent }),
     ...given('maxOutputTokens', parameters.maxTokens),
@@ -73,13 +81,25 @@ function toProviderOptions(
  * These providers take instructions before the first turn only. Later ones of the conversation follow the first: they stay instructions, which they
  * would not as text of a user.
  */
-function toPrompt(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
-  const names = new Map<string, string>();
+function toPrompt(
+  { messages, ending }: Pick<ModelRequest, 'messages' | 'ending'>,
+  cacheLife: CacheLife | undefined,
+): LanguageModelV4Message[] {
+  const turns = messages.filter((message) => message.role !== 'system');
+  const place = findEndingPlace(turns);
   const prompt: LanguageModelV4Message[] = messages.flatMap((message) =>
     message.role === 'system' ? [{ role: 'system' as const, content: message.content }] : [],
   );
+  prompt.push(...toTurns(turns.slice(0, place + 1)));
+  if (cacheLife !== undefined) markForCache(prompt, cacheLife);
+  if (ending !== undefined) addEnding(prompt, ending);
+  return [...prompt, ...toTurns(turns.slice(place + 1))];
+}
+
+function toTurns(messages: readonly Exclude<ModelMessage, { readonly role: 'system' }>[]): LanguageModelV4Message[] {
+  const names = new Map<string, string>();
+  const prompt: LanguageModelV4Message[] = [];
   for (const message of messages) {
-    if (message.role === 'system') continue;
     if (message.role === 'user') prompt.push({ role: 'user', content: userParts(message.content) });
     else if (message.role === 'assistant') {
       for (const call of message.toolCalls ?? []) names.set(call.id, call.name);
@@ -102,6 +122,24 @@ function toPrompt(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
     }
   }
   return prompt;
+}
+
+/** Marks the end of the instructions, behind the tools, and the end of the conversation. A provider reads up to a mark from its cache. */
+function markForCache(prompt: LanguageModelV4Message[], ttl: CacheLife): void {
+  const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral', ttl } } };
+  const instructions = prompt.findLastIndex(({ role }) => role === 'system');
+  const system = prompt[instructions];
+  if (system !== undefined) prompt[instructions] = { ...system, providerOptions };
+  const last = prompt.at(-1);
+  const part = last?.role === 'user' || last?.role === 'tool' ? last.content.at(-1) : undefined;
+  if (part !== undefined) Object.assign(part, { providerOptions });
+}
+
+/** Results of tools take no text beside them: the wire puts the next message of the user behind them. */
+function addEnding(prompt: LanguageModelV4Message[], text: string): void {
+  const last = prompt.at(-1);
+  if (last?.role === 'user') last.content.push({ type: 'text', text });
+  else prompt.push({ role: 'user', content: [{ type: 'text', text }] });
 }
 
 function userParts(content: string | readonly ModelPart[]): UserPart[] {

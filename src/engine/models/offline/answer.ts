@@ -10,11 +10,11 @@ const identity =
 const advice = 'For answers in free words, configure a model provider, for example with OPENAI_API_KEY or OPENAI_BASE_URL.';
 
 /** @returns the whole text of the answer, or why there is none in the form that was asked for. */
-export function composeAnswer({ messages, responseFormat: format }: ModelRequest): {
+export function composeAnswer({ messages, ending, responseFormat: format }: ModelRequest): {
   readonly text: string;
   readonly isRefusal: boolean;
 } {
-  const text = composeText(messages);
+  const text = composeText(messages, ending);
   if (format === undefined || format.type === 'text') return { text, isRefusal: false };
   if (format.type === 'json_object') return { text: JSON.stringify({ answer: text }), isRefusal: false };
   const { value, invented: inventedNames } = fillSchema(format.schema, text);
@@ -39,7 +39,7 @@ export function readText({ content }: ModelMessage): string {
   return (content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
-function composeText(messages: readonly ModelMessage[]): string {
+function composeText(messages: readonly ModelMessage[], ending: string | undefined): string {
   const toSummarize = parseSummaryRequest(messages)?.map(({ who, text }) =>
     who === 'earlier' ? text : `${who}: ${cutOpening(text, 1)}`,
   );
@@ -48,7 +48,7 @@ function composeText(messages: readonly ModelMessage[]): string {
   if (outputs.some(({ name }) => name !== searchName))
     return outputs.map(({ name, text }) => `According to ${name}: ${text}`).join('\n');
   const question = findQuestion(messages);
-  const passages = collectKnowledge(messages);
+  const passages = collectKnowledge(messages, ending);
   const knowledgeQuotes = quotesFor(question, passages);
   // The marker stands inside the sentence, so that it belongs to it: `The warranty lasts two years [1].`
   if (knowledgeQuotes.length > 0)
@@ -75,10 +75,12 @@ function composeText(messages: readonly ModelMessage[]): string {
 }
 
 /** The passages that the model was given, and those that it searched for since the question. */
-export function collectKnowledge(messages: readonly ModelMessage[]): readonly Quotable[] {
+export function collectKnowledge(messages: readonly ModelMessage[], ending = ''): readonly Quotable[] {
   const systemTexts = messages.flatMap((message) => (message.role === 'system' ? message.content : []));
   const searchOutputs = collectOutputs(messages).flatMap(({ name, text }) => (name === searchName ? text : []));
-  return [...systemTexts, ...searchOutputs].flatMap(parsePassages).map(({ n, ...passage }) => ({ ...passage, citation: n }));
+  return [ending, ...systemTexts, ...searchOutputs]
+    .flatMap(parsePassages)
+    .map(({ n, ...passage }) => ({ ...passage, citation: n }));
 }
 
 /** What tools answered since the question. */

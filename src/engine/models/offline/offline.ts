@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FinishReason, Model, ModelDelta, ModelRequest } from '../port.ts';
+import { withEnding } from '../prompts/ending.ts';
 import { composeAnswer, readText } from './answer.ts';
 import { planCall } from './tool-calls.ts';
 
@@ -44,7 +45,7 @@ function cut(answer: string, { parameters }: ModelRequest): { tokens: readonly s
 }
 
 function ending(reason: FinishReason, request: ModelRequest, outputTokens: number): readonly ModelDelta[] {
-  const inputTokens = request.messages.reduce((total, message) => total + splitTokens(readText(message)).length + 1, 0);
+  const inputTokens = withEnding(request).reduce((total, message) => total + splitTokens(readText(message)).length + 1, 0);
   return [
     { type: 'usage', usage: { inputTokens, outputTokens, cachedTokens: 0, reasoningTokens: 0 } },
     { type: 'finish', reason },

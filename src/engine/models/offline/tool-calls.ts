@@ -2,7 +2,7 @@ import type { ModelRequest, ModelTool } from '../port.ts';
 import { searchName } from '../prompts/passages.ts';
 import { collectKnowledge, findQuestion } from './answer.ts';
 import { fillSchema } from './fill.ts';
-import { listTerms, quotesFor } from './quotes.ts';
+import { listTerms, type Quotable, quotesFor } from './quotes.ts';
 
 /**
  * The tool that `tool_choice` asks for, or of which the question holds a word of the name or two of the description; else the search of documents, when
@@ -12,6 +12,7 @@ export function planCall({
   tools,
   toolChoice,
   messages,
+  ending,
 }: ModelRequest): { readonly name: string; readonly arguments: string } | undefined {
   const isForced = typeof toolChoice === 'object' || toolChoice === 'required';
   // Outputs are there to be answered from; calling on would never end.
@@ -20,7 +21,7 @@ export function planCall({
   const choices = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   const [closest] = choices.toSorted((one, other) => measureFit(other, question) - measureFit(one, question));
   const fits = closest !== undefined && (isForced || measureFit(closest, question) >= 2);
-  const best = fits ? closest : searchFor(question, choices, messages);
+  const best = fits ? closest : searchFor(question, choices, collectKnowledge(messages, ending));
   if (best === undefined) return undefined;
   // What stands in quotation marks, or a name in capitals, unless the tool asks for the whole question.
   const nameMatch = /"([^"]+)"|“([^“”]+)”|(?<=\s)(\p{Lu}[\p{L}\p{N}'’-]*(?:\s\p{Lu}[\p{L}\p{N}'’-]*){0,3})/u.exec(question) ?? [];
@@ -32,10 +33,10 @@ export function planCall({
   return { name: best.name, arguments: JSON.stringify(value) };
 }
 
-function searchFor(question: string, tools: readonly ModelTool[], messages: ModelRequest['messages']): ModelTool | undefined {
+function searchFor(question: string, tools: readonly ModelTool[], passages: readonly Quotable[]): ModelTool | undefined {
   const search = tools.find(({ name }) => name === searchName);
   if (search === undefined || listTerms(question).length === 0) return undefined;
-  return quotesFor(question, collectKnowledge(messages)).length === 0 ? search : undefined;
+  return quotesFor(question, passages).length === 0 ? search : undefined;
 }
 
 function measureFit({ name, description }: ModelTool, question: string): number {

@@ -15,6 +15,8 @@ export interface ClientOptions {
   readonly apiKey: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
+  /** As in requestBody. */
+  readonly sendsCacheKey?: boolean;
   /** Default: none. */
   readonly proxies?: Proxies;
   readonly connectTimeoutMs: number;
@@ -63,7 +65,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
               path: `${basePath}/chat/completions`,
               method: 'POST',
               headers: traced(request.isStreaming ? streamHeaders : postHeaders, request),
-              body: requestBody(request, options.dialect),
+              body: requestBody(request, options.dialect, options.sendsCacheKey),
             },
             reply,
           );

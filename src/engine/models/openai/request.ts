@@ -1,17 +1,22 @@
 import type { Warning } from '../../../entities/ground/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
+import { withEnding } from '../prompts/ending.ts';
 
 /** OpenAI itself requires the newer member names; other servers know the older ones. */
 export type Dialect = 'openai' | 'compatible';
 
-/** The body of a chat completion on the OpenAI-compatible wire, as JSON text. */
-export function requestBody(request: ModelRequest, dialect: Dialect): string {
+/**
+ * The body of a chat completion on the OpenAI-compatible wire, as JSON text.
+ *
+ * @param sendsCacheKey  whether the key of the conversation is sent where the caller names none: some servers refuse members that they do not know.
+ */
+export function requestBody(request: ModelRequest, dialect: Dialect, sendsCacheKey = dialect === 'openai'): string {
   const { parameters, responseFormat, tools, toolChoice } = request;
   const isOpenAi = dialect === 'openai';
   return JSON.stringify({
     model: request.model,
-    messages: toMessages(request.messages, isOpenAi),
+    messages: toMessages(withEnding(request), isOpenAi),
     stream: request.isStreaming,
     stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: isOpenAi ? false : undefined } : undefined,
     temperature: parameters.temperature,
@@ -32,7 +37,7 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
     service_tier: parameters.serviceTier,
     user: parameters.user,
     safety_identifier: providerIdentifier(parameters.safetyIdentifier),
-    prompt_cache_key: providerIdentifier(parameters.promptCacheKey),
+    prompt_cache_key: providerIdentifier(parameters.promptCacheKey ?? (sendsCacheKey ? request.cacheKey : undefined)),
     response_format: responseFormat === undefined || responseFormat.type === 'text' ? undefined : toFormat(responseFormat),
     tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
     tool_choice: tools.length === 0 ? undefined : toChoice(toolChoice),

@@ -20,19 +20,15 @@ export const searchName = 'search_knowledge';
 
 const passagePattern = /<passage n="(\d+)" title="([^"]*)"[^>]*>([\s\S]*?)<\/passage>/g;
 
-/**
- * Inserts the passages after the instructions, as one system message. Passages are data: characters of the block's own markup are
- * escaped, so no document can close its passage or open another.
- */
-export function withPassages(
-  messages: readonly ModelMessage[],
+/** The ending of a request with passages before it. */
+export function endingWithPassages(
+  ending: string | undefined,
   passages: readonly CitedPassage[],
   isCiting: boolean,
-): readonly ModelMessage[] {
-  if (passages.length === 0) return messages;
-  const firstTurn = messages.findIndex((message) => message.role !== 'system');
-  const place = firstTurn < 0 ? messages.length : firstTurn;
-  return [...messages.slice(0, place), { role: 'system', content: writePassages(passages, isCiting) }, ...messages.slice(place)];
+): string | undefined {
+  if (passages.length === 0) return ending;
+  const block = writePassages(passages, isCiting);
+  return ending === undefined ? block : `${block}\n\n${ending}`;
 }
 
 /** Adds to the end of the instructions, which begin the messages. */
@@ -64,7 +60,10 @@ export function passagesWithin(
   return fitting === -1 ? passages : passages.slice(0, fitting);
 }
 
-/** The block of passages with their numbers in the run. */
+/**
+ * The block of passages with their numbers in the run. Passages are data: characters of the block's own markup are escaped, so no document can close
+ * its passage or open another.
+ */
 export function writePassages(passages: readonly CitedPassage[], isCiting: boolean): string {
   const how = isCiting
     ? 'When a statement rests on a passage, put the passage number right behind it in square brackets, like [1]; several like [1][3]. Use no other numbers.'

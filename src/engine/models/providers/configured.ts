@@ -25,6 +25,8 @@ export type ModelSettings = Pick<
   | 'MODEL_IDLE_TIMEOUT_MS'
   | 'MODEL_RETRIES_MAX'
   | 'ANSWER_MAX_CHARS'
+  | 'PROMPT_CACHE_LIFE'
+  | 'PROMPT_CACHE_KEYS'
 > &
   ProxySettings;
 
@@ -48,6 +50,8 @@ export function configuredProviders(
     firstTokenTimeoutMs: settings.MODEL_FIRST_TOKEN_TIMEOUT_MS,
     idleTimeoutMs: settings.MODEL_IDLE_TIMEOUT_MS,
     bodyBytesMax: settings.ANSWER_MAX_CHARS * bytesPerChar + envelopeBytes,
+    cacheLife: settings.PROMPT_CACHE_LIFE === 'off' ? undefined : settings.PROMPT_CACHE_LIFE,
+    cacheKeys: settings.PROMPT_CACHE_KEYS,
   };
   const fromFile = file.providers.map(
     ({ apiKeyEnv, models, headers, ...rest }): ProviderOptions => ({

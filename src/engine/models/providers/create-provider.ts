@@ -6,6 +6,7 @@ import { type AiSdkModel, createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { knownEventsOnly } from '../ai-sdk/anthropic-events.ts';
 import { fitAnthropic } from '../ai-sdk/anthropic-fit.ts';
 import { toAspectRatio } from '../ai-sdk/aspect-ratio.ts';
+import type { CacheLife } from '../ai-sdk/prompt.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { transportFailure } from '../openai/errors.ts';
 import type { ImageBounds } from '../port.ts';
@@ -30,6 +31,9 @@ export interface ProviderLimits {
   readonly idleTimeoutMs: number;
   /** Limit of an answer in one piece, on the OpenAI-compatible wire. */
   readonly bodyBytesMax: number;
+  /** As in FittedRequest. */
+  readonly cacheLife: CacheLife | undefined;
+  readonly cacheKeys: 'openai' | 'all' | 'off';
 }
 
 const listTimeoutMs = 10_000;
@@ -41,7 +45,8 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
     models ?? listModels(wire, baseUrl, { ...keyHeaders(wire, apiKey), ...headers }, listTimeoutMs, signal, limits.proxies);
   if (wire === 'openai-compatible') {
     const dialect = new URL(baseUrl).hostname === 'api.openai.com' ? 'openai' : 'compatible';
-    const client = createOpenAiClient({ provider: id, baseUrl, apiKey, headers, dialect, ...limits });
+    const sendsCacheKey = limits.cacheKeys === 'all' || (limits.cacheKeys === 'openai' && dialect === 'openai');
+    const client = createOpenAiClient({ provider: id, baseUrl, apiKey, headers, dialect, sendsCacheKey, ...limits });
     return { id, model: client, embed: client.embed, makeImages: client.makeImages, list, close: () => client.close() };
   }
   const common = {
@@ -51,7 +56,7 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
   // Loaded by the first call: most installations never make one.
   let sdk: Promise<Sdk> | undefined;
   const languageModel = async (name: string) => {
-    sdk ??= wire === 'anthropic' ? loadAnthropic(common) : loadGoogle(common);
+    sdk ??= wire === 'anthropic' ? loadAnthropic(common, limits.cacheLife) : loadGoogle(common);
     return (await sdk)(name);
   };
   const provider = { id, model: createAiSdkModel(id, languageModel, limits), list, close: async () => {} };
@@ -89,7 +94,7 @@ function sdkFetch(proxies: Proxies, url: URL): typeof globalThis.fetch {
   };
 }
 
-async function loadAnthropic(options: CommonOptions): Promise<Sdk> {
+async function loadAnthropic(options: CommonOptions, cacheLife: CacheLife | undefined): Promise<Sdk> {
   const [{ createAnthropic }, { getModelCapabilities }] = await Promise.all([
     import('@ai-sdk/anthropic'),
     import('@ai-sdk/anthropic/internal'),
@@ -98,7 +103,7 @@ async function loadAnthropic(options: CommonOptions): Promise<Sdk> {
   return (name) => {
     const { supportsAdaptiveThinking: isAdaptive, isKnownModel, maxOutputTokens } = getModelCapabilities(name);
     const model = { isAdaptive, outputTokensMax: isKnownModel ? maxOutputTokens : undefined };
-    return { model: anthropic(name), adapt: (request) => fitAnthropic(request, model) };
+    return { model: anthropic(name), adapt: (request) => fitAnthropic(request, model, cacheLife) };
   };
 }
 

@@ -5,6 +5,7 @@ import type { ServerTools } from '../../tools/server-tool.ts';
 import { estimateNeed, within } from '../../usage/token-need.ts';
 import { type AnswerGate, createGate } from '../model/gate.ts';
 import { bookCall, ModelCall } from '../model/model-call.ts';
+import { writeCacheKey } from '../model/model-request.ts';
 import type { OpenRun } from '../open/open-run.ts';
 import { RunOutput } from '../output/output.ts';
 
@@ -13,6 +14,8 @@ interface Asked {
   /** Full id. */
   readonly modelId: string;
   readonly messages: readonly ModelMessage[];
+  /** Behind the messages; '' for nothing. */
+  readonly ending: string;
   /** Its text is the answer: it goes to the reader while it arrives, and has the form that the request asks for. */
   readonly isAnswer: boolean;
 }
@@ -58,6 +61,8 @@ export class FlowModel {
     for (;;) {
       const request: ModelRequest = {
         ...{ model: modelQuestion.modelId, messages, tools: [], parameters: plan.parameters, isStreaming: plan.isStreaming },
+        ...(modelQuestion.ending === '' ? {} : { ending: modelQuestion.ending }),
+        ...writeCacheKey(plan),
         ...(plan.isWhole === undefined ? {} : { isWhole: plan.isWhole }),
         ...(plan.routing === undefined ? {} : { routing: plan.routing }),
         ...form,

@@ -31,7 +31,7 @@ export class FlowSteps {
   readonly #model: FlowModel;
   /** Ids of the steps whose output a text of the flow names. */
   readonly #named: ReadonlySet<string>;
-  /** Passages that no text names, as system messages: every later model step gets them. */
+  /** Passages that no text names: every later model step gets them behind its messages. */
   readonly #knowledge: string[] = [];
 
   constructor(run: OpenRun, flow: FlowPlan, values: FlowValues, model: FlowModel) {
@@ -135,7 +135,8 @@ export class FlowSteps {
     const isAnswer = !mayAnswerFrom(flow.steps, place + 1);
     const modelQuestion = {
       modelId: modelId === undefined ? plan.modelId : await this.#modelOf(modelId),
-      messages: messagesFor(toTurn(plan.messages), markedPrompt, flow.input, this.#knowledge),
+      messages: messagesFor(toTurn(plan.messages), markedPrompt, flow.input),
+      ending: [...this.#knowledge, ...(plan.ending === undefined ? [] : [plan.ending])].join('\n\n'),
       isAnswer,
     };
     const text = yield* this.#model.ask(modelQuestion, signal);

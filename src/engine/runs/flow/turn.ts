@@ -27,19 +27,13 @@ export function toTurn(messages: readonly ModelMessage[]): Turn {
  * The messages of one model call.
  *
  * @param prompt  the text of the step as models read it; undefined: what the user said, as it came.
- * @param knowledge  passages that no text of the flow names.
  */
 export function messagesFor(
   { system, history, said: turnMessages }: Turn,
   prompt: string | undefined,
   input: string,
-  knowledge: readonly string[],
 ): readonly ModelMessage[] {
-  const before: readonly ModelMessage[] = [
-    ...system,
-    ...knowledge.map((content): ModelMessage => ({ role: 'system', content })),
-    ...history,
-  ];
+  const before = [...system, ...history];
   if (prompt === undefined) return [...before, ...turnMessages];
   // Files and images of the user stay: the prompt has the user's text only.
   const isPlain = turnMessages.length === 1 && turnMessages[0]?.content === input;

@@ -1,5 +1,6 @@
 import type { ModelMessage, ModelRequest } from '../../models/port.ts';
-import { withPassages } from '../../models/prompts/passages.ts';
+import { withEnding } from '../../models/prompts/ending.ts';
+import { endingWithPassages } from '../../models/prompts/passages.ts';
 import { estimateTokens } from '../../models/tokens.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import { RunBudget } from '../../usage/budget.ts';
@@ -32,13 +33,14 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   const tools = new RunTools(plan, deps);
   if (tools.mustOpen)
     await tools.open(createToolRun({ plan, deps, start, subagents, cite: () => 1, charged, files: deps.filesOf(plan) }, signal));
-  let { messages } = plan;
+  let { ending } = plan;
   if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
     const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
     const citable = new CitablePassages([], plan.generateCitations, output, false);
-    messages = withPassages(messages, await findPassages(plan, deps, citable, output, runId, signal), plan.generateCitations);
+    const passages = await findPassages(plan, deps, citable, output, runId, signal);
+    ending = endingWithPassages(ending, passages, plan.generateCitations);
   }
-  return countTokens(makeRequest(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
+  return countTokens(makeRequest(plan, tools, plan.messages, ending, { mustAnswer: false, hasCalled: false }));
 }
 
 /** Counting calls no tool. */
@@ -46,9 +48,10 @@ function charged(): Promise<never> {
   return Promise.reject(new Error('a count of tokens makes no upstream call'));
 }
 
-function countTokens({ messages, tools, responseFormat }: ModelRequest): number {
+function countTokens(request: ModelRequest): number {
+  const { tools, responseFormat } = request;
   let tokens = 0;
-  for (const message of messages) tokens += messageTokens + tokensOfMessage(message);
+  for (const message of withEnding(request)) tokens += messageTokens + tokensOfMessage(message);
   for (const { name, description, parameters } of tools) {
     tokens += toolTokens + estimateTokens(name) + estimateTokens(description) + estimateTokens(JSON.stringify(parameters));
   }

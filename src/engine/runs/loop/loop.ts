@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../entities/conversations/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
-import { withInstructions, withPassages } from '../../models/prompts/passages.ts';
+import { endingWithPassages, withInstructions } from '../../models/prompts/passages.ts';
 import { isCall } from '../../plan/choice.ts';
 import type { Approvals, RunPlan } from '../../plan/plan.ts';
 import type { ModelCallTrace } from '../../tracing/run-trace.ts';
@@ -55,6 +55,8 @@ class Run {
   readonly #gate: AnswerGate | undefined;
   /** The messages of the next model request. */
   #messages: readonly ModelMessage[];
+  /** What stands behind them. */
+  #ending: string | undefined;
   #lastCall: ModelCall | undefined;
   #serviceTier: string | undefined;
   /** Whether the model has called any tool: a forced call is satisfied then. */
@@ -74,6 +76,7 @@ class Run {
     this.#gate = createGate(plan, output);
     run.gate = this.#gate;
     this.#messages = plan.messages;
+    this.#ending = plan.ending;
     this.#hasCalled = start.before?.output.some(isCall) === true;
     this.#turnFrom = start.continues?.turnFrom ?? 0;
     if (plan.forgetsText === true && !tools.mustOpen) output.forgetText();
@@ -148,7 +151,7 @@ class Run {
       const searching = { logger: run.deps.logger, retrieve: run.search.bind(run) };
       const passages = await findPassages(plan, searching, citable, output, runId, signal);
       run.gotPassages(passages.length);
-      this.#messages = withPassages(this.#messages, passages, plan.generateCitations);
+      this.#ending = endingWithPassages(plan.ending, passages, plan.generateCitations);
       const batch = run.ready();
       if (batch !== undefined) yield batch;
     }
@@ -189,7 +192,8 @@ class Run {
     this.#turnFrom = output.items.length;
     budget.beginRound();
     const hasCalled = this.#hasCalled;
-    const requestFor = (isLast: boolean) => makeRequest(plan, tools, this.#messages, { mustAnswer: isLast, hasCalled });
+    const requestFor = (isLast: boolean) =>
+      makeRequest(plan, tools, this.#messages, this.#ending, { mustAnswer: isLast, hasCalled });
     const modelRequest = requestFor(budget.mustAnswer);
     const mustAnswer = budget.mustAnswer || !leavesAnother(modelRequest, budget.tokens);
     const request = mustAnswer && !budget.mustAnswer ? requestFor(true) : modelRequest;

@@ -205,7 +205,7 @@ export function bookCall(call: ModelCall, wasCut: boolean, { spending, timings, 
 }
 
 function estimateInput(request: ModelRequest): number {
-  let length = 0;
+  let length = request.ending?.length ?? 0;
   for (const message of request.messages) {
     if (typeof message.content === 'string') length += message.content.length;
     else if (message.content !== null)

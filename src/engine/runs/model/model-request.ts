@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ModelMessage, ModelRequest } from '../../models/port.ts';
 import { choiceFor } from '../../plan/choice.ts';
 import type { RunPlan } from '../../plan/plan.ts';
@@ -11,11 +12,18 @@ interface Turn {
   readonly hasCalled: boolean;
 }
 
+/** The cache key of a conversation, for the requests of a run in it. */
+export function writeCacheKey({ chatId }: Pick<RunPlan, 'chatId'>): Pick<ModelRequest, 'cacheKey'> {
+  if (chatId === undefined || chatId === null) return {};
+  return { cacheKey: createHash('sha256').update(chatId).digest('base64url') };
+}
+
 /** Builds the next model request of a run. */
 export function makeRequest(
   plan: RunPlan,
   tools: RunTools,
   messages: readonly ModelMessage[],
+  ending: string | undefined,
   { mustAnswer, hasCalled }: Turn,
 ): ModelRequest {
   const isForcing = plan.forcedTool !== undefined && !hasCalled && !mustAnswer;
@@ -24,6 +32,8 @@ export function makeRequest(
   return {
     model: plan.modelId,
     messages,
+    ...(ending === undefined ? {} : { ending }),
+    ...writeCacheKey(plan),
     tools: offeredTools,
     parameters: plan.parameters,
     isStreaming: plan.isStreaming,

@@ -11,6 +11,8 @@ import { buildHistory } from '../events/history.ts';
 export interface StoredRequest {
   /** The system message; '' for none. */
   readonly instructions: string;
+  /** As in RunPlan. */
+  readonly ending?: string;
   readonly tools: readonly ModelTool[];
   readonly toolChoice?: ModelRequest['toolChoice'];
   readonly parallelToolCalls?: boolean;

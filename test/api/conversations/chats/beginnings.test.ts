@@ -72,7 +72,7 @@ describe('a seed', () => {
 describe('the date', () => {
   const line = /^Answer in Welsh\.\n\nCurrent date: (\d{4}-\d\d-\d\d) \((\w+day)\), (\d\d:\d\d) UTC$/;
 
-  it("is the server's unless the message names one: one line at the end of the instructions", async () => {
+  it('at the beginning of a chat stays at the end of the instructions; another one stands behind the message that names it', async () => {
     const { chat } = await chatOf({ instructions: 'Answer in Welsh.' });
     const before = Date.now();
     await send(chat.id, 'Hi');
@@ -82,7 +82,8 @@ describe('the date', () => {
     expect(told).toBeLessThanOrEqual(Date.now());
     expect(weekday).toBe(new Date(told).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }));
     await send(chat.id, 'And then?', { date: '2026-11-22T15:05:59+01:00' });
-    expect(asked()[0]?.content).toBe('Answer in Welsh.\n\nCurrent date: 2026-11-22 (Sunday), 14:05 UTC');
+    expect(asked()[0]?.content).toMatch(line);
+    expect(asked().at(-1)?.content).toMatch(/^And then\?\n\nCurrent date: 2026-11-22 \(Sunday\), 14:05 UTC\. /);
   });
 });
 

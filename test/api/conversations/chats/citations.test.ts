@@ -52,7 +52,7 @@ describe('a chat with an agent that has knowledge', () => {
       citations: [citation],
     });
     expect(upstream.requests[0]?.body).toMatchObject({
-      messages: [{ role: 'system' }, { role: 'system', content: expect.stringContaining('<passage n="1"') }, { role: 'user' }],
+      messages: [{ role: 'system' }, { role: 'user', content: expect.stringMatching(/^What .*\?\n\n[\s\S]*<passage n="1"/) }],
     });
 
     upstream.next({ text: 'Still 15 € [1].' });

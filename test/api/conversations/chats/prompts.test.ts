@@ -208,7 +208,7 @@ describe('the other members of a message', () => {
   it('date reaches the model, and modelId overrides the one of the AI for this message', async () => {
     const chat = await newChat(offline.id);
     await send(chat, 'Hi', { date: '2026-03-01T10:00:00+01:00', modelId: 'openai/test-model' });
-    expect(sent()[0].content).toMatch(/\n\nCurrent date: 2026-03-01 \(Sunday\), 09:00 UTC$/);
+    expect(sent().at(-1).content).toMatch(/^Hi\n\nCurrent date: 2026-03-01 \(Sunday\), 09:00 UTC\. /);
     await send(chat, 'Hi again');
     expect(upstream.requests).toHaveLength(1);
   });
