@@ -7,6 +7,8 @@ interface AgentOption {
   readonly description: string;
   /** What is said of the list that REST takes. Default: the description. */
   readonly listDescription?: string;
+  /** What is said of the member of a request that names it. Default: the description. */
+  readonly requestDescription?: string;
   /** Its name in GraphQL. Default: the same. */
   readonly graphName?: string;
   /** It bounds what the model is sent; the model does not get it. */
@@ -20,8 +22,14 @@ interface AgentOption {
 export const agentOptions = {
   temperature: { min: 0, max: 2, isWhole: false, description: '0 to 2.' },
   topP: { min: 0, max: 1, isWhole: false, description: '0 to 1.' },
-  topK: { min: 1, max: 1_000, isWhole: true, description: '1 to 1,000.', listDescription: 'Whole numbers from 1 to 1,000.' },
-  maxTokens: { min: 1, max: 10_000_000, isWhole: true, description: 'Most tokens of an answer.', graphName: 'maxOutputTokens' },
+  topK: {
+    ...{ min: 1, max: 1_000, isWhole: true, description: '1 to 1,000.', listDescription: 'Whole numbers from 1 to 1,000.' },
+    requestDescription: 'How many candidates are sampled from, where the model can.',
+  },
+  maxTokens: {
+    ...{ min: 1, max: 10_000_000, isWhole: true, description: 'Most tokens of an answer.', graphName: 'maxOutputTokens' },
+    requestDescription: 'Most tokens of the answer.',
+  },
   maxInputTokens: { min: 1, max: 100_000_000, isWhole: true, description: 'Most tokens given to the model.', isOfService: true },
   frequencyPenalty: { min: -2, max: 2, isWhole: false, description: '-2 to 2.' },
   presencePenalty: { min: -2, max: 2, isWhole: false, description: '-2 to 2.' },
@@ -32,9 +40,14 @@ export type AgentOptionName = keyof typeof agentOptions;
 /** Each option is an array of numbers, as in the API contract. The first value is used. */
 export type AgentOptions = { readonly [Name in AgentOptionName]?: readonly number[] };
 
+export type SamplingOptionName = Exclude<AgentOptionName, 'maxInputTokens'>;
 /** The options that a model gets. */
-export type SamplingOptions = { readonly [Name in Exclude<AgentOptionName, 'maxInputTokens'>]?: number };
+export type SamplingOptions = { readonly [Name in SamplingOptionName]?: number };
 
 export const agentOptionList: readonly (AgentOption & { readonly name: AgentOptionName })[] = Object.entries(agentOptions).map(
   ([name, option]) => ({ ...option, name: name as AgentOptionName }),
+);
+
+export const samplingOptionList = agentOptionList.filter(
+  (option): option is (typeof agentOptionList)[number] & { readonly name: SamplingOptionName } => option.isOfService !== true,
 );

@@ -14,19 +14,26 @@ import { EnabledToolInput } from './tools/inputs.ts';
 const AgentOptionsInput = flatInput(
   builder.inputType('AgentOptionsInput', {
     description: 'How the model samples. Absent members are left to the model.',
-    fields: (t) =>
-      Object.fromEntries(
-        agentOptionList.map(({ name, graphName = name, description, isWhole }) => [
-          graphName,
-          isWhole ? t.int({ required: false, description }) : t.float({ required: false, description }),
-        ]),
-      ),
+    fields: (t) => optionMembers(t, agentOptionList),
   }),
   {
     body: agentOptionsBody,
     members: Object.fromEntries(agentOptionList.map(({ name, graphName = name }) => [graphName, { name, ...listOfOne }])),
   },
 );
+
+/** One number for each option. */
+export function optionMembers(
+  t: InputBuilder,
+  options: readonly Pick<(typeof agentOptionList)[number], 'name' | 'graphName' | 'description' | 'isWhole'>[],
+) {
+  return Object.fromEntries(
+    options.map(({ name, graphName = name, description, isWhole }) => [
+      graphName,
+      isWhole ? t.int({ required: false, description }) : t.float({ required: false, description }),
+    ]),
+  );
+}
 
 const FeatureInput = builder.inputType('AgentProfileFeatureInput', {
   description: 'Something an agent is good at.',

@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import { type AgentOptionName, type AgentOptions, agentOptionList } from '../../entities/agents/options.ts';
+import {
+  type AgentOptionName,
+  type AgentOptions,
+  agentOptionList,
+  type SamplingOptionName,
+  samplingOptionList,
+} from '../../entities/agents/options.ts';
 import { body } from '../ground/body.ts';
-import { described, list, type Sent } from '../ground/schema.ts';
+import { described, integerRange, list, range, type Sent } from '../ground/schema.ts';
 import { shapedType } from '../ground/shape.ts';
 
 const members = agentOptionList.map(({ name, description, listDescription = description }) => [
@@ -30,3 +36,11 @@ export function showOptions(options: AgentOptions): Sent<typeof shownOptions> {
   const values = agentOptionList.map(({ name }) => [name, options[name] ?? []]);
   return Object.fromEntries(values) as Sent<typeof shownOptions>;
 }
+
+/** The options that a model gets, as members of a request: one number each. */
+export const samplingMembers = Object.fromEntries(
+  samplingOptionList.map(({ name, min, max, isWhole, description, requestDescription = description }) => [
+    name,
+    (isWhole ? integerRange : range)(min, max, { description: requestDescription }).nullish(),
+  ]),
+) as Readonly<Record<SamplingOptionName, z.ZodOptional<z.ZodNullable<z.ZodNumber>>>>;

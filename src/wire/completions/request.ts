@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { samplingMembers } from '../agents/options.ts';
 import { body, maybe, ofType, streamFlag, unservedMembers, wirePart } from '../ground/body.ts';
 import { identifiers } from '../ground/identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from '../ground/image-url.ts';
@@ -17,7 +18,6 @@ import {
   named,
   object,
   oneOfTexts,
-  range,
   record,
   text,
   tokensMax,
@@ -143,13 +143,12 @@ export const completionMessage = body('CompletionMessageInput', 'One message of 
 /** What a request says beside its conversation and its tools. */
 export const completionOptions = z.object({
   options: maybe('Options of a chat: `{flow: {override, tracing}}`.', chatOptions),
-  maxTokens: integerRange(1, tokensMax, { description: 'Most tokens of the answer.' }).nullish(),
-  maxCompletionTokens: integerRange(1, tokensMax, { description: 'The newer name of maxTokens; it wins.' }).nullish(),
-  temperature: range(0, 2, { description: '0 to 2.' }).nullish(),
-  topP: range(0, 1, { description: '0 to 1.' }).nullish(),
-  topK: integerRange(1, 1_000, { description: 'How many candidates are sampled from, where the model can.' }).nullish(),
-  frequencyPenalty: range(-2, 2, { description: '-2 to 2.' }).nullish(),
-  presencePenalty: range(-2, 2, { description: '-2 to 2.' }).nullish(),
+  // Faults are told in this order.
+  ...{
+    maxTokens: samplingMembers.maxTokens,
+    maxCompletionTokens: integerRange(1, tokensMax, { description: 'The newer name of maxTokens; it wins.' }).nullish(),
+  },
+  ...samplingMembers,
   stop: described<string | readonly string[]>({
     anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: 16 }],
     description: 'A text, or up to 16 texts, before which the answer ends.',

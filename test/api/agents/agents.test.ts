@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { agentOptions } from '../../../src/entities/agents/options.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -25,15 +26,7 @@ describe('POST /api/v1/ais', () => {
     const before = Date.now();
     const { status, body } = await ann.post('/api/v1/ais', required);
     expect(status).toBe(200);
-    const unset = {
-      temperature: [],
-      topP: [],
-      topK: [],
-      maxTokens: [],
-      maxInputTokens: [],
-      frequencyPenalty: [],
-      presencePenalty: [],
-    };
+    const unset = Object.fromEntries(Object.keys(agentOptions).map((name) => [name, []]));
     expect(body).toEqual({
       ...required,
       id: expect.stringMatching(idPattern),

@@ -1,14 +1,13 @@
 import type { SharedV4Warning } from '@ai-sdk/provider';
+import { agentOptions } from '../../../entities/agents/options.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { ModelRequest } from '../port.ts';
 
 /** Options of the SDK and the members of the chat completions format that they came from. */
 const members: Readonly<Record<string, string>> = {
-  temperature: 'temperature',
-  topP: 'top_p',
-  topK: 'top_k',
-  frequencyPenalty: 'frequency_penalty',
-  presencePenalty: 'presence_penalty',
+  ...Object.fromEntries(
+    Object.keys(agentOptions).map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
+  ),
   stopSequences: 'stop',
   seed: 'seed',
   responseFormat: 'response_format',

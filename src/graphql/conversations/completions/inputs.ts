@@ -1,6 +1,8 @@
 import type { CompletionInput } from '../../../domain/conversations/completions/input.ts';
+import { samplingOptionList } from '../../../entities/agents/options.ts';
 import { completionBody, completionMessage, toolCall } from '../../../wire/completions/request.ts';
 import { describe } from '../../../wire/ground/body.ts';
+import { optionMembers } from '../../agents/inputs.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { byName, flatInput, held, itself, tagged } from '../../ground/builder/flat-inputs.ts';
@@ -140,6 +142,11 @@ const MessageInput = flatInput(
   },
 );
 
+const samplingMembers = samplingOptionList.map(({ requestDescription, ...option }) => ({
+  ...option,
+  description: requestDescription ?? option.description,
+}));
+
 export const CompletionInputType = flatInput<CompletionInput>(
   builder.inputType('CompletionInput', {
     description: 'A request for a completion.',
@@ -161,12 +168,7 @@ export const CompletionInputType = flatInput<CompletionInput>(
         required: false,
         description: "Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model.",
       }),
-      maxOutputTokens: t.int({ required: false, description: 'Most tokens of the answer.' }),
-      temperature: t.float({ required: false, description: '0 to 2.' }),
-      topP: t.float({ required: false, description: '0 to 1.' }),
-      topK: t.int({ required: false, description: 'How many candidates are sampled from, where the model can.' }),
-      frequencyPenalty: t.float({ required: false, description: '-2 to 2.' }),
-      presencePenalty: t.float({ required: false, description: '-2 to 2.' }),
+      ...optionMembers(t, samplingMembers),
       stop: t.stringList({ required: false, description: 'Texts before which the answer ends; at most 16.' }),
       seed: t.float({ required: false, description: 'A whole number: asks the model for the same answer again.' }),
       format: t.field({ type: TextFormatInput, required: false, description: 'What the text is. Default TEXT.' }),
@@ -190,7 +192,7 @@ export const CompletionInputType = flatInput<CompletionInput>(
   {
     body: completionBody,
     members: {
-      maxOutputTokens: 'maxTokens',
+      ...Object.fromEntries(samplingMembers.map(({ name, graphName = name }) => [graphName, name])),
       format: { name: 'responseFormat', ...formatOfCompletions },
       secrets: byName,
     },
