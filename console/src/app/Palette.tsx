@@ -96,28 +96,52 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       <ErrorNote error={error} />
       <div role="listbox" id={listId} aria-label={t('Results')} className={styles.list}>
         {entries.map((entry) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
-          <div
+          <EntryOption
             key={entry.id}
             id={`${listId}-${entry.id}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={entry === current}
-            className={styles.entry}
-            ref={(node) => {
-              if (entry === current) node?.scrollIntoView({ block: 'nearest' });
-            }}
-            onMouseMove={() => setChosen(entries.indexOf(entry))}
-            onClick={() => open(entry)}
-          >
-            {entry.icon}
-            <span className={styles.title}>{entry.title}</span>
-            {entry.note === undefined ? null : <span className={styles.note}>{entry.note}</span>}
-          </div>
+            entry={entry}
+            isCurrent={entry === current}
+            onPoint={() => setChosen(entries.indexOf(entry))}
+            onOpen={() => open(entry)}
+          />
         ))}
       </div>
       {entries.length === 0 ? <p className={styles.nothing}>{t('Nothing is found.')}</p> : null}
     </dialog>
+  );
+}
+
+function EntryOption({
+  id,
+  entry,
+  isCurrent,
+  onPoint,
+  onOpen,
+}: {
+  readonly id: string;
+  readonly entry: Entry;
+  readonly isCurrent: boolean;
+  readonly onPoint: () => void;
+  readonly onOpen: () => void;
+}) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isCurrent}
+      className={styles.entry}
+      ref={(node) => {
+        if (isCurrent) node?.scrollIntoView({ block: 'nearest' });
+      }}
+      onMouseMove={onPoint}
+      onClick={onOpen}
+    >
+      {entry.icon}
+      <span className={styles.title}>{entry.title}</span>
+      {entry.note === undefined ? null : <span className={styles.note}>{entry.note}</span>}
+    </div>
   );
 }
 

@@ -153,13 +153,7 @@ function OrganizationDialog({
         {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
       {organization === undefined ? <TenantField value={tenantId} onChange={setTenantId} /> : null}
-      {tenantId === 'new' ? (
-        <Field label={t('Name of the tenant')}>
-          {(control) => (
-            <TextInput {...control} maxLength={200} value={tenantName} onChange={(event) => setTenantName(event.target.value)} />
-          )}
-        </Field>
-      ) : null}
+      {tenantId === 'new' ? <TenantNameField value={tenantName} onChange={setTenantName} /> : null}
       <LimitField
         label={t('Limit of tokens')}
         hint={t('For answers, in 30 days. Empty: no limit.')}
@@ -176,6 +170,15 @@ function OrganizationDialog({
       />
       <ErrorNote error={errorBeside(error, ['name', 'apiUsageTokenLimit', 'dataUsageTokenLimit'])} />
     </Dialog>
+  );
+}
+
+function TenantNameField({ value, onChange }: { readonly value: string; readonly onChange: (name: string) => void }) {
+  const { t } = useText();
+  return (
+    <Field label={t('Name of the tenant')}>
+      {(control) => <TextInput {...control} maxLength={200} value={value} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
   );
 }
 

@@ -38,11 +38,6 @@ export function KeyForm({
     const result = await run({ input: { name: name.trim(), scopes: [...scopes], expiresAt, level } });
     if (result !== undefined) onMade(result.createApiKey);
   };
-  const levelWords = {
-    ORGANIZATION: t('This organization'),
-    TENANT: t('All organizations of the tenant'),
-    INSTANCE: t('The whole installation'),
-  };
   return (
     <Dialog
       title={t('New key')}
@@ -75,28 +70,44 @@ export function KeyForm({
         )}
       </Field>
       {isOperator && presetId !== 'scim' ? (
-        <Field
-          label={t('Reach')}
-          hint={t('Programs that work in one organization need no more than it.')}
-          error={findFault(error, 'level')}
-        >
-          {(control) => (
-            <Select
-              {...control}
-              value={level}
-              onChange={(event) => setLevel(levels.find((each) => each === event.target.value) ?? 'ORGANIZATION')}
-            >
-              {levels.map((each) => (
-                <option key={each} value={each}>
-                  {levelWords[each]}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <ReachField value={level} fault={findFault(error, 'level')} onChange={setLevel} />
       ) : null}
       <ErrorNote error={errorBeside(error, ['name', 'expiresAt', 'level'])} />
     </Dialog>
+  );
+}
+
+function ReachField({
+  value,
+  fault,
+  onChange,
+}: {
+  readonly value: AccessLevel;
+  readonly fault: string | undefined;
+  readonly onChange: (level: AccessLevel) => void;
+}) {
+  const { t } = useText();
+  const levelWords = {
+    ORGANIZATION: t('This organization'),
+    TENANT: t('All organizations of the tenant'),
+    INSTANCE: t('The whole installation'),
+  };
+  return (
+    <Field label={t('Reach')} hint={t('Programs that work in one organization need no more than it.')} error={fault}>
+      {(control) => (
+        <Select
+          {...control}
+          value={value}
+          onChange={(event) => onChange(levels.find((each) => each === event.target.value) ?? 'ORGANIZATION')}
+        >
+          {levels.map((each) => (
+            <option key={each} value={each}>
+              {levelWords[each]}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 

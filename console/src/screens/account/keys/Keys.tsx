@@ -11,7 +11,7 @@ import { Button } from '../../../ui/form/button.tsx';
 import { Select } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { Table, Toolbar } from '../../../ui/page.tsx';
-import { type CreateKeyMutation, KeysChangedDocument, KeysDocument } from './documents.ts';
+import { type CreateKeyMutation, type KeyRowFragment, KeysChangedDocument, KeysDocument } from './documents.ts';
 import { KeyForm } from './KeyForm.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { KeySecret } from './KeySecret.tsx';
@@ -62,27 +62,7 @@ export function Keys() {
           {t('With a key, any client of the OpenAI API talks to your agents: set its base address and the key.')}
         </EmptyState>
       ) : null}
-      {pages.nodes.length === 0 ? null : (
-        <Table label={t('Keys')}>
-          <thead>
-            <tr>
-              <th scope="col">{t('Key')}</th>
-              <th scope="col">{t('Allowed')}</th>
-              {isOfAll ? <th scope="col">{t('Owner')}</th> : null}
-              <th scope="col">{t('Last used')}</th>
-              <th scope="col">{t('Ends')}</th>
-              <th scope="col">
-                <span className="visually-hidden">{t('What can be done')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {pages.nodes.map((key) => (
-              <KeyRow key={key.id} apiKey={key} isOwnerShown={isOfAll} onChanged={reload} />
-            ))}
-          </tbody>
-        </Table>
-      )}
+      {pages.nodes.length === 0 ? null : <KeyTable keys={pages.nodes} isOwnerShown={isOfAll} onChanged={reload} />}
       <ShowMore pages={pages} />
       {isMaking ? (
         <KeyForm
@@ -102,5 +82,38 @@ export function Keys() {
         />
       )}
     </PeoplePage>
+  );
+}
+
+function KeyTable({
+  keys,
+  isOwnerShown,
+  onChanged,
+}: {
+  readonly keys: readonly KeyRowFragment[];
+  readonly isOwnerShown: boolean;
+  readonly onChanged: () => void;
+}) {
+  const { t } = useText();
+  return (
+    <Table label={t('Keys')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('Key')}</th>
+          <th scope="col">{t('Allowed')}</th>
+          {isOwnerShown ? <th scope="col">{t('Owner')}</th> : null}
+          <th scope="col">{t('Last used')}</th>
+          <th scope="col">{t('Ends')}</th>
+          <th scope="col">
+            <span className="visually-hidden">{t('What can be done')}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map((key) => (
+          <KeyRow key={key.id} apiKey={key} isOwnerShown={isOwnerShown} onChanged={onChanged} />
+        ))}
+      </tbody>
+    </Table>
   );
 }

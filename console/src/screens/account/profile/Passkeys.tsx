@@ -68,22 +68,12 @@ export function Passkeys({
             </li>
           ))}
           {passkeys.map((passkey) => (
-            <li key={passkey.id}>
-              <span className={styles.grow}>
-                {passkey.name} {passkey.isBackedUp ? <Badge>{t('Synchronized')}</Badge> : null}
-                <span className={styles.block}>
-                  {passkey.lastUsedAt === null ? t('never used') : <Time at={passkey.lastUsedAt} />}
-                </span>
-              </span>
-              <span className={styles.end}>
-                <IconButton label={t('Rename {name}', { name: passkey.name })} onClick={() => setRenamed(passkey)}>
-                  <Pencil size={16} aria-hidden />
-                </IconButton>
-                <IconButton label={t('Delete {name}', { name: passkey.name })} onClick={() => void onRemove(passkey)}>
-                  <Trash2 size={16} aria-hidden />
-                </IconButton>
-              </span>
-            </li>
+            <PasskeyRow
+              key={passkey.id}
+              passkey={passkey}
+              onRename={() => setRenamed(passkey)}
+              onRemove={() => void onRemove(passkey)}
+            />
           ))}
         </ul>
       )}
@@ -101,6 +91,34 @@ export function Passkeys({
         <RenameDialog passkey={renamed} onClose={() => setRenamed(undefined)} onChanged={onChanged} />
       )}
     </Section>
+  );
+}
+
+function PasskeyRow({
+  passkey,
+  onRename,
+  onRemove,
+}: {
+  readonly passkey: Passkey;
+  readonly onRename: () => void;
+  readonly onRemove: () => void;
+}) {
+  const { t } = useText();
+  return (
+    <li>
+      <span className={styles.grow}>
+        {passkey.name} {passkey.isBackedUp ? <Badge>{t('Synchronized')}</Badge> : null}
+        <span className={styles.block}>{passkey.lastUsedAt === null ? t('never used') : <Time at={passkey.lastUsedAt} />}</span>
+      </span>
+      <span className={styles.end}>
+        <IconButton label={t('Rename {name}', { name: passkey.name })} onClick={onRename}>
+          <Pencil size={16} aria-hidden />
+        </IconButton>
+        <IconButton label={t('Delete {name}', { name: passkey.name })} onClick={onRemove}>
+          <Trash2 size={16} aria-hidden />
+        </IconButton>
+      </span>
+    </li>
   );
 }
 

@@ -66,17 +66,7 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
       <Field label={t('What it is asked')} error={findFault(error, 'prompt')}>
         {(control) => <TextArea {...control} value={prompt} onChange={(event) => setPrompt(event.target.value)} />}
       </Field>
-      <Field label={t('Days')}>
-        {(control) => (
-          <Select {...control} value={days} onChange={(event) => setDays(event.target.value)}>
-            <option value="*">{t('Every day')}</option>
-            <option value="MON-FRI">{t('Monday to Friday')}</option>
-            <option value="MON">{t('Mondays')}</option>
-            <option value="FRI">{t('Fridays')}</option>
-            <option value="own">{t('By a cron expression')}</option>
-          </Select>
-        )}
-      </Field>
+      <DaysField value={days} onChange={setDays} />
       {days === 'own' ? (
         <Field
           label={t('Cron expression')}
@@ -92,5 +82,22 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
       )}
       <ErrorNote error={agents.error ?? errorBeside(error, ['name', 'agentId', 'prompt', 'cron'])} />
     </Dialog>
+  );
+}
+
+function DaysField({ value, onChange }: { readonly value: string; readonly onChange: (days: string) => void }) {
+  const { t } = useText();
+  return (
+    <Field label={t('Days')}>
+      {(control) => (
+        <Select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="*">{t('Every day')}</option>
+          <option value="MON-FRI">{t('Monday to Friday')}</option>
+          <option value="MON">{t('Mondays')}</option>
+          <option value="FRI">{t('Fridays')}</option>
+          <option value="own">{t('By a cron expression')}</option>
+        </Select>
+      )}
+    </Field>
   );
 }

@@ -77,34 +77,51 @@ export function PersonActions({
           </Button>
         )}
         {membership === undefined ? null : (
-          <Menu
-            label={t('Acts on {name}', { name })}
-            items={[
-              { label: t('Make a sign-in link'), icon: <KeyRound size={16} aria-hidden />, onSelect: () => void onLink() },
-              'separator',
-              {
-                label: t('Deactivate'),
-                icon: <UserX size={16} aria-hidden />,
-                isDanger: true,
-                onSelect: () => void onDeactivate(),
-              },
-              {
-                label: t('Remove from the organization'),
-                icon: <UserMinus size={16} aria-hidden />,
-                isDanger: true,
-                onSelect: () => void onRemove(),
-              },
-            ]}
-          >
-            <IconButton label={t('Acts on {name}', { name })}>
-              <EllipsisVertical size={18} aria-hidden />
-            </IconButton>
-          </Menu>
+          <ActsMenu name={name} onLink={onLink} onDeactivate={onDeactivate} onRemove={onRemove} />
         )}
       </span>
       <ErrorNote error={error} />
       <LinkDialog name={name} link={link} onClose={() => setLink(undefined)} />
     </div>
+  );
+}
+
+function ActsMenu({
+  name,
+  onLink,
+  onDeactivate,
+  onRemove,
+}: {
+  readonly name: string;
+  readonly onLink: () => Promise<void>;
+  readonly onDeactivate: () => Promise<void>;
+  readonly onRemove: () => Promise<void>;
+}) {
+  const { t } = useText();
+  return (
+    <Menu
+      label={t('Acts on {name}', { name })}
+      items={[
+        { label: t('Make a sign-in link'), icon: <KeyRound size={16} aria-hidden />, onSelect: () => void onLink() },
+        'separator',
+        {
+          label: t('Deactivate'),
+          icon: <UserX size={16} aria-hidden />,
+          isDanger: true,
+          onSelect: () => void onDeactivate(),
+        },
+        {
+          label: t('Remove from the organization'),
+          icon: <UserMinus size={16} aria-hidden />,
+          isDanger: true,
+          onSelect: () => void onRemove(),
+        },
+      ]}
+    >
+      <IconButton label={t('Acts on {name}', { name })}>
+        <EllipsisVertical size={18} aria-hidden />
+      </IconButton>
+    </Menu>
   );
 }
 

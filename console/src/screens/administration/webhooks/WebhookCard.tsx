@@ -87,19 +87,35 @@ export function WebhookCard({
       )}
       <ErrorNote error={error} />
       {may('ADMIN_WRITE') ? (
-        <div className={styles.chips}>
-          <Button size="small" isBusy={test.isBusy} onClick={() => void test.run({ id }).then(after)}>
-            {t('Send a test')}
-          </Button>
-          <Button size="small" isBusy={rotate.isBusy} onClick={() => void onRotate()}>
-            {t('Replace the secret')}
-          </Button>
-          <Button size="small" variant="danger" isBusy={remove.isBusy} onClick={() => void onDelete()}>
-            {t('Delete')}
-          </Button>
-        </div>
+        <Acts
+          test={{ isBusy: test.isBusy, onClick: () => void test.run({ id }).then(after) }}
+          rotate={{ isBusy: rotate.isBusy, onClick: () => void onRotate() }}
+          remove={{ isBusy: remove.isBusy, onClick: () => void onDelete() }}
+        />
       ) : null}
     </Card>
+  );
+}
+
+interface Act {
+  readonly isBusy: boolean;
+  readonly onClick: () => void;
+}
+
+function Acts({ test, rotate, remove }: { readonly test: Act; readonly rotate: Act; readonly remove: Act }) {
+  const { t } = useText();
+  return (
+    <div className={styles.chips}>
+      <Button size="small" {...test}>
+        {t('Send a test')}
+      </Button>
+      <Button size="small" {...rotate}>
+        {t('Replace the secret')}
+      </Button>
+      <Button size="small" variant="danger" {...remove}>
+        {t('Delete')}
+      </Button>
+    </div>
   );
 }
 

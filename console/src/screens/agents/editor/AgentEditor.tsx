@@ -94,34 +94,7 @@ function Editor({
   return (
     <div className={styles.editor} data-preview={hasPreview}>
       <div className={styles.main}>
-        <header className={styles.head}>
-          <Avatar name={agent.name} pictureUrl={agent.pictureUrl} size={40} />
-          <div className={styles.title}>
-            <h1>{agent.name}</h1>
-            <p className={styles.facts}>
-              <Badge>{visibilityName(t, agent.visibility)}</Badge>
-              {agent.isApprovedByOrg ? <Badge tone="good">{t('Approved')}</Badge> : null}
-              <span>{agent.owner === null ? t('A former member') : t('by {name}', { name: agent.owner.name })}</span>
-            </p>
-          </div>
-          <div className={styles.acts}>
-            {session.may('CHATS_WRITE') ? (
-              <>
-                <Button
-                  icon={hasPreview ? <PanelRightClose size={17} aria-hidden /> : <PanelRightOpen size={17} aria-hidden />}
-                  aria-expanded={hasPreview}
-                  onClick={togglePreview}
-                >
-                  {t('Preview')}
-                </Button>
-                <ButtonLink href={`/?agent=${agent.id}`} icon={<MessageSquare size={16} aria-hidden />}>
-                  {t('Ask')}
-                </ButtonLink>
-              </>
-            ) : null}
-            <AgentMenu agent={agent} onRemoved={() => go('/agents')} />
-          </div>
-        </header>
+        <EditorHead agent={agent} hasPreview={hasPreview} onTogglePreview={togglePreview} onRemoved={() => go('/agents')} />
         {mayEdit ? null : <Note>{t('You may use this agent. Its owner and its editors change it.')}</Note>}
         <div className={styles.body}>
           <SectionNav agentId={agent.id} sections={sections} current={current?.name ?? 'basics'} />
@@ -133,5 +106,50 @@ function Editor({
       </div>
       {hasPreview && session.may('CHATS_WRITE') ? <Preview agent={agent} isDirty={isDirty} onClose={togglePreview} /> : null}
     </div>
+  );
+}
+
+function EditorHead({
+  agent,
+  hasPreview,
+  onTogglePreview,
+  onRemoved,
+}: {
+  readonly agent: EditorAgent;
+  readonly hasPreview: boolean;
+  readonly onTogglePreview: () => void;
+  readonly onRemoved: () => void;
+}) {
+  const { t } = useText();
+  const session = useSession();
+  return (
+    <header className={styles.head}>
+      <Avatar name={agent.name} pictureUrl={agent.pictureUrl} size={40} />
+      <div className={styles.title}>
+        <h1>{agent.name}</h1>
+        <p className={styles.facts}>
+          <Badge>{visibilityName(t, agent.visibility)}</Badge>
+          {agent.isApprovedByOrg ? <Badge tone="good">{t('Approved')}</Badge> : null}
+          <span>{agent.owner === null ? t('A former member') : t('by {name}', { name: agent.owner.name })}</span>
+        </p>
+      </div>
+      <div className={styles.acts}>
+        {session.may('CHATS_WRITE') ? (
+          <>
+            <Button
+              icon={hasPreview ? <PanelRightClose size={17} aria-hidden /> : <PanelRightOpen size={17} aria-hidden />}
+              aria-expanded={hasPreview}
+              onClick={onTogglePreview}
+            >
+              {t('Preview')}
+            </Button>
+            <ButtonLink href={`/?agent=${agent.id}`} icon={<MessageSquare size={16} aria-hidden />}>
+              {t('Ask')}
+            </ButtonLink>
+          </>
+        ) : null}
+        <AgentMenu agent={agent} onRemoved={onRemoved} />
+      </div>
+    </header>
   );
 }

@@ -75,21 +75,9 @@ export function AgentList() {
     >
       <Toolbar>
         <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
-        <Select aria-label={t('Whose agents')} value={scope} onChange={(event) => setScope(getScope(event.target.value))}>
-          <option value="ALL">{t('All agents')}</option>
-          <option value="OWNED">{t('Mine')}</option>
-          <option value="SHARED">{t('Shared with me')}</option>
-          <option value="ORGANIZATION">{t('Of the organization')}</option>
-        </Select>
+        <ScopeSelect value={scope} onChange={setScope} />
         {(data?.agentCategories.length ?? 0) > 0 ? (
-          <Select aria-label={t('Category')} value={categoryId} onChange={(event) => setCategory(event.target.value)}>
-            <option value="">{t('All categories')}</option>
-            {data?.agentCategories.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
+          <CategorySelect categories={data?.agentCategories ?? []} value={categoryId} onChange={setCategory} />
         ) : null}
         <ListView totals={data?.agents} isTable={isTable} onChoose={choose} />
       </Toolbar>
@@ -114,6 +102,47 @@ export function AgentList() {
       {isNewAsked && mayWrite ? <NewAgent onClose={() => go('/agents', { replace: true })} /> : null}
       {isImporting ? <ImportAgent onClose={() => setImporting(false)} /> : null}
     </Page>
+  );
+}
+
+function CategorySelect({
+  categories,
+  value,
+  onChange,
+}: {
+  readonly categories: AgentListQuery['agentCategories'];
+  /** '' for all. */
+  readonly value: string;
+  readonly onChange: (categoryId: string) => void;
+}) {
+  const { t } = useText();
+  return (
+    <Select aria-label={t('Category')} value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">{t('All categories')}</option>
+      {categories.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+function ScopeSelect({
+  value,
+  onChange,
+}: {
+  readonly value: AgentListScope;
+  readonly onChange: (scope: AgentListScope) => void;
+}) {
+  const { t } = useText();
+  return (
+    <Select aria-label={t('Whose agents')} value={value} onChange={(event) => onChange(getScope(event.target.value))}>
+      <option value="ALL">{t('All agents')}</option>
+      <option value="OWNED">{t('Mine')}</option>
+      <option value="SHARED">{t('Shared with me')}</option>
+      <option value="ORGANIZATION">{t('Of the organization')}</option>
+    </Select>
   );
 }
 

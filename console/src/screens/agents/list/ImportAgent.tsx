@@ -73,16 +73,7 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
         </>
       }
     >
-      <Field label={t('File')} hint={t('As “Export as a file” gives it, from here or from another installation.')} error={fault}>
-        {(control) => (
-          <input
-            {...control}
-            type="file"
-            accept=".json,application/json"
-            onChange={(event) => void choose(event.target.files?.[0])}
-          />
-        )}
-      </Field>
+      <FileField fault={fault} onChoose={(upload) => void choose(upload)} />
       {file === undefined ? null : (
         <>
           <Field label={t('Name')} error={faultAt(send.error, 'input.name')}>
@@ -96,6 +87,23 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
       {warnings === undefined ? null : <Differences warnings={warnings} />}
       <ErrorNote error={errorBeside(send.error, fieldPaths)} />
     </Dialog>
+  );
+}
+
+function FileField({
+  fault,
+  onChoose,
+}: {
+  readonly fault: string | undefined;
+  readonly onChoose: (upload: File | undefined) => void;
+}) {
+  const { t } = useText();
+  return (
+    <Field label={t('File')} hint={t('As “Export as a file” gives it, from here or from another installation.')} error={fault}>
+      {(control) => (
+        <input {...control} type="file" accept=".json,application/json" onChange={(event) => onChoose(event.target.files?.[0])} />
+      )}
+    </Field>
   );
 }
 

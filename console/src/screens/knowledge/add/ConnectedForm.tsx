@@ -54,37 +54,14 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
       onClose={onClose}
     >
       <div className={styles.pair}>
-        <Field label={t('Service')}>
-          {(control) => (
-            <Select
-              {...control}
-              value={provider}
-              onChange={({ target }) => {
-                setProvider(target.value as ConnectableProvider);
-                setEntries([]);
-              }}
-            >
-              {providers.map((each) => (
-                <option key={each} value={each}>
-                  {nameKind(each)}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
-        {own.length > 0 ? (
-          <Field label={t('Account')}>
-            {(control) => (
-              <Select {...control} value={current?.id} onChange={({ target }) => setConnectionId(target.value)}>
-                {own.map(({ id, accountName }) => (
-                  <option key={id} value={id}>
-                    {accountName}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
-        ) : null}
+        <ServiceField
+          value={provider}
+          onChange={(next) => {
+            setProvider(next);
+            setEntries([]);
+          }}
+        />
+        {own.length > 0 ? <AccountField accounts={own} value={current?.id} onChange={setConnectionId} /> : null}
         <Button icon={<Plug size={16} aria-hidden />} isBusy={connecting.isOpen} onClick={() => void connecting.begin(provider)}>
           {own.length > 0 ? t('Connect another account') : t('Connect {service}', { service: nameKind(provider) })}
         </Button>
@@ -114,5 +91,58 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
       )}
       {picker}
     </AddForm>
+  );
+}
+
+function AccountField({
+  accounts,
+  value,
+  onChange,
+}: {
+  readonly accounts: readonly { readonly id: string; readonly accountName: string }[];
+  readonly value: string | undefined;
+  readonly onChange: (id: string) => void;
+}) {
+  const { t } = useText();
+  return (
+    <Field label={t('Account')}>
+      {(control) => (
+        <Select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
+          {accounts.map(({ id, accountName }) => (
+            <option key={id} value={id}>
+              {accountName}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function ServiceField({
+  value,
+  onChange,
+}: {
+  readonly value: ConnectableProvider;
+  readonly onChange: (provider: ConnectableProvider) => void;
+}) {
+  const { t } = useText();
+  const { nameKind } = useWords();
+  return (
+    <Field label={t('Service')}>
+      {(control) => (
+        <Select
+          {...control}
+          value={value}
+          onChange={({ target }) => onChange(providers.find((each) => each === target.value) ?? value)}
+        >
+          {providers.map((each) => (
+            <option key={each} value={each}>
+              {nameKind(each)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }

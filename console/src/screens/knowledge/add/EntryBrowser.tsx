@@ -65,32 +65,15 @@ export function EntryBrowser({
       {isLoading ? <Skeleton lines={4} /> : null}
       <ul className={styles.entries}>
         {further.nodes.map((entry) => (
-          <li key={entry.entryId}>
-            <label>
-              <input
-                type={isMany ? 'checkbox' : 'radio'}
-                name="entry"
-                disabled={!entry.canBeAdded}
-                checked={isChosen(entry)}
-                onChange={() => choose(entry)}
-              />
-              {entry.hasChildren ? <Folder size={16} aria-hidden /> : <FileText size={16} aria-hidden />}
-              <span>
-                {entry.name}
-                {search !== '' && entry.path !== entry.name ? <small>{entry.path}</small> : null}
-              </span>
-            </label>
-            {entry.hasChildren && search === '' ? (
-              <Button
-                size="small"
-                variant="quiet"
-                onClick={() => setPath([...path, entry])}
-                aria-label={t('Open {name}', { name: entry.name })}
-              >
-                {t('Open')}
-              </Button>
-            ) : null}
-          </li>
+          <EntryLine
+            key={entry.entryId}
+            entry={entry}
+            type={isMany ? 'checkbox' : 'radio'}
+            isChosen={isChosen(entry)}
+            isSearched={search !== ''}
+            onChoose={() => choose(entry)}
+            onOpen={() => setPath([...path, entry])}
+          />
         ))}
       </ul>
       {data !== undefined && further.nodes.length === 0 ? <p className={styles.hint}>{t('There is nothing here.')}</p> : null}
@@ -103,5 +86,41 @@ export function EntryBrowser({
         <p className={styles.hint}>{t('Chosen: {names}', { names: chosen.map(({ name }) => name).join(', ') })}</p>
       ) : null}
     </fieldset>
+  );
+}
+
+function EntryLine({
+  entry,
+  type,
+  isChosen,
+  isSearched,
+  onChoose,
+  onOpen,
+}: {
+  readonly entry: Entry;
+  readonly type: 'checkbox' | 'radio';
+  readonly isChosen: boolean;
+  /** Its path is shown then, and it is not opened. */
+  readonly isSearched: boolean;
+  readonly onChoose: () => void;
+  readonly onOpen: () => void;
+}) {
+  const { t } = useText();
+  return (
+    <li>
+      <label>
+        <input type={type} name="entry" disabled={!entry.canBeAdded} checked={isChosen} onChange={onChoose} />
+        {entry.hasChildren ? <Folder size={16} aria-hidden /> : <FileText size={16} aria-hidden />}
+        <span>
+          {entry.name}
+          {isSearched && entry.path !== entry.name ? <small>{entry.path}</small> : null}
+        </span>
+      </label>
+      {entry.hasChildren && !isSearched ? (
+        <Button size="small" variant="quiet" onClick={onOpen} aria-label={t('Open {name}', { name: entry.name })}>
+          {t('Open')}
+        </Button>
+      ) : null}
+    </li>
   );
 }

@@ -56,22 +56,7 @@ export function FilesForm({ files: droppedFiles, agentId, onClose }: AddFormProp
         <FileChoice onFiles={more} />
       </DropArea>
       {files.length > 0 ? (
-        <ul className={styles.files} aria-label={t('Files to add')}>
-          {files.slice(0, shownMax).map((each, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the same name may come from two folders
-            <li key={`${index} ${each.name}`}>
-              <span className={styles.fileName}>{each.name}</span>
-              <span className={styles.fileSize}>{formatBytes(each.file.size, number)}</span>
-              <IconButton
-                label={t('Leave out {name}', { name: each.name })}
-                onClick={() => setFiles(files.filter((other) => other !== each))}
-              >
-                <X size={16} aria-hidden />
-              </IconButton>
-            </li>
-          ))}
-          {files.length > shownMax ? <li>{t('and {count} more', { count: files.length - shownMax })}</li> : null}
-        </ul>
+        <FileList files={files} onRemove={(file) => setFiles(files.filter((other) => other !== file))} />
       ) : null}
       {large.length > 0 ? (
         <Note tone="warn">
@@ -103,6 +88,25 @@ export function FilesForm({ files: droppedFiles, agentId, onClose }: AddFormProp
       ) : null}
       {picker}
     </AddForm>
+  );
+}
+
+function FileList({ files, onRemove }: { readonly files: readonly NamedFile[]; readonly onRemove: (file: NamedFile) => void }) {
+  const { t, number } = useText();
+  return (
+    <ul className={styles.files} aria-label={t('Files to add')}>
+      {files.slice(0, shownMax).map((each, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the same name may come from two folders
+        <li key={`${index} ${each.name}`}>
+          <span className={styles.fileName}>{each.name}</span>
+          <span className={styles.fileSize}>{formatBytes(each.file.size, number)}</span>
+          <IconButton label={t('Leave out {name}', { name: each.name })} onClick={() => onRemove(each)}>
+            <X size={16} aria-hidden />
+          </IconButton>
+        </li>
+      ))}
+      {files.length > shownMax ? <li>{t('and {count} more', { count: files.length - shownMax })}</li> : null}
+    </ul>
   );
 }
 

@@ -59,19 +59,11 @@ export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
               title={flow.name}
               actions={
                 form.isReadOnly ? undefined : (
-                  <>
-                    <Switch
-                      label={t('Use {name}', { name: flow.name })}
-                      isOn={flow.enabled}
-                      onChange={(isOn) => void turn(flow, isOn)}
-                    />
-                    <IconButton
-                      label={t('Delete {name}', { name: flow.name })}
-                      onClick={() => void remove(flow.id, flow.name, t('All its versions are deleted.'))}
-                    >
-                      <Trash2 size={16} aria-hidden />
-                    </IconButton>
-                  </>
+                  <FlowActs
+                    flow={flow}
+                    onTurn={(isOn) => void turn(flow, isOn)}
+                    onRemove={() => void remove(flow.id, flow.name, t('All its versions are deleted.'))}
+                  />
                 )
               }
             >
@@ -98,6 +90,26 @@ export function Flows({ agent, form, reload: reloadAgent }: SectionProps) {
         />
       ) : null}
     </Section>
+  );
+}
+
+function FlowActs({
+  flow,
+  onTurn,
+  onRemove,
+}: {
+  readonly flow: Flow;
+  readonly onTurn: (isOn: boolean) => void;
+  readonly onRemove: () => void;
+}) {
+  const { t } = useText();
+  return (
+    <>
+      <Switch label={t('Use {name}', { name: flow.name })} isOn={flow.enabled} onChange={onTurn} />
+      <IconButton label={t('Delete {name}', { name: flow.name })} onClick={onRemove}>
+        <Trash2 size={16} aria-hidden />
+      </IconButton>
+    </>
   );
 }
 

@@ -77,29 +77,12 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
         )}
       </div>
       {json === undefined ? (
-        <>
-          {steps.map((step, index) => (
-            <StepForm
-              // biome-ignore lint/suspicious/noArrayIndexKey: steps have no ids of their own
-              key={index}
-              number={index + 1}
-              step={step}
-              steps={steps}
-              names={names}
-              fault={faultAt(error, `${place}.steps.${index}`)}
-              onChange={(edit) => setSteps(steps.map((other, at) => (at === index ? edit : other)))}
-              onMove={(by) => setSteps(moveItem(steps, index, by))}
-              onRemove={() => setSteps(steps.filter((_, at) => at !== index))}
-            />
-          ))}
-          <div className={styles.acts}>
-            {stepKinds.map((kind) => (
-              <Button key={kind} size="small" onClick={() => setSteps([...steps, newStep(kind)])}>
-                + {kindName(t, kind)}
-              </Button>
-            ))}
-          </div>
-        </>
+        <StepForms
+          steps={steps}
+          names={names}
+          faultAtStep={(index) => faultAt(error, `${place}.steps.${index}`)}
+          onChange={setSteps}
+        />
       ) : (
         <Field label={t('Steps as JSON')} error={fault}>
           {(control) => (
@@ -108,6 +91,45 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
         </Field>
       )}
     </PartDialog>
+  );
+}
+
+function StepForms({
+  steps,
+  names,
+  faultAtStep,
+  onChange,
+}: {
+  readonly steps: readonly FlowStepInput[];
+  readonly names: KnownNames;
+  readonly faultAtStep: (index: number) => string | undefined;
+  readonly onChange: (steps: readonly FlowStepInput[]) => void;
+}) {
+  const { t } = useText();
+  return (
+    <>
+      {steps.map((step, index) => (
+        <StepForm
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps have no ids of their own
+          key={index}
+          number={index + 1}
+          step={step}
+          steps={steps}
+          names={names}
+          fault={faultAtStep(index)}
+          onChange={(edit) => onChange(steps.map((other, at) => (at === index ? edit : other)))}
+          onMove={(by) => onChange(moveItem(steps, index, by))}
+          onRemove={() => onChange(steps.filter((_, at) => at !== index))}
+        />
+      ))}
+      <div className={styles.acts}>
+        {stepKinds.map((kind) => (
+          <Button key={kind} size="small" onClick={() => onChange([...steps, newStep(kind)])}>
+            + {kindName(t, kind)}
+          </Button>
+        ))}
+      </div>
+    </>
   );
 }
 

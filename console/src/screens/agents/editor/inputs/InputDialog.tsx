@@ -70,28 +70,7 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
           />
         )}
       </Field>
-      <Field label={t('Kind')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={values.type}
-            onChange={(event) =>
-              change({
-                type: inputTypes.find((type) => type === event.target.value) ?? 'SHORT_TEXT',
-                defaultValue: '',
-                min: '',
-                max: '',
-              })
-            }
-          >
-            {inputTypes.map((type) => (
-              <option key={type} value={type}>
-                {inputTypeName(t, type)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <KindField value={values.type} onChange={(type) => change({ type, defaultValue: '', min: '', max: '' })} />
       {values.type === 'SELECT' ? (
         <Field label={t('Options')} error={faultAt(error, `${at}.options`)} hint={t('One a line')}>
           {(control) => (
@@ -112,6 +91,33 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
         onChange={(event) => change({ showOnChatCreate: event.target.checked })}
       />
     </PartDialog>
+  );
+}
+
+function KindField({
+  value,
+  onChange,
+}: {
+  readonly value: InputValues['type'];
+  readonly onChange: (type: InputValues['type']) => void;
+}) {
+  const { t } = useText();
+  return (
+    <Field label={t('Kind')}>
+      {(control) => (
+        <Select
+          {...control}
+          value={value}
+          onChange={(event) => onChange(inputTypes.find((type) => type === event.target.value) ?? 'SHORT_TEXT')}
+        >
+          {inputTypes.map((type) => (
+            <option key={type} value={type}>
+              {inputTypeName(t, type)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 

@@ -61,13 +61,7 @@ export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
               key={input.id}
               title={input.label}
               note={<code>{`{{${input.variableName}}}`}</code>}
-              badges={
-                <>
-                  <Badge>{inputTypeName(t, input.type)}</Badge>
-                  {input.settings.isRequired ? <Badge tone="accent">{t('Required')}</Badge> : null}
-                  {input.showOnChatCreate ? null : <Badge>{t('Not asked at the start')}</Badge>}
-                </>
-              }
+              badges={<InputBadges input={input} />}
               actions={
                 form.isReadOnly ? undefined : (
                   <InputActions
@@ -97,6 +91,17 @@ export function Inputs({ agent, form, reload: reloadAgent }: SectionProps) {
         />
       )}
     </Section>
+  );
+}
+
+function InputBadges({ input }: { readonly input: AgentInput }) {
+  const { t } = useText();
+  return (
+    <>
+      <Badge>{inputTypeName(t, input.type)}</Badge>
+      {input.settings.isRequired ? <Badge tone="accent">{t('Required')}</Badge> : null}
+      {input.showOnChatCreate ? null : <Badge>{t('Not asked at the start')}</Badge>}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { UploadProgress } from '@parley/client';
 import { Library, Link2, Unlink, Upload } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { readableError, run, upload } from '../../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../../graphql/hooks.ts';
@@ -40,18 +40,7 @@ export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
   });
   const [isAttaching, setAttaching] = useState(false);
   const { input, send, sending, fault } = useFiles(agent.id, reload);
-  const confirm = useConfirm();
-  const toast = useToast();
-  const detach = async ({ id, name }: AgentSourceFragment) => {
-    const body = t('The agent does not search it any more. The knowledge itself stays, for other agents too.');
-    if (!(await confirm({ title: t('Detach {name}?', { name }), body, action: t('Detach') }))) return;
-    try {
-      await run(DetachSourceDocument, { agentId: agent.id, dataSourceId: id });
-      reload();
-    } catch (cause) {
-      toast(readableError(cause).message, 'bad');
-    }
-  };
+  const detach = useDetach(agent.id, reload);
   const mayAdd = !form.isReadOnly && session.may('DATA_SOURCES_WRITE');
   const acts = (
     <>
@@ -69,17 +58,7 @@ export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
       lead={t('Documents, sites and wikis that the agent searches and cites.')}
       actions={mayAdd && pages.nodes.length > 0 ? acts : undefined}
     >
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        aria-label={t('Files')}
-        onChange={(event) => {
-          void send([...(event.target.files ?? [])]);
-          event.target.value = '';
-        }}
-      />
+      <FileInput ref={input} onFiles={(files) => void send(files)} />
       <ErrorNote error={error} onRetry={reload} />
       {sending === undefined ? null : <Progress percent={sending.percent} label={t('{name} is sent', { name: sending.name })} />}
       {fault === undefined ? null : <Note tone="bad">{fault}</Note>}
@@ -121,6 +100,48 @@ export function Knowledge({ agent, form, reload: reloadAgent }: SectionProps) {
       ) : null}
     </Section>
   );
+}
+
+function FileInput({
+  ref,
+  onFiles,
+}: {
+  readonly ref: RefObject<HTMLInputElement | null>;
+  readonly onFiles: (files: readonly File[]) => void;
+}) {
+  const { t } = useText();
+  return (
+    <input
+      ref={ref}
+      type="file"
+      multiple
+      hidden
+      aria-label={t('Files')}
+      onChange={(event) => {
+        onFiles([...(event.target.files ?? [])]);
+        event.target.value = '';
+      }}
+    />
+  );
+}
+
+/** Asks before it takes a source from the agent. */
+function useDetach(agentId: string, onDetached: () => void) {
+  const { t } = useText();
+  const confirm = useConfirm();
+  const toast = useToast();
+  const detach = async ({ id, name }: AgentSourceFragment) => {
+    const body = t('The agent does not search it any more. The knowledge itself stays, for other agents too.');
+    if (!(await confirm({ title: t('Detach {name}?', { name }), body, action: t('Detach') }))) return;
+    try {
+      await run(DetachSourceDocument, { agentId, dataSourceId: id });
+      onDetached();
+    } catch (cause) {
+      toast(readableError(cause).message, 'bad');
+    }
+  };
+
+  return detach;
 }
 
 function SourceRow({

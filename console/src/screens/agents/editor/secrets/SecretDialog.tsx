@@ -59,21 +59,7 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
           )}
         </Field>
       ) : null}
-      <Field label={t('Kind')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={secretType}
-            onChange={(event) => setType(types.find((type) => type === event.target.value) ?? 'API_KEY')}
-          >
-            {types.map((type) => (
-              <option key={type} value={type}>
-                {secretTypeName(t, type)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
+      <KindField value={secretType} onChange={setType} />
       <Field
         label={t('Value')}
         error={faultAt(error, 'input.value')}
@@ -100,5 +86,26 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
         {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Field>
     </PartDialog>
+  );
+}
+
+function KindField({ value, onChange }: { readonly value: SecretType; readonly onChange: (type: SecretType) => void }) {
+  const { t } = useText();
+  return (
+    <Field label={t('Kind')}>
+      {(control) => (
+        <Select
+          {...control}
+          value={value}
+          onChange={(event) => onChange(types.find((type) => type === event.target.value) ?? 'API_KEY')}
+        >
+          {types.map((type) => (
+            <option key={type} value={type}>
+              {secretTypeName(t, type)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }

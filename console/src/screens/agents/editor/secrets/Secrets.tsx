@@ -56,18 +56,7 @@ export function Secrets({ agent, form, reload: reloadAgent }: SectionProps) {
                   {secret.hasValue ? null : <Badge tone="warn">{t('Without a value')}</Badge>}
                 </>
               }
-              note={
-                <>
-                  {secret.description === '' ? null : <p>{secret.description}</p>}
-                  <p>
-                    {secret.origins.length === 0
-                      ? t('Sent nowhere yet')
-                      : t('Sent to {origins} only', { origins: secret.origins.join(', ') })}
-                    {' · '}
-                    <Time at={secret.updatedAt} />
-                  </p>
-                </>
-              }
+              note={<SecretNote secret={secret} />}
               actions={
                 form.isReadOnly ? undefined : (
                   <>
@@ -99,5 +88,21 @@ export function Secrets({ agent, form, reload: reloadAgent }: SectionProps) {
         />
       )}
     </Section>
+  );
+}
+
+function SecretNote({ secret }: { readonly secret: Secret }) {
+  const { t } = useText();
+  return (
+    <>
+      {secret.description === '' ? null : <p>{secret.description}</p>}
+      <p>
+        {secret.origins.length === 0
+          ? t('Sent nowhere yet')
+          : t('Sent to {origins} only', { origins: secret.origins.join(', ') })}
+        {' · '}
+        <Time at={secret.updatedAt} />
+      </p>
+    </>
   );
 }

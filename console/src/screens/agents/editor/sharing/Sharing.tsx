@@ -84,30 +84,36 @@ export function Sharing({ agent, form }: SectionProps) {
             />
           ))}
           <Fault text={faultAt(error, 'input.catalogs')} />
-          {(data?.agentCategories.length ?? 0) > 0 ? (
-            <fieldset className={styles.group}>
-              <legend>{t('Categories')}</legend>
-              {data?.agentCategories.map(({ id, name }) => (
-                <Checkbox
-                  key={id}
-                  label={name}
-                  checked={fields.orgCategoryIds.includes(id)}
-                  onChange={(event) =>
-                    set(
-                      'orgCategoryIds',
-                      event.target.checked
-                        ? [...fields.orgCategoryIds, id]
-                        : fields.orgCategoryIds.filter((other) => other !== id),
-                    )
-                  }
-                />
-              ))}
-            </fieldset>
-          ) : null}
+          {(data?.agentCategories.length ?? 0) > 0 ? <Categories categories={data?.agentCategories ?? []} form={form} /> : null}
         </Section>
       </fieldset>
       {session.isAdmin && session.may('ADMIN_WRITE') ? <Approval agent={agent} isChanged={form.changed.length > 0} /> : null}
     </div>
+  );
+}
+
+function Categories({
+  categories,
+  form: { fields, set },
+}: Pick<SectionProps, 'form'> & { readonly categories: readonly { readonly id: string; readonly name: string }[] }) {
+  const { t } = useText();
+  return (
+    <fieldset className={styles.group}>
+      <legend>{t('Categories')}</legend>
+      {categories.map(({ id, name }) => (
+        <Checkbox
+          key={id}
+          label={name}
+          checked={fields.orgCategoryIds.includes(id)}
+          onChange={(event) =>
+            set(
+              'orgCategoryIds',
+              event.target.checked ? [...fields.orgCategoryIds, id] : fields.orgCategoryIds.filter((other) => other !== id),
+            )
+          }
+        />
+      ))}
+    </fieldset>
   );
 }
 

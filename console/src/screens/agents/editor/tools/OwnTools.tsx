@@ -65,23 +65,12 @@ export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Pro
               note={<ToolNote tool={tool} />}
               actions={
                 isReadOnly ? undefined : (
-                  <>
-                    {tool.type === 'CLIENT_FUNCTION' ? null : (
-                      <Button size="small" onClick={() => setTried(tool)}>
-                        {tool.type === 'MCP_SERVER' ? t('Look at its tools') : t('Try it')}
-                        <span className="visually-hidden"> {tool.name}</span>
-                      </Button>
-                    )}
-                    <IconButton label={t('Edit {name}', { name: tool.name })} onClick={() => setEdited(tool)}>
-                      <Pencil size={16} aria-hidden />
-                    </IconButton>
-                    <IconButton
-                      label={t('Delete {name}', { name: tool.name })}
-                      onClick={() => void remove(tool.id, tool.name, t('The agent cannot call it any more.'))}
-                    >
-                      <Trash2 size={16} aria-hidden />
-                    </IconButton>
-                  </>
+                  <ToolActs
+                    tool={tool}
+                    onTry={() => setTried(tool)}
+                    onEdit={() => setEdited(tool)}
+                    onRemove={() => void remove(tool.id, tool.name, t('The agent cannot call it any more.'))}
+                  />
                 )
               }
             >
@@ -109,6 +98,36 @@ export function OwnTools({ agentId, tools, secrets, isReadOnly, onChanged }: Pro
         />
       )}
     </Section>
+  );
+}
+
+function ToolActs({
+  tool,
+  onTry,
+  onEdit,
+  onRemove,
+}: {
+  readonly tool: OwnToolFragment;
+  readonly onTry: () => void;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+}) {
+  const { t } = useText();
+  return (
+    <>
+      {tool.type === 'CLIENT_FUNCTION' ? null : (
+        <Button size="small" onClick={onTry}>
+          {tool.type === 'MCP_SERVER' ? t('Look at its tools') : t('Try it')}
+          <span className="visually-hidden"> {tool.name}</span>
+        </Button>
+      )}
+      <IconButton label={t('Edit {name}', { name: tool.name })} onClick={onEdit}>
+        <Pencil size={16} aria-hidden />
+      </IconButton>
+      <IconButton label={t('Delete {name}', { name: tool.name })} onClick={onRemove}>
+        <Trash2 size={16} aria-hidden />
+      </IconButton>
+    </>
   );
 }
 

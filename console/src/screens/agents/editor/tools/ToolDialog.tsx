@@ -88,22 +88,7 @@ export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSa
       {values.kind === 'api' ? <ApiFields {...props} /> : null}
       {values.kind === 'mcp' ? <ServerFields {...props} /> : null}
       {values.kind === 'mcp' ? null : (
-        <Field
-          label={t('Arguments, as JSON Schema')}
-          error={parametersFault ?? fault('parameters')}
-          hint={t('Empty: it takes no arguments.')}
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={6}
-              spellCheck={false}
-              placeholder='{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
-              value={values.parameters}
-              onChange={(event) => change({ parameters: event.target.value })}
-            />
-          )}
-        </Field>
+        <ParametersField values={values} change={change} fault={() => parametersFault ?? fault('parameters')} />
       )}
       {values.kind === 'client' ? null : (
         <>
@@ -117,6 +102,24 @@ export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSa
         </>
       )}
     </PartDialog>
+  );
+}
+
+function ParametersField({ values, change, fault }: FieldsProps) {
+  const { t } = useText();
+  return (
+    <Field label={t('Arguments, as JSON Schema')} error={fault('parameters')} hint={t('Empty: it takes no arguments.')}>
+      {(control) => (
+        <TextArea
+          {...control}
+          rows={6}
+          spellCheck={false}
+          placeholder='{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
+          value={values.parameters}
+          onChange={(event) => change({ parameters: event.target.value })}
+        />
+      )}
+    </Field>
   );
 }
 
