@@ -135,7 +135,7 @@ export const AgentType = AgentRef.implement({
       extensions: reads('id'),
       type: GroupType,
       description: 'Those groups, as far as the caller sees them.',
-      load: (agentIds: string[], { deps, caller }) => listGroupsOfAgents(deps, caller, agentIds) as never,
+      load: (agentIds: string[], { deps, caller }) => listGroupsOfAgents(deps, caller, agentIds),
       resolve: ({ id }) => id,
     }),
     editors: t.field({
@@ -163,7 +163,7 @@ export const AgentType = AgentRef.implement({
       type: 'Int',
       nullable: true,
       description: "The caller's own rating of it, 1 to 5; null while there is none.",
-      load: (ids: string[], { deps, caller }) => ownRatings(deps, caller, ids) as never,
+      load: (ids: string[], { deps, caller }) => ownRatings(deps, caller, ids),
       resolve: ({ id }) => id,
     }),
     isShared: t.boolean({

@@ -1,3 +1,4 @@
+import type { ObjectFieldsShape } from '@pothos/core';
 import { apiMethods, credentialMembers } from '../../engine/tools/api-function/api-function.ts';
 import type { AllowedTools } from '../../engine/tools/mcp/tool-filter.ts';
 import type { AgentTool, AgentToolType, JsonObject } from '../../entities/agents/part.ts';
@@ -52,12 +53,12 @@ export const AgentToolSettingsType = builder.interfaceRef<Settings>('AgentToolSe
   resolveType: ({ type }) => typeNames[type],
 });
 
-function settingsType(type: AgentToolType, description: string, fields: (t: SettingsFields) => object): void {
+function settingsType(type: AgentToolType, description: string, fields: ObjectFieldsShape<BuilderTypes, Settings>): void {
   builder.objectRef<Settings>(typeNames[type]).implement({
     access,
     description,
     interfaces: [AgentToolSettingsType],
-    fields: fields as never,
+    fields,
   });
 }
 
@@ -69,7 +70,7 @@ const ApiCredentialType = builder.objectRef<JsonObject>('ApiCredential').impleme
       type: SecretTypeType,
       nullable: true,
       description: 'How it is sent.',
-      resolve: ({ type }) => (typeof type === 'string' ? (type as never) : null),
+      resolve: ({ type }) => SecretTypeType.find(type),
     }),
     location: t.field({
       type: CredentialLocationType,

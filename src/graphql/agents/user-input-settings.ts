@@ -1,3 +1,4 @@
+import type { ObjectFieldsShape } from '@pothos/core';
 import type { AgentUserInput, UserInputType } from '../../entities/agents/part.ts';
 import { readString } from '../../lib/json/json.ts';
 import { type BuilderTypes, builder, type InputBuilder } from '../ground/builder/builder.ts';
@@ -35,12 +36,12 @@ export const UserInputSettingsType = builder.interfaceRef<Settings>('UserInputSe
   resolveType: ({ type }) => typeNames[type],
 });
 
-function settingsType(type: UserInputType, description: string, fields: (t: SettingsFields) => object): void {
+function settingsType(type: UserInputType, description: string, fields: ObjectFieldsShape<BuilderTypes, Settings>): void {
   builder.objectRef<Settings>(typeNames[type]).implement({
     access,
     description,
     interfaces: [UserInputSettingsType],
-    fields: fields as never,
+    fields,
   });
 }
 

@@ -3,7 +3,6 @@ import { DomainError, outOfRange } from '../../entities/ground/errors.ts';
 import { countEverything, type ListPage, type Page, type PageRequest, type SortKey } from '../../entities/ground/page.ts';
 import { builder } from './builder/builder.ts';
 import type { GraphContext } from './builder/context.ts';
-import type { TypeAccess } from './builder/type-access.ts';
 import { createEnum, ofFormat } from './types/enums.ts';
 
 /** Items of a page that is asked for without a size. */
@@ -54,9 +53,9 @@ const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
  *
  * `totalCount` costs a query of its own and runs only when it is selected. It stops at 10,000, so that the count of a long list stays cheap.
  */
-export function makeConnection<T>(node: OutputRef<T>, name: string, items: string) {
+export function makeConnection<T extends object>(node: OutputRef<T>, name: string, items: string) {
   const ConnectionType = makePages<T, Page<T>>({
-    ...{ node, name, items },
+    ...{ node, name, items, toShown: (item: T) => item },
     cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
     placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
     boundsOf: ({ startKey, endKey }) => ({ start: startKey && encodeCursor(startKey), end: endKey && encodeCursor(endKey) }),
@@ -80,9 +79,13 @@ export function makeConnection<T>(node: OutputRef<T>, name: string, items: strin
 }
 
 /** The same for a list that nobody can count, such as one of another service. */
-export function makeUncountedConnection<T, P extends Omit<Page<T>, 'countAll'>>(node: OutputRef<T>, name: string, items: string) {
+export function makeUncountedConnection<T extends object, P extends Omit<Page<T>, 'countAll'>>(
+  node: OutputRef<T>,
+  name: string,
+  items: string,
+) {
   return makePages<T, P>({
-    ...{ node, name, items },
+    ...{ node, name, items, toShown: (item: T) => item },
     cursorOf: (page, item) => encodeCursor(page.keyOf(item)),
     placeOf: ({ hasNextPage, hasPreviousPage }) => ({ hasNextPage, hasPreviousPage }),
   });
@@ -104,18 +107,17 @@ function loadCount<T>(page: Page<T>): Promise<number> {
  * The same for a list that a third-party format reads too, whose resolver returns a `ListPage`: an item's id is its cursor, so that both APIs have
  * one resolver, and nothing counts the list. Use with `listArgs`.
  *
- * @param access  where the items are JSON, which says nothing of who may see it.
- * @param shown  what the fields of the node read of an item; default: the item.
+ * @param toShown  what the fields of the node read of an item.
  */
-export function makeListConnection<T>(
-  node: OutputRef<T> | 'JSON',
+export function makeListConnection<T, N extends object>(
+  node: OutputRef<N>,
   name: string,
   items: string,
   idOf: (item: T) => string,
-  { access, shown: toShown }: { readonly access?: TypeAccess; readonly shown?: (item: T) => unknown } = {},
+  toShown: (item: T) => N,
 ) {
   return makePages<T, ListPage<T>>({
-    ...{ node: node as OutputRef<T>, name, items, access, shown: toShown },
+    ...{ node, name, items, toShown },
     cursorOf: (_page, item) => idOf(item),
     placeOf: ({ hasMore, from }) => ({
       hasNextPage: from === 'before' || hasMore,
@@ -125,11 +127,10 @@ export function makeListConnection<T>(
 }
 
 interface PagesOptions<T, P> {
-  readonly node: OutputRef<T>;
+  readonly node: OutputRef<object>;
   readonly name: string;
   readonly items: string;
-  readonly access?: TypeAccess | undefined;
-  readonly shown?: ((item: T) => unknown) | undefined;
+  readonly toShown: (item: T) => object;
   readonly cursorOf: (page: P, item: T) => string;
   readonly placeOf: (page: P) => Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>;
   /** Cursors of the places where reading ended, where those are not items of the page. */
@@ -137,26 +138,23 @@ interface PagesOptions<T, P> {
 }
 
 function makePages<T, P extends { readonly items: readonly T[] }>(options: PagesOptions<T, P>) {
-  const { node, name, items, cursorOf, placeOf, boundsOf, shown: toShown = (item) => item } = options;
-  const access = options.access === undefined ? {} : { access: options.access };
+  const { node, name, items, cursorOf, placeOf, boundsOf, toShown } = options;
   const EdgeType = builder.objectRef<Edge<T>>(`${name}Edge`).implement({
-    ...access,
     description: `One of ${items.toLowerCase()} and its place in the list.`,
     fields: (t) => ({
       cursor: t.exposeString('cursor', {
         description: 'An opaque cursor: pass it as `after` to get the items after this one.',
       }),
-      node: t.field({ type: node, description: 'The item.', resolve: (edge) => toShown(edge.node) as never }),
+      node: t.field({ type: node, description: 'The item.', resolve: (edge) => toShown(edge.node) }),
     }),
   });
   return builder.objectRef<P>(`${name}Connection`).implement({
-    ...access,
     description: `${items}, one page at a time.`,
     fields: (t) => ({
       nodes: t.field({
         type: [node],
         description: 'The items of this page.',
-        resolve: (page) => page.items.map(toShown) as never,
+        resolve: (page) => page.items.map(toShown),
       }),
       edges: t.field({
         type: [EdgeType],

@@ -86,7 +86,7 @@ const IntegrationType = IntegrationRef.implement({
       type: UserRef,
       nullable: true,
       description: 'The user it belongs to; null when that user is gone.',
-      load: (ids: string[], { deps }) => findLivingUsers(deps, ids) as never,
+      load: (ids: string[], { deps }) => findLivingUsers(deps, ids),
       resolve: ({ ownerUserId }) => ownerUserId,
     }),
     kind: t.expose('kind', { type: KindType, description: 'The kind of connection.' }),
@@ -127,7 +127,7 @@ const IntegrationType = IntegrationRef.implement({
       args: pageArgs(t.arg),
       byPath: true,
       load: (connections: Connection[], context, args) =>
-        listSourcesOfConnections(context.deps, context.caller, connections, pageRequest(context, args)) as never,
+        listSourcesOfConnections(context.deps, context.caller, connections, pageRequest(context, args)),
       resolve: (connection) => connection,
     }),
   }),

@@ -102,8 +102,7 @@ const KnowledgeItemType = KnowledgeItemRef.implement({
       description: 'Those passages, in their order; none before it is indexed.',
       args: pageArgs(t.arg),
       byPath: true,
-      load: (ids: string[], context, args) =>
-        listPassagesOfItems(context.deps, ids, pageRequest(context, args, ['number'])) as never,
+      load: (ids: string[], context, args) => listPassagesOfItems(context.deps, ids, pageRequest(context, args, ['number'])),
       resolve: ({ id }) => id,
     }),
     originalContent: t.field({ type: OriginalContentType, description: 'What it was made from.', resolve: (item) => item }),
@@ -205,7 +204,7 @@ builder.objectFields(DataSourceRef, (t) => {
       },
       byPath: true,
       load: (ids: string[], context, { status, search: text, ...page }) =>
-        listItemsOfSources(context.deps, ids, { statuses: status, search: text }, pageRequest(context, page)) as never,
+        listItemsOfSources(context.deps, ids, { statuses: status, search: text }, pageRequest(context, page)),
       resolve: ({ id }) => id,
     }),
     failedItems: t.loadable({
@@ -216,7 +215,7 @@ builder.objectFields(DataSourceRef, (t) => {
       args: { search, ...pageArgs(t.arg) },
       byPath: true,
       load: (ids: string[], context, { search: text, ...page }) =>
-        listItemsOfSources(context.deps, ids, { statuses: unread, search: text }, pageRequest(context, page)) as never,
+        listItemsOfSources(context.deps, ids, { statuses: unread, search: text }, pageRequest(context, page)),
       resolve: ({ id }) => id,
     }),
   };

@@ -102,7 +102,7 @@ export const SourceRunType = SourceRunRef.implement({
       type: ProgressType,
       nullable: true,
       description: 'How far it is, at which rate, and how long it will take; null after its end.',
-      load: (runs: SourceRun[], { deps }) => findProgressOfRuns(deps, runs) as never,
+      load: (runs: SourceRun[], { deps }) => findProgressOfRuns(deps, runs),
       resolve: (run) => run,
     }),
     listedCount: t.exposeInt('listedCount', { description: 'Documents that were listed.' }),
@@ -167,7 +167,7 @@ builder.objectField(DataSourceRef, 'runs', (t) =>
     description: 'How it was read, newest first. Of a payload or uploaded files: how they were indexed.',
     args: pageArgs(t.arg),
     byPath: true,
-    load: (ids: string[], context, args) => listRunsOfSources(context.deps, ids, pageRequest(context, args)) as never,
+    load: (ids: string[], context, args) => listRunsOfSources(context.deps, ids, pageRequest(context, args)),
     resolve: ({ id }) => id,
   }),
 );

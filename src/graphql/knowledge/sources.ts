@@ -137,7 +137,7 @@ export const DataSourceType = DataSourceRef.implement({
       type: UserRef,
       nullable: true,
       description: 'Who added it; null when that user is gone.',
-      load: (ids: string[], { deps }) => findLivingUsers(deps, ids) as never,
+      load: (ids: string[], { deps }) => findLivingUsers(deps, ids),
       resolve: ({ ownerUserId }) => ownerUserId,
     }),
     name: t.exposeString('name', { description: 'Never blank.' }),
@@ -159,7 +159,7 @@ export const DataSourceType = DataSourceRef.implement({
       nullable: true,
       description: 'The account that it reads with; null without one, when it is gone, and when the caller may not see it.',
       load: async (sources: DataSource[], { deps, caller }) =>
-        (await findConnectionsOfSources(deps, caller, sources)).map((connection) => connection ?? null) as never,
+        (await findConnectionsOfSources(deps, caller, sources)).map((connection) => connection ?? null),
       resolve: (source) => source,
     }),
     indexStatus: t.field({
@@ -214,7 +214,7 @@ export const DataSourceType = DataSourceRef.implement({
       type: SourceVectorsType,
       nullable: true,
       description: 'Its vectors; null where this service makes none.',
-      load: (ids: string[], { deps }) => findSourceVectors(deps, ids) as never,
+      load: (ids: string[], { deps }) => findSourceVectors(deps, ids),
       resolve: ({ id }) => id,
     }),
     canEdit: t.boolean({
@@ -260,7 +260,7 @@ builder.objectField(AgentRef, 'sources', (t) =>
     load: (ids: string[], context, args, info) => {
       const page = pageRequest(context, args);
       const members = membersRead<DataSource>(info, 'DataSource');
-      return pageDataSourcesOfAgents(context.deps, context.caller, ids, page, members) as never;
+      return pageDataSourcesOfAgents(context.deps, context.caller, ids, page, members);
     },
     resolve: ({ id }) => id,
   }),

@@ -58,7 +58,7 @@ const BatchType = VectorStoreFileBatchRef.implement({
       },
       byPath: true,
       load: (ids: string[], context, { status, order, ...page }) =>
-        pageFilesOfBatches(context.deps, ids, { status, order }, pageRequest(context, page, ['text'])) as never,
+        pageFilesOfBatches(context.deps, ids, { status, order }, pageRequest(context, page, ['text'])),
       resolve: ({ id }) => id,
     }),
   }),
@@ -78,7 +78,7 @@ builder.objectField(VectorStoreRef, 'batches', (t) =>
     description: 'The batches of files that were attached to it, newest first.',
     args: pageArgs(t.arg),
     byPath: true,
-    load: (ids: string[], context, args) => pageBatchesOfStores(context.deps, ids, pageRequest(context, args, ['text'])) as never,
+    load: (ids: string[], context, args) => pageBatchesOfStores(context.deps, ids, pageRequest(context, args, ['text'])),
     resolve: ({ id }) => idAs('dataSource', id),
   }),
 );

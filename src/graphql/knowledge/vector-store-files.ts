@@ -119,7 +119,7 @@ builder.objectField(VectorStoreRef, 'files', (t) =>
     },
     byPath: true,
     load: (ids: string[], context, { status, order, ...page }) =>
-      pageFilesOfStores(context.deps, ids, { status, order }, pageRequest(context, page, ['text'])) as never,
+      pageFilesOfStores(context.deps, ids, { status, order }, pageRequest(context, page, ['text'])),
     resolve: ({ id }) => idAs('dataSource', id),
   }),
 );

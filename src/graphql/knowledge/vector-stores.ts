@@ -76,7 +76,7 @@ const VectorStoreType = VectorStoreRef.implement({
       type: UserRef,
       nullable: true,
       description: 'Who made it; null when that user is gone.',
-      load: (ids: string[], { deps }) => findLivingUsers(deps, ids) as never,
+      load: (ids: string[], { deps }) => findLivingUsers(deps, ids),
       resolve: ({ ownerUserId }) => ownerUserId,
     }),
     name: t.string({ nullable: true, description: 'Null when none was given.', resolve: ({ name }) => blankAsNull(name) }),

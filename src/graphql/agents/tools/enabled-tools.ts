@@ -1,4 +1,4 @@
-import type { ObjectRef } from '@pothos/core';
+import type { ObjectFieldsShape, ObjectRef } from '@pothos/core';
 import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts';
 import { type AllowedTools, readAllowed } from '../../../engine/tools/mcp/tool-filter.ts';
 import type { EnabledTool, ToolType } from '../../../entities/conversations/runs/tool.ts';
@@ -56,13 +56,13 @@ type ToolFields = PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, EnabledTool
 function toolType(
   type: ToolType,
   description: string,
-  fields: (t: ToolFields) => object = () => ({}),
+  fields: ObjectFieldsShape<BuilderTypes, EnabledTool> = () => ({}),
 ): ObjectRef<BuilderTypes, EnabledTool> {
   return builder.objectRef<EnabledTool>(typeNames[type]).implement({
     access,
     description,
     interfaces: [EnabledToolType],
-    fields: fields as never,
+    fields,
   });
 }
 
@@ -75,11 +75,6 @@ function texts(value: unknown): string[] | null {
 function whole(value: unknown): number | null {
   return Number.isInteger(value) ? (value as number) : null;
 }
-/** A value that the enum has: stored ones were checked when they were written. */
-function known(value: unknown): never | null {
-  return typeof value === 'string' ? (value as never) : null;
-}
-
 const UserLocationType = builder.objectRef<JsonObject>('UserLocation').implement({
   access,
   description: 'Where the user is, roughly.',
@@ -100,7 +95,7 @@ toolType('web_search', 'Searches the web.', (t) => ({
     type: SearchContextSizeType,
     nullable: true,
     description: 'How much of what is found is read; null: MEDIUM.',
-    resolve: ({ options }) => known(options.search_context_size),
+    resolve: ({ options }) => SearchContextSizeType.find(options.search_context_size),
   }),
   userLocation: t.field({
     type: UserLocationType,
@@ -197,13 +192,13 @@ toolType('image_generation', 'Makes images.', (t) => ({
     type: ImageBackgroundType,
     nullable: true,
     description: 'The background.',
-    resolve: ({ options }) => known(options.background),
+    resolve: ({ options }) => ImageBackgroundType.find(options.background),
   }),
   outputFormat: t.field({
     type: ImageFormatType,
     nullable: true,
     description: 'The format of the images.',
-    resolve: ({ options }) => known(options.output_format),
+    resolve: ({ options }) => ImageFormatType.find(options.output_format),
   }),
   outputCompression: t.int({
     nullable: true,
@@ -214,13 +209,13 @@ toolType('image_generation', 'Makes images.', (t) => ({
     type: ImageModerationType,
     nullable: true,
     description: 'How much is refused.',
-    resolve: ({ options }) => known(options.moderation),
+    resolve: ({ options }) => ImageModerationType.find(options.moderation),
   }),
   inputFidelity: t.field({
     type: ImageFidelityType,
     nullable: true,
     description: 'How close results stay to images that are changed.',
-    resolve: ({ options }) => known(options.input_fidelity),
+    resolve: ({ options }) => ImageFidelityType.find(options.input_fidelity),
   }),
   count: t.int({ nullable: true, description: 'How many are made.', resolve: ({ options }) => whole(options.n) }),
   inputImageMask: t.field({
@@ -236,7 +231,7 @@ toolType('memory', 'Remembers beyond a conversation.', (t) => ({
     type: MemoryToolScopeType,
     nullable: true,
     description: 'Whose memories; null: USER.',
-    resolve: ({ options }) => known(options.scope),
+    resolve: ({ options }) => MemoryToolScopeType.find(options.scope),
   }),
 }));
 

@@ -39,12 +39,12 @@ const ConversationType = ConversationRef.implement({
   }),
 });
 
-const ItemConnection = makeListConnection<WireObject>(
-  RunItemType as unknown as OutputRef<WireObject>,
+const ItemConnection = makeListConnection(
+  RunItemType,
   'ConversationItem',
   'Items of a conversation',
-  (item) => String(item.id),
-  { shown: shownItem },
+  (item: WireObject) => String(item.id),
+  shownItem,
 );
 
 const id = { description: 'The id of the conversation: that of a chat of the caller.' };

@@ -72,7 +72,7 @@ const UploadType = FileUploadRef.implement({
       description: 'Its parts, oldest first; none once it is over.',
       args: pageArgs(t.arg),
       byPath: true,
-      load: (ids: string[], context, args) => listPartsOfUploads(context.deps, ids, pageRequest(context, args)) as never,
+      load: (ids: string[], context, args) => listPartsOfUploads(context.deps, ids, pageRequest(context, args)),
       resolve: ({ id }) => id,
     }),
     file: t.field({

@@ -53,7 +53,7 @@ builder.queryFields((t) => ({
     type: [RunRef],
     description:
       "The organization's runs that are not over, the newest first; at most 500. For administrators; others see their own.",
-    resolve: (_root, _args, { deps, caller }) => listActiveRuns(deps, caller) as never,
+    resolve: (_root, _args, { deps, caller }) => listActiveRuns(deps, caller),
   }),
 }));
 

@@ -7,12 +7,12 @@ import { makeListConnection } from '../../ground/pagination.ts';
 import { RunItemType } from '../runs/items/items.ts';
 import { UsageType } from '../runs/parts.ts';
 
-export const InputItemConnection = makeListConnection<WireObject>(
-  RunItemType as unknown as OutputRef<WireObject>,
+export const InputItemConnection = makeListConnection(
+  RunItemType,
   'ResponseInputItem',
   'Items that a response was given',
-  (item) => String(item.id),
-  { shown: shownItem },
+  (item: WireObject) => String(item.id),
+  shownItem,
 );
 
 export const CompactionType = builder.objectRef<CompactedConversation>('Compaction').implement({

@@ -173,7 +173,7 @@ builder.objectField(AgentRef, 'runs', (t) =>
     description:
       "Its runs in the caller's organization, newest first: all of them for administrators and for who may edit it, the caller's own for others. `runs` narrows them further.",
     args: pageArgs(t.arg),
-    resolve: ({ id }, args, context) => runsOf(context, id, pageRequest(context, args)) as never,
+    resolve: ({ id }, args, context) => runsOf(context, id, pageRequest(context, args)),
   }),
 );
 
@@ -192,6 +192,6 @@ builder.queryField('runs', (t) =>
       listRuns(context.deps, context.caller, filter ?? {}, {
         ...pageRequest(context, page),
         isOldestFirst: orderBy === 'oldest_first',
-      }) as never,
+      }),
   }),
 );

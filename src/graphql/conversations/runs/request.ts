@@ -167,7 +167,7 @@ export const RunRequestType = builder.objectRef<ResponseEcho>('RunRequest').impl
     functions: t.field({
       type: [FunctionToolType],
       description: 'The functions of the caller.',
-      resolve: ({ tools }) => tools.filter(({ type }) => type === 'function') as unknown as WireObject[],
+      resolve: ({ tools }) => tools.flatMap((tool) => (tool.type === 'function' ? [{ ...tool }] : [])),
     }),
     tools: t.field({
       type: [EnabledToolType],

@@ -50,6 +50,6 @@ builder.queryField('unansweredQuestions', (t) =>
       ...pageArgs(t.arg),
     },
     resolve: (_root, { agentId, since, until, ...page }, context) =>
-      listUnanswered(context.deps, context.caller, { agentId, since, until }, pageRequest(context, page)) as never,
+      listUnanswered(context.deps, context.caller, { agentId, since, until }, pageRequest(context, page)),
   }),
 );

@@ -62,9 +62,13 @@ export function loadNode(context: GraphContext, kind: IdKind, id: string | null 
 }
 
 /** Follows an edge to several things, in the order of their ids: without those that `nodeOf` has null for. Null for no ids. */
-export async function loadNodes(context: GraphContext, kind: IdKind, ids: readonly string[] | null | undefined): Promise<never> {
+export async function loadNodes(
+  context: GraphContext,
+  kind: IdKind,
+  ids: readonly string[] | null | undefined,
+): Promise<never[] | null> {
   const foundNodes = ids === null || ids === undefined ? null : await Promise.all(ids.map((id) => loadNode(context, kind, id)));
-  return (foundNodes?.filter((thing) => thing !== null) ?? null) as never;
+  return foundNodes?.filter((thing) => thing !== null) ?? null;
 }
 
 /** The thing of any kind that an id names: null also where the key lacks the scope that reads such things. */

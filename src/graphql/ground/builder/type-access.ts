@@ -26,9 +26,13 @@ export interface TypeAccess {
 /** What a type says of itself; a connection and its edges say what their nodes do. */
 export function findAccess(type: GraphQLObjectType | GraphQLInterfaceType): TypeAccess | undefined {
   const { pothosOptions } = type.extensions;
-  if (hasMembers(pothosOptions) && hasMembers(pothosOptions.access)) return pothosOptions.access as unknown as TypeAccess;
+  if (hasMembers(pothosOptions) && isTypeAccess(pothosOptions.access)) return pothosOptions.access;
   const { nodes, node } = type.getFields();
   const item = type.name.endsWith('Connection') ? nodes : type.name.endsWith('Edge') ? node : undefined;
   const itemType = item === undefined ? undefined : getNamedType(item.type);
   return isObjectType(itemType) || isInterfaceType(itemType) ? findAccess(itemType) : undefined;
+}
+
+function isTypeAccess(value: unknown): value is TypeAccess {
+  return hasMembers(value) && (value.scope === null || typeof value.scope === 'string');
 }

@@ -11,11 +11,14 @@ export function createEnum<const Value extends string>(
   descriptions: Readonly<Record<Value, string>>,
   extensions: Readonly<Record<string, unknown>> = {},
 ) {
-  return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
+  const type = builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
     description,
     extensions,
     values: Object.fromEntries(values.map((value) => [toEnumName(value), { value, description: descriptions[value] }])),
   });
+  /** The value, where it is one of the enum. */
+  const find = (value: unknown): Value | null => values.find((each) => each === value) ?? null;
+  return Object.assign(type, { find });
 }
 
 /** `in_progress` → `IN_PROGRESS`, `createdAt` → `CREATED_AT` */

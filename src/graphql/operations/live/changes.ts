@@ -34,16 +34,16 @@ const ChangeKindType = createEnum('ChangeKind', 'What happened to a thing of a l
   deleted: 'It is gone, or the caller may not see it any more. Only its id is told.',
 });
 
-interface ChangeTypeOptions<T> {
+interface ChangeTypeOptions {
   /** Of the thing: `Agent`. */
   readonly name: string;
-  readonly node: ObjectRef<BuilderTypes, T>;
+  readonly node: ObjectRef<BuilderTypes, object>;
   readonly scope: Scope;
   /** How the descriptions call the thing: `an agent`. */
   readonly thing: string;
 }
 
-function changeType<T>({ name, node, scope, thing }: ChangeTypeOptions<T>) {
+function changeType({ name, node, scope, thing }: ChangeTypeOptions) {
   return builder.objectRef<Change>(`${name}Change`).implement({
     access: { scope },
     description: `A change of ${thing} in a list.`,
@@ -55,7 +55,7 @@ function changeType<T>({ name, node, scope, thing }: ChangeTypeOptions<T>) {
         nullable: true,
         description: 'The thing as it is now. Null when it was deleted, or went away meanwhile.',
         // The loader of the kind gives what the type shows.
-        resolve: (change, _args, context) => nodeOfChange(change, context) as never,
+        resolve: (change, _args, context) => nodeOfChange(change, context),
       }),
       cursor: t.string({
         description:
@@ -93,7 +93,7 @@ const PeopleChange = builder.objectRef<Change>('PeopleChange').implement({
       type: NodeType,
       nullable: true,
       description: 'The Membership, Invitation or Group as it is now. Null when it was deleted, or went away meanwhile.',
-      resolve: (change, _args, context) => nodeOfChange(change, context) as never,
+      resolve: (change, _args, context) => nodeOfChange(change, context),
     }),
     cursor: t.string({
       description:

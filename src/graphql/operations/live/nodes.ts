@@ -9,7 +9,7 @@ const togetherMax = 50;
 const goodMs = 1_000;
 
 interface Loaded {
-  readonly node: Promise<unknown>;
+  readonly node: Promise<never>;
   readonly atMs: number;
 }
 
@@ -17,7 +17,7 @@ interface Loaded {
 const loadedNodes = new WeakMap<ChangeBatch, Map<string, Loaded>>();
 
 /** The thing that a change is about; null where it is gone or the caller may not see it. The next things of the batch are loaded with it. */
-export function nodeOfChange({ kind, id, batch }: Change, context: GraphContext): Promise<unknown> | null {
+export function nodeOfChange({ kind, id, batch }: Change, context: GraphContext): Promise<never> | null {
   if (kind === 'deleted') return null;
   const nodesById = loadedNodes.get(batch) ?? new Map<string, Loaded>();
   loadedNodes.set(batch, nodesById);
