@@ -151,7 +151,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const webPlaces = pools.queue('page-readers', settings.CONNECTOR_CONCURRENCY);
   const pages = createPageReader({ extractor: webExtractor, places: webPlaces, settings });
   const services = { ...options, vendors, tokens, installations, pages };
-  const connectors = new Connectors(services);
+  const connectors = Connectors.open(services);
   const embeddings = createEmbeddings(options);
   const { vectors } = storage.db;
   const shortcoming =

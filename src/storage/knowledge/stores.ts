@@ -3,7 +3,7 @@ import type { Signals } from '../ground/signals/signals.ts';
 import { ConnectionAttemptStore } from './connections/attempts.ts';
 import { ConnectionStore } from './connections/connections.ts';
 import { EmbeddingStore } from './embeddings/embeddings.ts';
-import { createIndexingStore, type IndexingStore } from './indexing/indexing.ts';
+import { IndexingStore } from './indexing/indexing.ts';
 import { KnowledgeItemStore } from './items/items.ts';
 import { ChunkStore } from './passages/chunks.ts';
 import { SearchIndexStore } from './search-index/store.ts';
@@ -11,7 +11,7 @@ import { ConnectedSourceStore } from './sources/connected-sources.ts';
 import { SourceLinks } from './sources/links.ts';
 import { SourceRunStore } from './sources/runs.ts';
 import { DataSourceStore } from './sources/sources.ts';
-import { createSyncStore, type SyncStore } from './syncing/syncing.ts';
+import { SyncStore } from './syncing/syncing.ts';
 import { VectorStoreBatchStore } from './vector-stores/batches.ts';
 import { VectorStorePages } from './vector-stores/store-pages.ts';
 import { VectorStoreStore } from './vector-stores/stores.ts';
@@ -49,8 +49,8 @@ export class KnowledgeStores {
     this.vectorStoreBatches = new VectorStoreBatchStore(db, signals);
     this.chunks = new ChunkStore(db);
     this.embeddings = db.vectors.kind === 'ready' ? new EmbeddingStore(db) : undefined;
-    this.indexing = createIndexingStore(db, signals, this.chunks);
-    this.syncing = createSyncStore(db, signals);
+    this.indexing = new IndexingStore(db, signals, this.chunks);
+    this.syncing = new SyncStore(db, signals);
     this.searchIndex = new SearchIndexStore(db);
   }
 }

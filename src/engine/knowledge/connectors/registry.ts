@@ -34,8 +34,13 @@ export const siteProviders: string = connectedKinds.flatMap(({ type, site }) => 
 export class Connectors {
   readonly #byType: ReadonlyMap<ConnectedType, Connector>;
 
-  constructor(services: WebServices) {
-    this.#byType = new Map(connectedKinds.map((kind) => [kind.type, kind.open(services)]));
+  constructor(byType: ReadonlyMap<ConnectedType, Connector>) {
+    this.#byType = byType;
+  }
+
+  /** Of all kinds. */
+  static open(services: WebServices): Connectors {
+    return new Connectors(new Map(connectedKinds.map((kind) => [kind.type, kind.open(services)])));
   }
 
   get(type: ConnectedType): Connector {

@@ -1,4 +1,3 @@
-import type { OutputRef } from '@pothos/core';
 import {
   createConversation,
   createConversationItems,

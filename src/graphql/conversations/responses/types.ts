@@ -1,4 +1,3 @@
-import type { OutputRef } from '@pothos/core';
 import { shownItem } from '../../../domain/conversations/responses/shown-items.ts';
 import type { WireObject } from '../../../entities/conversations/runs/response.ts';
 import type { CompactedConversation } from '../../../wire/responses/reply.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RefreshPeriod } from '../../../entities/knowledge/data-source.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
-import type { OwnedId } from '../indexing/store.ts';
+import type { OwnedId } from '../indexing/lease.ts';
 
 const dayMs = 86_400_000;
 const periodsMs = { DAILY: dayMs, WEEKLY: 7 * dayMs, MONTHLY: 30 * dayMs } as const satisfies Partial<

@@ -1,5 +1,5 @@
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
-import type { SyncedItem } from './store.ts';
+import type { SyncedItem } from './lease.ts';
 
 /** What is stored of a document that a listing names again. */
 export interface StoredItem {

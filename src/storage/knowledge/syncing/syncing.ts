@@ -1,117 +1,151 @@
+import type { Connection } from '../../../entities/knowledge/connection.ts';
 import { connectedTypes, type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
-import type { OwnedId } from '../indexing/store.ts';
+import type { AlsoInTransaction, OwnedId } from '../indexing/lease.ts';
 import { cancelItems, openStates } from '../items/states.ts';
 import { findDueSources, openRuns } from '../sources/refresh-period.ts';
-import { createHolderWrites, type HolderWrites } from './holder.ts';
-import type { SyncStore } from './store.ts';
+import { LeasedRuns } from './leased-runs.ts';
 import { addUploadRun, uploadRunEnd } from './upload-runs.ts';
 
-export type { SyncedItem, SyncLease, SyncStore } from './store.ts';
+export type { SyncedItem, SyncLease } from './lease.ts';
 
-export function createSyncStore(db: Database, signals: Signals): SyncStore {
-  const announce = (dataSourceId: string) => signals.publish('data-source-changed', dataSourceId);
-  return { ...createHolderWrites(db, announce), ...createSyncRuns(db, announce) };
-}
+/**
+ * The runs of sources. Each call is one short transaction and announces the change.
+ *
+ * ```text
+ * none ──begin──▶ LISTING ──finish──▶ INDEXING ──closeEnded: its last item is done──▶ COMPLETED, FAILED
+ *  │               │  ▲  │                │  ▲
+ *  │         cut off, release (the        │  └── added to by retries and further content
+ *  │         next attempt of the job)     └──cancel──▶ CANCELLED
+ *  │                     └──fail, nothing listed──▶ FAILED
+ *  └── content was given: INDEXING at once
+ * ```
+ *
+ * One job `knowledge.sync-source` reads a source. A refresh that is asked for during a run is noted in the source (`isSyncWanted`), and the statement
+ * that ends the run queues the next job. The items of a run have jobs of their own, because several processes read them in parallel.
+ */
+export class SyncStore extends LeasedRuns {
+  readonly #db: Database;
+  readonly #signals: Signals;
 
-/** What happens to runs that no process holds, and what people do with them. */
-function createSyncRuns(db: Database, announce: (dataSourceId: string) => void): Omit<SyncStore, keyof HolderWrites> {
-  return {
-    async want(id, isForced, also) {
-      await db.transaction(async (tx) => {
-        const { dataSource } = tx.prisma;
-        await lockRow(tx, 'data_sources', id);
-        if (isForced) await dataSource.updateMany({ where: { id }, data: { isSyncForced: true } });
-        const isRunning = { runs: { some: { status: { in: openRuns } } } };
-        await dataSource.updateMany({ where: { id, ...isRunning }, data: { isSyncWanted: true } });
-        await also(tx, await findOwners(tx, [id]));
+  constructor(db: Database, signals: Signals) {
+    super(db, signals);
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  /** Notes that a source is to be read, after the present run if there is one. `also` queues the job. */
+  async want(id: string, isForced: boolean, also: AlsoInTransaction): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      const { dataSource } = tx.prisma;
+      await lockRow(tx, 'data_sources', id);
+      if (isForced) await dataSource.updateMany({ where: { id }, data: { isSyncForced: true } });
+      const isRunning = { runs: { some: { status: { in: openRuns } } } };
+      await dataSource.updateMany({ where: { id, ...isRunning }, data: { isSyncWanted: true } });
+      await also(tx, await findOwners(tx, [id]));
+    });
+  }
+
+  /** Ends the run of a source whose items are all indexed or failed. `also` queues a further run that is wanted. */
+  async closeEnded(dataSourceId: string, also: AlsoInTransaction): Promise<void> {
+    if ((await findEndedRun(this.#db, dataSourceId)) === undefined) return;
+    await this.#db.transaction(async (tx) => {
+      const { sourceRun, knowledgeItem, dataSource } = tx.prisma;
+      // Others that add items to the run wait here.
+      await lockRow(tx, 'data_sources', dataSourceId);
+      const run = await findEndedRun(tx, dataSourceId);
+      if (run === undefined) return also(tx, []);
+      const endedAt = new Date();
+      const isListed = isConnectedType(run.dataSource.type as DataSourceType);
+      const failureWhere = { dataSourceId, queuedRunId: run.id, indexStatus: 'FAILED' };
+      const end = isListed
+        ? { status: 'COMPLETED', failedCount: await knowledgeItem.count({ where: failureWhere }) }
+        : await uploadRunEnd(tx, run);
+      await sourceRun.update({ where: { id: run.id }, data: { ...end, endedAt } });
+      await dataSource.update({ where: { id: dataSourceId }, data: { lastSyncedAt: endedAt } });
+      const { isSyncWanted, deletingAt } = run.dataSource;
+      await also(tx, isSyncWanted && deletingAt === null ? await findOwners(tx, [dataSourceId]) : []);
+    });
+    this.#signals.publish('data-source-changed', dataSourceId);
+  }
+
+  /** Sources whose refresh is due, also after a failure. A source that needs a new connection waits for it. */
+  findDue(): Promise<readonly OwnedId[]> {
+    return findDueSources(this.#db, {
+      type: { in: [...connectedTypes] },
+      OR: [{ errorCode: null }, { errorCode: { not: 'AUTH' } }],
+    });
+  }
+
+  /** Ends the run and the indexing of a source. @returns whether there was anything to end. */
+  async cancel(dataSourceId: string): Promise<boolean> {
+    const wasBusy = await this.#db.transaction(async (tx) => {
+      await lockRow(tx, 'data_sources', dataSourceId);
+      const { count: runs } = await tx.prisma.sourceRun.updateMany({
+        where: { dataSourceId, status: { in: openRuns } },
+        data: {
+          status: 'CANCELLED',
+          endedAt: new Date(),
+          currentItem: null,
+          leaseOwner: null,
+          leaseUntil: null,
+          fence: { increment: 1 },
+        },
       });
-    },
-    async closeEnded(dataSourceId, also) {
-      if ((await findEndedRun(db, dataSourceId)) === undefined) return;
-      await db.transaction(async (tx) => {
-        const { sourceRun, knowledgeItem, dataSource } = tx.prisma;
-        // Others that add items to the run wait here.
-        await lockRow(tx, 'data_sources', dataSourceId);
-        const run = await findEndedRun(tx, dataSourceId);
-        if (run === undefined) return also(tx, []);
-        const endedAt = new Date();
-        const isListed = isConnectedType(run.dataSource.type as DataSourceType);
-        const failureWhere = { dataSourceId, queuedRunId: run.id, indexStatus: 'FAILED' };
-        const end = isListed
-          ? { status: 'COMPLETED', failedCount: await knowledgeItem.count({ where: failureWhere }) }
-          : await uploadRunEnd(tx, run);
-        await sourceRun.update({ where: { id: run.id }, data: { ...end, endedAt } });
-        await dataSource.update({ where: { id: dataSourceId }, data: { lastSyncedAt: endedAt } });
-        const { isSyncWanted, deletingAt } = run.dataSource;
-        await also(tx, isSyncWanted && deletingAt === null ? await findOwners(tx, [dataSourceId]) : []);
+      const items = await cancelItems(tx, { dataSourceId });
+      const now = new Date();
+      const data = { isSyncWanted: false, isSyncForced: false, lastSyncedAt: now, updatedAt: now };
+      await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data });
+      return runs + items > 0;
+    });
+    this.#signals.publish('data-source-changed', dataSourceId);
+    return wasBusy;
+  }
+
+  /** Queues the items that failed. `runId`: of a source whose content was given, whose run it is noted in. `also` queues their jobs. */
+  async retryFailed(dataSourceId: string, runId: string | undefined, also: AlsoInTransaction): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      await lockRow(tx, 'data_sources', dataSourceId);
+      const items = await tx.prisma.knowledgeItem.updateManyAndReturn({
+        where: { dataSourceId, indexStatus: { in: ['FAILED', 'CANCELLED'] } },
+        data: { updatedAt: new Date(), indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0, isForced: true },
+        select: { id: true },
       });
-      announce(dataSourceId);
-    },
-    findDue: () =>
-      findDueSources(db, { type: { in: [...connectedTypes] }, OR: [{ errorCode: null }, { errorCode: { not: 'AUTH' } }] }),
-    async cancel(dataSourceId) {
-      const wasBusy = await db.transaction(async (tx) => {
-        await lockRow(tx, 'data_sources', dataSourceId);
-        const { count: runs } = await tx.prisma.sourceRun.updateMany({
-          where: { dataSourceId, status: { in: openRuns } },
-          data: {
-            status: 'CANCELLED',
-            endedAt: new Date(),
-            currentItem: null,
-            leaseOwner: null,
-            leaseUntil: null,
-            fence: { increment: 1 },
-          },
-        });
-        const items = await cancelItems(tx, { dataSourceId });
-        const now = new Date();
-        const data = { isSyncWanted: false, isSyncForced: false, lastSyncedAt: now, updatedAt: now };
-        await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data });
-        return runs + items > 0;
+      const itemIds = items.map(({ id }) => id);
+      const run = { dataSourceId, trigger: 'REFRESH', isForced: true } as const;
+      if (runId !== undefined) await addUploadRun(tx, { ...run, id: runId }, itemIds);
+      const owners = await findOwners(tx, [dataSourceId]);
+      await also(
+        tx,
+        owners.flatMap((owner) => itemIds.map((id) => ({ ...owner, id }))),
+      );
+    });
+    this.#signals.publish('data-source-changed', dataSourceId);
+  }
+
+  /** Makes the sources readable again that read with a connection and could not. `also` queues their jobs. */
+  async reconnected(
+    { id: connectionId, orgId, ownerUserId, installationId }: Pick<Connection, 'id' | 'orgId' | 'ownerUserId' | 'installationId'>,
+    also: AlsoInTransaction,
+  ): Promise<void> {
+    const readsWith = [
+      { data: { path: ['oauthTokenId'], equals: connectionId } },
+      { data: { path: ['repoHostAppInstallationId'], equals: Number(installationId) }, orgId, ownerUserId },
+    ];
+    const sources = await this.#db.transaction(async (tx) => {
+      const rows = await tx.prisma.dataSource.updateManyAndReturn({
+        where: { errorCode: 'AUTH', deletingAt: null, OR: installationId === null ? readsWith.slice(0, 1) : readsWith },
+        data: { updatedAt: new Date(), errorCode: null, errorMessage: null },
+        select: { id: true },
       });
-      announce(dataSourceId);
-      return wasBusy;
-    },
-    async retryFailed(dataSourceId, runId, also) {
-      await db.transaction(async (tx) => {
-        await lockRow(tx, 'data_sources', dataSourceId);
-        const items = await tx.prisma.knowledgeItem.updateManyAndReturn({
-          where: { dataSourceId, indexStatus: { in: ['FAILED', 'CANCELLED'] } },
-          data: { updatedAt: new Date(), indexStatus: 'QUEUED', indexPercentage: 0, attempt: 0, isForced: true },
-          select: { id: true },
-        });
-        const itemIds = items.map(({ id }) => id);
-        const run = { dataSourceId, trigger: 'REFRESH', isForced: true } as const;
-        if (runId !== undefined) await addUploadRun(tx, { ...run, id: runId }, itemIds);
-        const owners = await findOwners(tx, [dataSourceId]);
-        await also(
-          tx,
-          owners.flatMap((owner) => itemIds.map((id) => ({ ...owner, id }))),
-        );
-      });
-      announce(dataSourceId);
-    },
-    async reconnected({ id: connectionId, orgId, ownerUserId, installationId }, also) {
-      const readsWith = [
-        { data: { path: ['oauthTokenId'], equals: connectionId } },
-        { data: { path: ['repoHostAppInstallationId'], equals: Number(installationId) }, orgId, ownerUserId },
-      ];
-      const sources = await db.transaction(async (tx) => {
-        const rows = await tx.prisma.dataSource.updateManyAndReturn({
-          where: { errorCode: 'AUTH', deletingAt: null, OR: installationId === null ? readsWith.slice(0, 1) : readsWith },
-          data: { updatedAt: new Date(), errorCode: null, errorMessage: null },
-          select: { id: true },
-        });
-        const ids = rows.map(({ id }) => id);
-        await also(tx, await findOwners(tx, ids));
-        return ids;
-      });
-      for (const id of sources) announce(id);
-    },
-  };
+      const ids = rows.map(({ id }) => id);
+      await also(tx, await findOwners(tx, ids));
+      return ids;
+    });
+    for (const id of sources) this.#signals.publish('data-source-changed', id);
+  }
 }
 
 /** Sources with their organization and tenant. */

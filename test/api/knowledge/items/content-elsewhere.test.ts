@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
+import { Connectors } from '../../../../src/engine/knowledge/connectors/registry.ts';
 import { createExtractor } from '../../../../src/engine/knowledge/extract/extract.ts';
 import { indexItem } from '../../../../src/engine/knowledge/index/index-item.ts';
 import { addFile, itemsOf } from '../../../support/knowledge/knowledge.ts';
@@ -18,7 +19,7 @@ it('an item whose bytes another process has is given back, and indexed where the
   const { rows } = await deps.storage.db.pool.query('select "contentBlobKey" as key from knowledge_items where id = $1', [
     itemId,
   ]);
-  const context = { ...deps, extractor, connectors: {} as never, owner: 'one' };
+  const context = { ...deps, extractor, connectors: new Connectors(new Map()), owner: 'one' };
   const index = (storage: typeof deps.storage, BLOB_URL?: string) =>
     indexItem({ ...context, storage, settings: { ...deps.settings, BLOB_URL } }, itemId, AbortSignal.timeout(60_000));
   // Several processes use a server; each has a folder of its own.

@@ -7,6 +7,7 @@ import type {
   ListTask,
 } from '../../../../src/engine/knowledge/connectors/connector.ts';
 import { SourceError } from '../../../../src/engine/knowledge/connectors/error.ts';
+import { Connectors } from '../../../../src/engine/knowledge/connectors/registry.ts';
 import { type SyncOutcome, syncSource } from '../../../../src/engine/knowledge/sync/sync-source.ts';
 import type { RunTrigger } from '../../../../src/entities/knowledge/source-run.ts';
 import type { Person } from '../../../support/make.ts';
@@ -80,7 +81,7 @@ function sync(
     owner = 'test',
   }: { trigger?: RunTrigger; signal?: AbortSignal; owner?: string } = {},
 ): Promise<SyncOutcome> {
-  return syncSource({ ...service.deps, connectors: { DRIVE_B: library } as never, owner }, id, trigger, signal);
+  return syncSource({ ...service.deps, connectors: new Connectors(new Map([['DRIVE_B', library]])), owner }, id, trigger, signal);
 }
 const read = async (who: Person, id: string) => (await who.get(`/api/v1/data-sources/${id}`)).body;
 const itemsOf = async (who: Person, id: string) => (await who.get(`/api/v1/data-sources/${id}/knowledge?first=100`)).body.data;

@@ -1,0 +1,268 @@
+import type { DataSourceType, IndexStatus } from '../../../entities/knowledge/data-source.ts';
+import type { Database, Sql } from '../../ground/database.ts';
+import { leaseSql, takeLeased, writeLeased } from '../../ground/leases.ts';
+import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { isBusy, openStates } from '../items/states.ts';
+import type { ChunkGeneration, ChunkStore, NewChunk } from '../passages/chunks.ts';
+import {
+  type AlsoInTransaction,
+  type IndexedContent,
+  type IndexFailure,
+  type IndexLease,
+  type ItemLeft,
+  removedAtOnce,
+} from './lease.ts';
+
+/** Nothing is reserved for indexing: no call of a model waits behind it. */
+const nobody = '';
+const leftoverColumns = '"isRunWanted", "needsCleaning"';
+
+/** The items that a process holds the lease of. */
+export class LeasedItems {
+  readonly #db: Database;
+  readonly #signals: Signals;
+  readonly #chunks: ChunkStore;
+
+  constructor(db: Database, signals: Signals, chunks: ChunkStore) {
+    this.#db = db;
+    this.#signals = signals;
+    this.#chunks = chunks;
+  }
+
+  /**
+   * Takes an item that is queued, or whose holder is gone: its lease ran out, or was one of `owner`.
+   *
+   * @returns where it belongs, when it cannot be taken: another holder indexes it, or it is at rest; undefined when it is gone.
+   */
+  async take(
+    itemId: string,
+    owner: string,
+    leaseMs: number,
+  ): Promise<IndexLease | { readonly dataSourceId: string; readonly isBusy: boolean } | undefined> {
+    const before = await findPlace(this.#db, itemId);
+    if (before === null) return undefined;
+    const { dataSourceId, indexStatus, dataSource } = before;
+    const takenItem =
+      dataSource.deletingAt === null ? await takeItem(this.#db, { id: itemId, owner, leaseMs }, indexStatus) : undefined;
+    if (takenItem !== undefined) {
+      this.#signals.publish('data-source-changed', dataSourceId);
+      return readLease(this.#db, { ...takenItem, id: itemId, owner, isTakenOver: isBusy(indexStatus) });
+    }
+    const now = await findPlace(this.#db, itemId);
+    return now === null ? undefined : { dataSourceId, isBusy: isBusy(now.indexStatus) };
+  }
+
+  /** @throws LeaseLostError */
+  async progress(
+    lease: IndexLease,
+    { status, percentage }: { readonly status: IndexStatus; readonly percentage: number },
+  ): Promise<void> {
+    await updateLeased(this.#db, lease, '"indexStatus" = $4, "indexPercentage" = $5, "needsCleaning" = true', [
+      status,
+      percentage,
+    ]);
+    this.#signals.publish('data-source-changed', lease.dataSourceId);
+  }
+
+  /** Adds chunks to the generation under construction, and stores the progress. @throws LeaseLostError */
+  async addChunks(lease: IndexLease, config: string, newChunks: readonly NewChunk[], percentage: number): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      await updateLeased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
+      await this.#chunks.add(tx, toGeneration(lease, config), newChunks);
+    });
+    await this.#settleIndex();
+    this.#signals.publish('data-source-changed', lease.dataSourceId);
+  }
+
+  /**
+   * Adds the last chunks, makes the generation the live one, removes as much of the replaced generation as one transaction should, and ends the lease.
+   *
+   * @throws LeaseLostError
+   */
+  async complete(lease: IndexLease, content: IndexedContent): Promise<ItemLeft> {
+    const { id: itemId, dataSourceId, fence: generation, liveGeneration } = lease;
+    // What earlier attempts left was removed before this generation was built.
+    const isClean = liveGeneration === null;
+    const result = await this.#db.transaction(async (tx) => {
+      const row = await updateLeased<ItemLeft>(
+        tx,
+        lease,
+        `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
+         "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
+         "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9,
+         "needsCleaning" = $10, omissions = $11::jsonb, ${endSql("'INDEXED'")}`,
+        [
+          content.documentCount,
+          content.tokenCount,
+          content.contentHash,
+          content.mimeType,
+          content.title,
+          lease.listedKey,
+          !isClean,
+          JSON.stringify(content.omissions),
+        ],
+        leftoverColumns,
+      );
+      await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: { lastIndexedAt: new Date() } });
+      await this.#chunks.add(tx, toGeneration(lease, content.config), content.lastChunks);
+      if (!isClean)
+        await this.#chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
+      await addUsage(tx, [toUsage(lease, content)], nobody);
+      return row;
+    });
+    await this.#settleIndex();
+    this.#signals.publish('usage-changed', lease.orgId);
+    this.#signals.publish('data-source-changed', dataSourceId);
+    return result;
+  }
+
+  /** The content has not changed: ends the lease. @throws LeaseLostError */
+  async completeUnchanged(lease: IndexLease): Promise<ItemLeft> {
+    const row = await updateLeased<ItemLeft>(
+      this.#db,
+      lease,
+      `"errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${endSql("'INDEXED'")}`,
+      [lease.listedKey],
+      leftoverColumns,
+    );
+    this.#signals.publish('data-source-changed', lease.dataSourceId);
+    return row;
+  }
+
+  /** Ends the lease with a reason; the earlier generation stays live. @throws LeaseLostError */
+  async fail(lease: IndexLease, { status, errorCode, errorMessage, isRetryable }: IndexFailure): Promise<ItemLeft> {
+    const row = await updateLeased<ItemLeft>(
+      this.#db,
+      lease,
+      // The same content would fail again: it is not fetched before it changes.
+      `"errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(),
+       "changeKey" = case when $7 then "changeKey" else $8 end, ${endSql('$4')}`,
+      [status, errorCode, errorMessage, isRetryable, lease.listedKey],
+      leftoverColumns,
+    );
+    this.#signals.publish('data-source-changed', lease.dataSourceId);
+    return row;
+  }
+
+  /** Returns the item to the queue. `isCounted`: this attempt failed. `also` queues its next job. @throws LeaseLostError */
+  async release(lease: IndexLease, isCounted: boolean, also?: AlsoInTransaction): Promise<void> {
+    const attempt = isCounted ? 'attempt' : 'attempt - 1';
+    await this.#db.transaction(async (tx) => {
+      await updateLeased(
+        tx,
+        lease,
+        `"indexStatus" = 'QUEUED', "indexPercentage" = 0, ${leaseSql.ended('item')}, attempt = ${attempt}`,
+      );
+      await also?.(tx, [{ id: lease.id, orgId: lease.orgId, tenantId: lease.source.tenantId }]);
+    });
+    this.#signals.publish('data-source-changed', lease.dataSourceId);
+  }
+
+  /** Removes chunks of dead generations before a new one is built. @throws LeaseLostError */
+  async cleanLeased(lease: IndexLease): Promise<void> {
+    const { id: itemId, dataSourceId, fence: generation, liveGeneration } = lease;
+    // The first generation replaces nothing.
+    if (generation === 1) return;
+    for (;;) {
+      const removedCount = await this.#db.transaction(async (tx) => {
+        await updateLeased(tx, lease, '"needsCleaning" = true');
+        return this.#chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, removedAtOnce);
+      });
+      if (removedCount < removedAtOnce) return;
+    }
+  }
+
+  /** The chunks are stored: what fails here is done by the next batch, or by the task that repeats it and tells of a failure. */
+  async #settleIndex(): Promise<void> {
+    await this.#chunks.settleIndex().catch(() => undefined);
+  }
+}
+
+function updateLeased<Row = object>(
+  tx: Sql,
+  lease: IndexLease,
+  set: string,
+  values: readonly unknown[] = [],
+  returning = 'id',
+): Promise<Row> {
+  return writeLeased<Row>(tx, 'item', lease, `"updatedAt" = now(), ${set}`, values, returning);
+}
+
+/** An item that changed meanwhile is queued in the same statement: a process that is killed after it loses nothing. */
+function endSql(status: string): string {
+  return `"indexStatus" = case when "isRunWanted" then 'QUEUED' else ${status} end, ${leaseSql.ended('item')}, attempt = 0,
+     "isForced" = "isForced" and "isRunWanted", "indexPercentage" = case when "isRunWanted" then 0 else 100 end`;
+}
+
+function toGeneration({ dataSourceId, id: itemId, fence: generation }: IndexLease, config: string): ChunkGeneration {
+  return { dataSourceId, itemId, generation, config };
+}
+
+function findPlace({ prisma }: Database, id: string) {
+  const select = { dataSourceId: true, indexStatus: true, dataSource: { select: { deletingAt: true } } };
+  return prisma.knowledgeItem.findUnique({ where: { id }, select });
+}
+
+type TakenItem = Pick<IndexLease, 'fence' | 'attempt' | 'id' | 'owner' | 'isTakenOver'>;
+
+/** @param indexStatus  the state in which it was found: an item that is in another one by now is not taken. */
+async function takeItem(
+  db: Database,
+  request: { readonly id: string; readonly owner: string; readonly leaseMs: number },
+  indexStatus: string,
+): Promise<Pick<TakenItem, 'fence' | 'attempt'> | undefined> {
+  if (!(openStates as readonly string[]).includes(indexStatus)) return undefined;
+  const set = `"updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, attempt = attempt + 1, "isRunWanted" = false`;
+  return takeLeased(db, 'item', request, { set, where: '"indexStatus" = $4', returning: 'attempt' }, [indexStatus]);
+}
+
+/** @returns undefined for an item that was deleted meanwhile. */
+async function readLease({ prisma }: Database, takenItem: TakenItem): Promise<IndexLease | undefined> {
+  const item = await prisma.knowledgeItem.findUnique({
+    where: { id: takenItem.id },
+    select: {
+      dataSourceId: true,
+      orgId: true,
+      liveGeneration: true,
+      isForced: true,
+      contentHash: true,
+      contentBlobKey: true,
+      name: true,
+      filename: true,
+      mimeType: true,
+      uniqueId: true,
+      contentUrl: true,
+      metadata: true,
+      listedKey: true,
+      dataSource: { select: { ownerUserId: true, type: true, data: true, organization: { select: { tenantId: true } } } },
+    },
+  });
+  if (item === null) return undefined;
+  const { dataSource, filename, mimeType, metadata, ...rest } = item;
+  const { ownerUserId, type, data, organization } = dataSource;
+  return {
+    ...rest,
+    ...takenItem,
+    ownerUserId,
+    filename: filename ?? '',
+    mimeType: mimeType ?? '',
+    metadata: metadata as IndexLease['metadata'],
+    source: { type: type as DataSourceType, data: data as IndexLease['source']['data'], tenantId: organization.tenantId },
+  };
+}
+
+/** What indexing an item adds to the ledger. */
+function toUsage({ orgId, ownerUserId }: IndexLease, { usageEntryId, tokenCount }: IndexedContent): UsageRow {
+  return {
+    ...{ id: usageEntryId, createdAt: new Date(), orgId, userId: ownerUserId, keyId: null, agentId: null, runId: null },
+    ...{
+      purpose: 'indexing',
+      modelId: 'parley/index',
+      inputTokens: tokenCount,
+      outputTokens: 0,
+      cachedTokens: 0,
+      reasoningTokens: 0,
+    },
+  };
+}
