@@ -271,7 +271,7 @@ export const settingsSchema = z.object({
   PROMPT_CACHE_LIFE: chooseOne(['5m', '1h', 'off'], '5m').describe(
     'How long Anthropic keeps the instructions and the conversation for the next request, which then pays a tenth for them; to keep costs a quarter more, for 1h twice. off: nothing is marked to be kept.',
   ),
-  PROMPT_CACHE_KEYS: chooseOne(['openai', 'all', 'off'], 'openai').describe(
+  PROMPT_CACHE_BY_CHAT: chooseOne(['openai', 'all', 'off'], 'openai').describe(
     'Which servers of the common format get prompt_cache_key, the same for all requests of a chat: OpenAI, all (some refuse members that they do not know), or none. A key that a caller names is always sent.',
   ),
   TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run; the service calls tools between them.'),

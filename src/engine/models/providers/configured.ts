@@ -26,7 +26,7 @@ export type ModelSettings = Pick<
   | 'MODEL_RETRIES_MAX'
   | 'ANSWER_MAX_CHARS'
   | 'PROMPT_CACHE_LIFE'
-  | 'PROMPT_CACHE_KEYS'
+  | 'PROMPT_CACHE_BY_CHAT'
 > &
   ProxySettings;
 
@@ -51,7 +51,7 @@ export function configuredProviders(
     idleTimeoutMs: settings.MODEL_IDLE_TIMEOUT_MS,
     bodyBytesMax: settings.ANSWER_MAX_CHARS * bytesPerChar + envelopeBytes,
     cacheLife: settings.PROMPT_CACHE_LIFE === 'off' ? undefined : settings.PROMPT_CACHE_LIFE,
-    cacheKeys: settings.PROMPT_CACHE_KEYS,
+    cacheKeys: settings.PROMPT_CACHE_BY_CHAT,
   };
   const fromFile = file.providers.map(
     ({ apiKeyEnv, models, headers, ...rest }): ProviderOptions => ({
