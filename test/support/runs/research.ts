@@ -26,7 +26,8 @@ export function isSubagent(request: UpstreamRequest): boolean {
 export function questionOf(request: UpstreamRequest): string | undefined {
   if (!isSubagent(request)) return undefined;
   const said = messagesOf(request).find(({ role }) => role === 'user')?.content ?? '';
-  return said.split('Your question: ').at(-1);
+  // Without the passages that stand behind it.
+  return said.split('\n\nThe passages below')[0]?.split('Your question: ').at(-1);
 }
 
 /** A model that calls `deep_research` once, and answers when it has the findings. */

@@ -63,7 +63,11 @@ export function loadNode(context: GraphContext, kind: IdKind, id: string | null 
 
 /** Follows an edge to several things, in the order of their ids: without those that `nodeOf` has null for. Null for no ids. */
 export function loadNodes(context: GraphContext, kind: IdKind, ids: readonly string[]): Promise<never[]>;
-export function loadNodes(context: GraphContext, kind: IdKind, ids: readonly string[] | null | undefined): Promise<never[] | null>;
+export function loadNodes(
+  context: GraphContext,
+  kind: IdKind,
+  ids: readonly string[] | null | undefined,
+): Promise<never[] | null>;
 export async function loadNodes(
   context: GraphContext,
   kind: IdKind,
