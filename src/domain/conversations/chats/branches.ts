@@ -173,7 +173,7 @@ async function buildRequest(deps: Deps, caller: Caller, chat: Chat, message: Cha
   }
   const line = await deps.storage.conversations.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
   const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs: chat.userInputs });
-  const subject = { chatId: chat.id, question: findVisibleQuestion(line), date: deps.now() };
+  const subject = { chatId: chat.id, question: findVisibleQuestion(line), date: undefined };
   const request = planMessage(deps, caller, plainRequest, answerer, subject);
   return { request, modelId: model.id, warnings: answerer.warnings };
 }

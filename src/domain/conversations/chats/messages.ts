@@ -107,7 +107,7 @@ export async function prepareMessage(
   const planned = planMessage(deps, caller, message, answerer, {
     chatId: chat.id,
     question: message.text,
-    date: input.date ?? deps.now(),
+    date: input.date ?? undefined,
   });
   const request = isWhole ? { ...planned, isWhole } : planned;
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
@@ -125,10 +125,11 @@ export function planMessage(
   caller: Caller,
   runRequest: RunRequest,
   answerer: AdmittedAnswerer,
-  { chatId, question, date }: { readonly chatId: string; readonly question: string; readonly date: Date },
+  { chatId, question, date }: { readonly chatId: string; readonly question: string; readonly date: Date | undefined },
 ): StoredRequest {
   const inputTokensMax = answerer.agent?.options.maxInputTokens?.[0];
-  const subject = { question, date, ...datesOfPrompt(timeOfId(chatId), date), inputTokensMax };
+  const dates = datesOfPrompt(timeOfId(chatId), date, deps.now());
+  const subject = { question, date: date ?? deps.now(), ...dates, inputTokensMax };
   return { ...planRun(deps, caller, runRequest, answerer, subject), chatName: toChatName(question) };
 }
 
@@ -283,15 +284,19 @@ export async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /** As `Current date: 2026-11-22 (Sunday), 14:05 UTC`. */
+/** A conversation that began so long ago gets the time of the server with each message. */
+const freshMs = 5 * 60_000;
+
 /**
  * The instructions have the date at the beginning of the conversation, so that a provider's prompt cache serves them to its end. A later date stands
- * behind the last message.
+ * behind the last message: one that the message names, to the minute, or that of the server after five minutes.
  */
-function datesOfPrompt(begunAt: Date, date: Date): Pick<RunSubject, 'lastInstructions' | 'ending'> {
+function datesOfPrompt(begunAt: Date, named: Date | undefined, now: Date): Pick<RunSubject, 'lastInstructions' | 'ending'> {
   const lastInstructions = currentDate(begunAt);
-  const now = currentDate(date);
-  if (now === lastInstructions) return { lastInstructions };
-  return { lastInstructions, ending: `${now}. The date in the instructions is that of the beginning of this conversation.` };
+  const text = currentDate(named ?? now);
+  const isFresh = named === undefined && now.getTime() - begunAt.getTime() < freshMs;
+  if (isFresh || text === lastInstructions) return { lastInstructions };
+  return { lastInstructions, ending: `${text}. The date in the instructions is that of the beginning of this conversation.` };
 }
 
 function currentDate(date: Date): string {
