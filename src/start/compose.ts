@@ -10,9 +10,7 @@ import { DataLife } from '../domain/operations/data-life/data-life.ts';
 import { LiveFeed } from '../domain/operations/live/feed.ts';
 import { TrustedUsers } from '../domain/people/sign-in/trusted-proxies.ts';
 import { createAuditSink } from '../engine/audit/sink.ts';
-import { parseDnsServers } from '../engine/egress/dns-servers.ts';
-import { createEgress, type EgressOptions } from '../engine/egress/egress.ts';
-import { createProxies } from '../engine/egress/proxies.ts';
+import { createEgress, type EgressOptions, readEgressOptions } from '../engine/egress/egress.ts';
 import { Jobs } from '../engine/jobs/jobs.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
 import { createMailer } from '../engine/mail/mailer.ts';
@@ -180,11 +178,7 @@ function storageOptions({ logger, onFatal, embedded }: ComposeOptions, pools: Po
 
 function egressOptionsFrom(settings: Settings, pools: Pools): EgressOptions {
   return {
-    allow: settings.EGRESS_ALLOW,
-    dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
-    proxies: createProxies(settings),
-    connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
-    lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
+    ...readEgressOptions(settings),
     lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, {
       organizationMax: Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8),
     }),

@@ -2,13 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FairQueue } from '../../lib/flow/fair-queue.ts';
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
+import type { Settings } from '../../settings.ts';
 import { isPublicAddress } from './addresses.ts';
 import { type Allowance, parseAllowance, readHost } from './allowance.ts';
 import { decodedBlocks } from './body.ts';
+import { parseDnsServers } from './dns-servers.ts';
 import { EgressError } from './error.ts';
 import { exchange } from './exchange.ts';
 import { findRedirect, firstHop, type Hop } from './hops.ts';
-import { noProxies, type Proxies, readPort } from './proxies.ts';
+import { createProxies, noProxies, type Proxies, type ProxySettings, readPort } from './proxies.ts';
 import type { EgressRequest } from './request.ts';
 import { NameResolver, type ResolvedAddress } from './resolver.ts';
 import { createSystemNames, type SystemFiles, systemFiles } from './system-names.ts';
@@ -67,6 +69,20 @@ export interface EgressOptions {
   /** Default: the files of this system. */
   readonly systemFiles?: SystemFiles;
 }
+
+/** What the settings say of calls to the outside; the places for calls are the caller's. */
+export function readEgressOptions(settings: EgressSettings): Omit<EgressOptions, 'lookups' | 'calls'> {
+  return {
+    allow: settings.EGRESS_ALLOW,
+    dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
+    proxies: createProxies(settings),
+    connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
+    lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
+  };
+}
+
+type EgressSettings = ProxySettings &
+  Pick<Settings, 'EGRESS_ALLOW' | 'EGRESS_DNS_SERVERS' | 'EGRESS_CONNECT_TIMEOUT_MS' | 'EGRESS_LOOKUP_TIMEOUT_MS'>;
 
 export function createEgress(options: EgressOptions): Egress {
   const allowance = parseAllowance(options.allow);

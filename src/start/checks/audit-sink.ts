@@ -1,6 +1,5 @@
 import { type AuditSink, AuditSinkError, auditSinkBody, createAuditSink } from '../../engine/audit/sink.ts';
-import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
-import { createProxies } from '../../engine/egress/proxies.ts';
+import { readEgressOptions } from '../../engine/egress/egress.ts';
 import { Pools } from '../../engine/sharing/pools.ts';
 import { makeId } from '../../entities/ground/ids.ts';
 import type { Settings } from '../../settings.ts';
@@ -12,11 +11,7 @@ const placesMax = 2;
 export async function checkAuditSink(settings: Settings): Promise<readonly Finding[]> {
   const pools = new Pools({ tenantPercent: 100, organizationPercent: 100 });
   const sink = createAuditSink(settings, {
-    allow: settings.EGRESS_ALLOW,
-    dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
-    proxies: createProxies(settings),
-    connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
-    lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
+    ...readEgressOptions(settings),
     lookups: pools.queue('lookups', placesMax),
     calls: pools.queue('calls', placesMax),
   });

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
-import { createProxies } from '../../engine/egress/proxies.ts';
+import { readEgressOptions } from '../../engine/egress/egress.ts';
 import { createMailer, mailProblem } from '../../engine/mail/mailer.ts';
 import { Pools } from '../../engine/sharing/pools.ts';
 import { ProviderError } from '../../engine/sign-in/provider-error.ts';
@@ -194,11 +193,7 @@ const placesMax = 20;
 export async function checkSignIn(settings: Settings): Promise<readonly Finding[]> {
   const pools = new Pools({ tenantPercent: 100, organizationPercent: 100 });
   const providers = createOidcProviders(settings.oidcProviders, {
-    allow: settings.EGRESS_ALLOW,
-    dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
-    proxies: createProxies(settings),
-    connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
-    lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
+    ...readEgressOptions(settings),
     lookups: pools.queue('lookups', placesMax),
     calls: pools.queue('calls', placesMax),
   });

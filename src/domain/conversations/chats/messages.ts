@@ -128,8 +128,8 @@ export function planMessage(
   { chatId, question, date }: { readonly chatId: string; readonly question: string; readonly date: Date | undefined },
 ): StoredRequest {
   const inputTokensMax = answerer.agent?.options.maxInputTokens?.[0];
-  const dates = datesOfPrompt(timeOfId(chatId), date, deps.now());
-  const subject = { question, date: date ?? deps.now(), ...dates, inputTokensMax };
+  const now = deps.now();
+  const subject = { question, date: date ?? now, ...datesOfPrompt(timeOfId(chatId), date, now), inputTokensMax };
   return { ...planRun(deps, caller, runRequest, answerer, subject), chatName: toChatName(question) };
 }
 

@@ -95,10 +95,7 @@ export class OpenRun {
     if (firstSequence > 0) return;
     const begunRun = this.#snapshot('in_progress', none);
     const more = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
-    this.output.emit({
-      type: 'response.created',
-      run: head === undefined && warnings.length === 0 ? begunRun : { ...begunRun, ...more },
-    });
+    this.output.emit({ type: 'response.created', run: { ...begunRun, ...more } });
     this.output.emit({ type: 'response.in_progress', run: begunRun });
   }
 

@@ -3,6 +3,7 @@ import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
+import { KindField } from '../parts/KindField.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { CreateInputDocument, UpdateInputDocument } from './documents.ts';
 import {
@@ -70,7 +71,12 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
           />
         )}
       </Field>
-      <KindField value={values.type} onChange={(type) => change({ type, defaultValue: '', min: '', max: '' })} />
+      <KindField
+        value={values.type}
+        kinds={inputTypes}
+        name={(type) => inputTypeName(t, type)}
+        onChange={(type) => change({ type, defaultValue: '', min: '', max: '' })}
+      />
       {values.type === 'SELECT' ? (
         <Field label={t('Options')} error={faultAt(error, `${at}.options`)} hint={t('One a line')}>
           {(control) => (
@@ -91,33 +97,6 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
         onChange={(event) => change({ showOnChatCreate: event.target.checked })}
       />
     </PartDialog>
-  );
-}
-
-function KindField({
-  value,
-  onChange,
-}: {
-  readonly value: InputValues['type'];
-  readonly onChange: (type: InputValues['type']) => void;
-}) {
-  const { t } = useText();
-  return (
-    <Field label={t('Kind')}>
-      {(control) => (
-        <Select
-          {...control}
-          value={value}
-          onChange={(event) => onChange(inputTypes.find((type) => type === event.target.value) ?? 'SHORT_TEXT')}
-        >
-          {inputTypes.map((type) => (
-            <option key={type} value={type}>
-              {inputTypeName(t, type)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
   );
 }
 

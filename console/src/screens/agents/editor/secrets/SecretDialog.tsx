@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { errorBeside, faultAt } from '../../faults.ts';
+import { KindField } from '../parts/KindField.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { splitLines } from '../parts/words.ts';
 import { CreateSecretDocument, type SecretType, UpdateSecretDocument } from './documents.ts';
@@ -59,7 +60,7 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
           )}
         </Field>
       ) : null}
-      <KindField value={secretType} onChange={setType} />
+      <KindField value={secretType} kinds={types} name={(type) => secretTypeName(t, type)} onChange={setType} />
       <Field
         label={t('Value')}
         error={faultAt(error, 'input.value')}
@@ -86,26 +87,5 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
         {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Field>
     </PartDialog>
-  );
-}
-
-function KindField({ value, onChange }: { readonly value: SecretType; readonly onChange: (type: SecretType) => void }) {
-  const { t } = useText();
-  return (
-    <Field label={t('Kind')}>
-      {(control) => (
-        <Select
-          {...control}
-          value={value}
-          onChange={(event) => onChange(types.find((type) => type === event.target.value) ?? 'API_KEY')}
-        >
-          {types.map((type) => (
-            <option key={type} value={type}>
-              {secretTypeName(t, type)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
   );
 }
