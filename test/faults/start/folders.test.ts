@@ -81,7 +81,7 @@ describe('a connection to a database', () => {
       'storage/ground/opening/shared-files.ts',
       // Another kind.
       'storage/ground/opening/shared-pool.ts',
-      'storage/ground/signals/listener.ts',
+      'storage/ground/signals/postgres.ts',
       'storage/move/copy-table.ts',
       'storage/ground/redis/link.ts',
     ];

@@ -23,7 +23,7 @@ else
     const place = await copyOf(inject('template'));
     const parley = startProcess({ ...place.env, DISK_FREE_MIN_BYTES: always, LOG_LEVEL: 'fatal' });
     expect(await parley.ended()).toBe(1);
-    expect(parley.output()).toMatch(/^Parley cannot start: a disk is full\. Make room/);
+    expect(parley.output()).toMatch(/^Parley cannot start: a disk is full: the disk of DATA_DIR\. Make room on it/);
     await place.remove();
   });
 
