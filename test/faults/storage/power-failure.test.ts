@@ -2,12 +2,13 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { prepareDatabaseFolder } from '../../../src/storage/ground/embedded/new-database.ts';
 import { TestClient } from '../../support/client.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { startService } from '../../support/service.ts';
-import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
-import { followSynced } from '../../support/storage/power-failure.ts';
+import { copyOf, emptyPlace, type Place, testServerUrl } from '../../support/storage/databases.ts';
+import { followSynced, type SyncedCopy } from '../../support/storage/power-failure.ts';
 
 const key = 'chosen-by-the-operator-40-characters-long';
 const clients = 8;
@@ -20,11 +21,10 @@ else
   describe('a power failure', () => {
     let place: Place;
     let env: Readonly<Record<string, string>>;
-    beforeEach(async () => {
-      place = await copyOf(inject('template'));
+    const begin = (newPlace: Place) => {
+      place = newPlace;
       env = { ...place.env, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn' };
-      await (await startService({ env })).close();
-    });
+    };
     afterEach(async () => {
       await killProcesses();
       await place.remove();
@@ -34,12 +34,27 @@ else
       ['nothing that was not flushed is on the disk', () => false],
       ['any part of what was not flushed is on the disk', () => Math.random() < 0.5],
     ])('loses nothing that was acknowledged: %s', async (_case, takes) => {
-      const synced = followSynced(join(place.env.DATA_DIR ?? '', 'database'));
+      begin(await copyOf(inject('template')));
+      await (await startService({ env })).close();
+      const database = join(place.env.DATA_DIR ?? '', 'database');
+      await expectNothingLost(followSynced(database, database), takes);
+    });
+
+    // The unpacked database is flushed before it has its name; what the first start changes in it must be flushed again.
+    it('loses nothing that was acknowledged after a first start', async () => {
+      begin(await emptyPlace());
+      const unpacked = join(place.env.DATA_DIR ?? '', 'unpacked');
+      await prepareDatabaseFolder(unpacked);
+      const synced = followSynced(join(place.env.DATA_DIR ?? '', 'database'), unpacked);
+      await expectNothingLost(synced, () => false);
+    });
+
+    async function expectNothingLost(synced: SyncedCopy, takes: () => boolean): Promise<void> {
       const parley = startProcess({ ...env, ...synced.env });
       const url = await parley.url();
       const acknowledged = await workUntilKilled(new TestClient(() => url, key), {
-        // Makes the database write tables and its state, not only its log.
-        checkpoint: () => checkpoint(place.env.DATA_DIR ?? ''),
+        // Make the database write tables and its state, not only its log.
+        checkpoint: () => makeCheckpoints(place.env.DATA_DIR ?? ''),
         kill: () => parley.kill('SIGKILL'),
       });
       synced.fail(takes);
@@ -51,7 +66,7 @@ else
       expect(acknowledged.length).toBeGreaterThan(clients);
       expect((await admin.post('/api/v1/ais', agent('afterwards'))).status).toBe(200);
       await service.close();
-    });
+    }
   });
 
 interface Acknowledged {
@@ -64,7 +79,7 @@ interface Events {
   kill(): Promise<unknown>;
 }
 
-/** Creates agents with several clients, makes a checkpoint meanwhile, and kills the service while requests are active. */
+/** Creates agents with several clients, makes checkpoints meanwhile, and kills the service while requests are active. */
 async function workUntilKilled(admin: TestClient, { checkpoint, kill }: Events): Promise<readonly Acknowledged[]> {
   const acknowledged: Acknowledged[] = [];
   const checkpointAt = randomInt(clients, 4 * clients);
@@ -86,10 +101,14 @@ async function workUntilKilled(admin: TestClient, { checkpoint, kill }: Events):
   return acknowledged;
 }
 
-async function checkpoint(dataDir: string): Promise<void> {
+async function makeCheckpoints(dataDir: string): Promise<void> {
   const client = new Client({ host: readFileSync(join(dataDir, 'parley.socket'), 'utf8'), user: 'postgres' });
   await client.connect();
-  await client.query('CHECKPOINT');
+  // Into new files of the log each time, so that old ones are used again: what only they held must be in the tables.
+  for (let count = 0; count < 5; count += 1) {
+    await client.query('SELECT pg_switch_wal()');
+    await client.query('CHECKPOINT');
+  }
   await client.end();
 }
 

@@ -16,10 +16,11 @@ export interface SyncedCopy {
   fail(takes: () => boolean): void;
 }
 
-export function followSynced(databaseFolder: string): SyncedCopy {
+/** @param flushedFolder  what of it is on the disk now. */
+export function followSynced(databaseFolder: string, flushedFolder: string): SyncedCopy {
   const copy = `${databaseFolder}.synced`;
   rmSync(copy, { recursive: true, force: true });
-  cpSync(databaseFolder, copy, { recursive: true });
+  cpSync(flushedFolder, copy, { recursive: true });
   return {
     env: {
       NODE_OPTIONS: `--import=${fileURLToPath(new URL('./synced-copy.mjs', import.meta.url))}`,

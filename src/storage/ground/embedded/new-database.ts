@@ -10,10 +10,10 @@ import { makeFolderSync } from '../../../lib/files/folders.ts';
  * Puts an empty database into `folder` unless one is there. It is unpacked from a package, because making one (`initdb`) takes PGlite three seconds.
  * The folder appears complete or not at all, also after a power failure, so a first start that is cut off can be repeated.
  *
- * @returns whether the database is new.
+ * @returns undefined for a database that was there; else what is flushed of the new one: all of it.
  */
-export async function prepareDatabaseFolder(folder: string): Promise<boolean> {
-  if (existsSync(folder) && readdirSync(folder).length > 0) return false;
+export async function prepareDatabaseFolder(folder: string): Promise<readonly string[] | undefined> {
+  if (existsSync(folder) && readdirSync(folder).length > 0) return undefined;
   const temporaryFolder = `${folder}.unfinished`;
   rmSync(temporaryFolder, { recursive: true, force: true });
   makeFolderSync(temporaryFolder);
@@ -23,17 +23,20 @@ export async function prepareDatabaseFolder(folder: string): Promise<boolean> {
   await flushTree(temporaryFolder);
   renameSync(temporaryFolder, folder);
   await flushOne(dirname(folder));
-  return true;
+  return listTree(folder);
 }
 
 /** Flushes a folder with everything in it, several files at a time: a file system writes them down together. */
 export async function flushTree(folder: string): Promise<void> {
-  const paths = [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))];
-  const remainingPaths = paths.values();
+  const remainingPaths = listTree(folder).values();
   const work = async () => {
     for (const path of remainingPaths) await flushOne(path);
   };
   await Promise.all(Array.from({ length: flushedAtOnce }, work));
+}
+
+function listTree(folder: string): readonly string[] {
+  return [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))];
 }
 
 async function flushOne(path: string): Promise<void> {

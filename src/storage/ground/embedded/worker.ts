@@ -25,14 +25,14 @@ const { databaseFolder, reservePath, socketPath, transactionIdleMsMax, freeMinBy
 const lookEveryMs = 1_000;
 
 const program = compileProgram();
-const isNew = await prepareDatabaseFolder(databaseFolder);
+const newPaths = await prepareDatabaseFolder(databaseFolder);
 const reserveFile = new ReserveFile(reservePath, reserveBytes);
 const guard = new WriteGuard({
   ...{ folder: databaseFolder, freeMinBytes, reserveBytes, reserveFile },
   onChange: (isReadOnly) => tell(isReadOnly ? 'full' : 'roomy'),
 });
 const files = new DurableFiles({
-  ...{ folder: databaseFolder, reserveFile, onFull: () => guard.noteFull() },
+  ...{ folder: databaseFolder, flushedPaths: newPaths ?? [], reserveFile, onFull: () => guard.noteFull() },
   // PostgreSQL gave up in the middle of a change. The thread ends at once, so that nothing of it is acknowledged; the next start repairs it.
   onAbort: () => process.exit(1),
 });
@@ -42,7 +42,7 @@ const db = await PGlite.create({
   extensions: { vector },
   startParams: startParams(),
 });
-if (isNew) await dropTemplates();
+if (newPaths !== undefined) await dropTemplates();
 const upkeep = new Upkeep({ db, log: files, guard });
 const server = new WireServer(db, { transactionIdleMsMax, log: files, upkeep });
 await server.listen(socketPath);
