@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,6 +12,8 @@ const here = import.meta.dirname;
 const dist = join(here, 'dist');
 const stamp = join(dist, 'sources.sha256');
 const isOptional = process.argv.includes('--if-changed');
+// Beside a service that starts, or is already being used.
+if (isOptional) setPriority(constants.priority.PRIORITY_LOW);
 const hash = sourcesHash();
 
 if (!isOptional || (isInstalled() && isChanged())) await alone(build);
