@@ -33,7 +33,7 @@ import { healthHandler, readyHandler } from '../http/health.ts';
 import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import type { ServiceLogger } from '../http/log/logging.ts';
-import { Metrics, metricsHandler } from '../http/log/metrics.ts';
+import { Metrics, type MetricsText, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { type ConnectSteps, createConnectPages } from '../pages/connect.ts';
@@ -50,6 +50,8 @@ import { allRoutes } from '../rest/routes/index.ts';
 import { createResponseSocket } from '../rest/socket.ts';
 import { createScimEndpoint } from '../scim/endpoint.ts';
 import { measure } from './measure.ts';
+import { shareMetrics } from './processes/shared-metrics.ts';
+import type { Siblings } from './processes/siblings.ts';
 
 export interface App {
   readonly handle: RequestListener;
@@ -92,15 +94,19 @@ function makeApis(): Apis {
   return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, null) };
 }
 
-/**
- * Joins both APIs over one schema. The only file that sees every layer.
- *
- * @param writeLines  takes the log lines of replies; undefined: none is written.
- */
-export function createApp(deps: Deps, { schema, routes }: Apis, writeLines: ServiceLogger['writeLines'] | undefined): App {
+export interface AppOptions {
+  /** Takes the log lines of replies; undefined: none is written. */
+  readonly writeLines?: ServiceLogger['writeLines'] | undefined;
+  /** The other processes of the service, whose metrics are shown too. */
+  readonly siblings?: Siblings | undefined;
+}
+
+/** Joins both APIs over one schema. The only file that sees every layer. */
+export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, siblings }: AppOptions): App {
   let isStopping = false;
   const { settings } = deps;
   const metrics = new Metrics();
+  const readMetrics = siblings === undefined ? () => metrics.text() : shareMetrics(metrics, siblings);
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
@@ -119,7 +125,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis, writeLines: Serv
     mcp.handle,
     createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
-    createProbes(deps, metrics, () => isStopping),
+    createProbes(deps, readMetrics, () => isStopping),
     createPages(packageJson.version, () => [...restSearchEntries(routes), ...graphqlSearchEntries(schema)]),
     createConsole(consolePage),
     createConnectPages(connectSteps(deps), consolePage),
@@ -131,7 +137,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis, writeLines: Serv
   metrics.gauge('replies_unsent_bytes', 'Bytes of finished replies that wait for their readers.', () => connections.unsentBytes);
   return {
     handle: connections.handle,
-    handleMetrics: express().disable('x-powered-by').disable('etag').get('/metrics', metricsHandler(metrics)),
+    handleMetrics: express().disable('x-powered-by').disable('etag').get('/metrics', metricsHandler(readMetrics)),
     watch: (server) => connections.watch(server),
     // Behind a request that is still being answered, the two replies would run into each other.
     takesUpgrade: (req) => sockets.takes(req) && Connection.of(req)?.isAnswering !== true,
@@ -206,14 +212,14 @@ function createBrowserReader(deps: Deps): (req: IncomingMessage, sessionSecret: 
 }
 
 /** Health, and metrics where they have no port of their own. */
-function createProbes(deps: Deps, metrics: Metrics, isStopping: () => boolean): Router {
+function createProbes(deps: Deps, readMetrics: () => Promise<MetricsText>, isStopping: () => boolean): Router {
   const probes = Router({ strict: true, caseSensitive: true })
     .get('/healthz', healthHandler())
     .get(
       '/readyz',
       readyHandler(() => checkHealth(deps), isStopping),
     );
-  return deps.settings.METRICS_PORT === undefined ? probes.get('/metrics', metricsHandler(metrics)) : probes;
+  return deps.settings.METRICS_PORT === undefined ? probes.get('/metrics', metricsHandler(readMetrics)) : probes;
 }
 
 /** The route that a WebSocket serves too. */

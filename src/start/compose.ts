@@ -56,7 +56,7 @@ export interface ComposeOptions {
   /** Base of links that Parley hands out, without a slash at the end; asked when one is made. */
   publicUrl(): string;
   /** Reads variables that a models file names for keys. */
-  readonly environment?: (name: string) => string | undefined;
+  readonly environment?: ((name: string) => string | undefined) | undefined;
   /** Called when the database is gone for good. */
   readonly onFatal: (error: Error) => void;
   /** The embedded database of the settings, when it has been started already. */

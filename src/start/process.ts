@@ -1,12 +1,15 @@
+import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
 import { watchForStalls } from '../engine/processes/stall-watch.ts';
 import { createLogger, type ServiceLogger } from '../http/log/logging.ts';
 import { noteRequests } from '../http/log/requests-under-way.ts';
 import { readSecret } from '../lib/files/secret-files.ts';
+import { countProcesses } from '../lib/settings/process-count.ts';
 import type { Limits } from '../limits.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startConfiguredEmbedded } from '../storage/ground/embedded/embedded.ts';
 import { unreadSettings } from './checks/mistyped.ts';
+import { Siblings, supervisorNumber } from './processes/siblings.ts';
 import type { Service } from './service.ts';
 import { demoWelcome, welcome } from './welcome.ts';
 
@@ -20,13 +23,20 @@ const blockedMaxMs = 60_000;
 const sameSignalMs = 500;
 
 /**
- * Runs Parley as this process: reads the settings, starts the service, and ends with its signals.
+ * Runs Parley as this process: reads the settings, starts the service, and ends with its signals. Of several processes (PROCESSES), the first one
+ * supervises the others, which serve.
  *
  * @param limits  replace their defaults; only tests give some.
  */
 export async function runProcess(limits: Partial<Limits> = {}): Promise<void> {
   const settings = await readSettings(limits);
-  const logger = createLogger(settings);
+  if (countProcesses(settings) > 1 && cluster.isPrimary) await supervise(settings);
+  else await serve(settings);
+}
+
+async function serve(settings: Settings): Promise<void> {
+  const siblings = Siblings.join();
+  const logger = createLogger(settings, undefined, siblings?.number);
 
   process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
@@ -35,7 +45,7 @@ export async function runProcess(limits: Partial<Limits> = {}): Promise<void> {
     process.exit();
   });
 
-  const service = await start(settings, logger).catch((error: unknown) => refuse(error));
+  const service = await start(settings, logger, siblings).catch((error: unknown) => refuse(error));
   const requests = noteRequests();
   const endWatch = watchForStalls({
     logger,
@@ -44,24 +54,65 @@ export async function runProcess(limits: Partial<Limits> = {}): Promise<void> {
   });
   process.on('exit', endWatch);
 
+  const isStopping = onStopSignal(async (signal) => {
+    logger.info({ signal }, 'stopping: replies in flight may end');
+    await service.close(settings.SHUTDOWN_GRACE_MS).catch((error: unknown) => logger.error({ err: error }, 'stopping failed'));
+    logger.info('stopped');
+    process.exit(0);
+  });
+
+  const text = welcome(service.url, service.deps.publicUrl(), service.firstKey, settings);
+  if (siblings === undefined) greet(text, logger);
+  else siblings.send(supervisorNumber, 'started', text);
+  announceDemo(service, isStopping);
+}
+
+async function supervise(settings: Settings): Promise<void> {
+  const [{ Supervisor }, { findFreePort }] = await Promise.all([
+    import('./processes/supervisor.ts'),
+    import('./processes/port.ts'),
+  ]);
+  const logger = createLogger(settings);
+  const port = await findFreePort(settings).catch((error: unknown) => refuse(error));
+  const supervisor = new Supervisor({ count: countProcesses(settings), port, graceMs: settings.SHUTDOWN_GRACE_MS, logger });
+  const isStopping = onStopSignal(
+    async (signal) => {
+      await supervisor.stop(signal);
+      process.exit(0);
+    },
+    (signal) => void supervisor.stop(signal),
+  );
+  const text = await supervisor.start();
+  if (isStopping()) return;
+  if (text === undefined) process.exit(1);
+  greet(text, logger);
+}
+
+/** The last step of a start: a test or a script that reads this line may send a signal at once. */
+function greet(text: string, logger: ServiceLogger): void {
+  for (const sentence of unreadSettings(process.env)) logger.warn(sentence);
+  console.log(text);
+}
+
+/**
+ * @param stop  called with the first signal.
+ * @param stopNow  called with a second one. Default: the process ends at once.
+ * @returns whether there was a signal.
+ */
+function onStopSignal(
+  stop: (signal: NodeJS.Signals) => Promise<void>,
+  stopNow: (signal: NodeJS.Signals) => void = () => process.exit(1),
+): () => boolean {
   let stoppingSinceMs: number | undefined;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      // A second signal ends the process at once.
-      if (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > sameSignalMs) process.exit(1);
-      if (stoppingSinceMs !== undefined) return;
-      stoppingSinceMs = performance.now();
-      logger.info({ signal }, 'stopping: replies in flight may end');
-      await service.close(settings.SHUTDOWN_GRACE_MS).catch((error: unknown) => logger.error({ err: error }, 'stopping failed'));
-      logger.info('stopped');
-      process.exit(0);
+    process.on(signal, () => {
+      if (stoppingSinceMs === undefined) {
+        stoppingSinceMs = performance.now();
+        void stop(signal);
+      } else if (performance.now() - stoppingSinceMs > sameSignalMs) stopNow(signal);
     });
   }
-
-  for (const sentence of unreadSettings(process.env)) logger.warn(sentence);
-  // The last step of a start: a test or a script that reads this line may send a signal at once.
-  console.log(welcome(service.url, service.deps.publicUrl(), service.firstKey, settings));
-  announceDemo(service, () => stoppingSinceMs !== undefined);
+  return () => stoppingSinceMs !== undefined;
 }
 
 /** The demo agent is made while the service already answers: a first start takes no longer with it. */
@@ -71,7 +122,7 @@ function announceDemo({ url, firstKey, demo }: Service, isStopping: () => boolea
   });
 }
 
-async function start(settings: Settings, logger: ServiceLogger): Promise<Service> {
+async function start(settings: Settings, logger: ServiceLogger, siblings: Siblings | undefined): Promise<Service> {
   const onFatal = (error: Error) => {
     logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
     process.exit(1);
@@ -82,6 +133,7 @@ async function start(settings: Settings, logger: ServiceLogger): Promise<Service
   return startService(settings, logger, onFatal, {
     environment: (name) => readSecret(process.env, name),
     embedded: embeddedServer,
+    siblings,
   });
 }
 

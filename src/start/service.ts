@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, ListenOptions } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../domain/deps.ts';
 import { type FirstKey, prepareFirstStart } from '../domain/people/first-start.ts';
@@ -13,6 +13,8 @@ import type { EmbeddedServer } from '../storage/ground/embedded/embedded.ts';
 import { createApis, createApp } from './app.ts';
 import { closeDeps, createDeps } from './compose.ts';
 import { createDemo } from './demo.ts';
+import { shared } from './processes/port.ts';
+import type { Siblings } from './processes/siblings.ts';
 
 export interface Service {
   /** `http://host:port`, without a slash at the end. */
@@ -40,6 +42,8 @@ export interface StartOptions {
   readonly environment?: (name: string) => string | undefined;
   /** The embedded database of the settings, when it has been started already. */
   readonly embedded?: Promise<EmbeddedServer> | undefined;
+  /** Where the service has several processes. */
+  readonly siblings?: Siblings | undefined;
 }
 
 /** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
@@ -56,7 +60,8 @@ export async function startService(
     logger,
     publicUrl: () => publicUrl ?? address(settings.PORT),
     onFatal,
-    ...options,
+    environment: options.environment,
+    embedded: options.embedded,
   });
   // In this thread while the database opens in its own. A failure here is told once the database can be closed.
   const making = Promise.try(createApis);
@@ -64,7 +69,9 @@ export async function startService(
   const deps = await opening;
   try {
     const [firstKey] = await Promise.all([prepareFirstStart(deps), warmModels(deps), warnOfTrustedHeader(deps)]);
-    const app = createApp(deps, await making, logger.isLevelEnabled('info') ? logger.writeLines : undefined);
+    const { siblings } = options;
+    const writeLines = logger.isLevelEnabled('info') ? logger.writeLines : undefined;
+    const app = createApp(deps, await making, { writeLines, siblings });
     // A request without a host is refused by the app: Node would do it without a word.
     const server = createServer({ shouldUpgradeCallback: app.takesUpgrade, requireHostHeader: false }, app.handle);
     server.on('upgrade', app.upgrade);
@@ -76,8 +83,10 @@ export async function startService(
     server.keepAliveTimeout = keepAliveMs;
     app.watch(server);
     const metrics = settings.METRICS_PORT === undefined ? undefined : createServer(app.handleMetrics);
-    if (metrics !== undefined) await listen(metrics, settings.HOST, settings.METRICS_PORT);
-    const { port } = await listen(server, settings.HOST, settings.PORT).catch((error: unknown) => {
+    const at = (port: number): ListenOptions =>
+      siblings === undefined ? { port, host: settings.HOST } : shared({ port, host: settings.HOST });
+    if (metrics !== undefined && settings.METRICS_PORT !== undefined) await listen(metrics, at(settings.METRICS_PORT));
+    const { port } = await listen(server, at(siblings?.port ?? settings.PORT)).catch((error: unknown) => {
       metrics?.close();
       throw error;
     });
@@ -130,8 +139,8 @@ async function warmModels({ models, settings }: Deps): Promise<void> {
   await refuseUnknownModel(DEFAULT_MODEL, models, modelsWarmMs);
 }
 
-async function listen(server: Server, host: string, port: number | undefined): Promise<AddressInfo> {
-  server.listen(port, host);
+async function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
+  server.listen(options);
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');

@@ -1,13 +1,17 @@
+import { availableParallelism } from 'node:os';
 import type { FirstKey } from '../domain/people/first-start.ts';
+import { countProcesses } from '../lib/settings/process-count.ts';
 import type { Settings } from '../settings.ts';
 import { demoAgentName } from './demo.ts';
 
 /** What a person sees once the service is up: where it is, the first key, what to try next. @param publicUrl  base of links that others open. */
 export function welcome(url: string, publicUrl: string, firstKey: FirstKey | undefined, settings: Settings): string {
   const place = settings.DATABASE_URL === undefined ? `embedded database in ${settings.DATA_DIR}` : 'PostgreSQL server';
+  const count = countProcesses(settings);
   return [
     '',
-    `Parley listens on ${url} (${place}).`,
+    `Parley listens on ${url} (${place}${count === 1 ? '' : `, ${count} processes`}).`,
+    ...coresLines(count, settings),
     ...keyLines(firstKey),
     ...signInLines(publicUrl, firstKey),
     '',
@@ -24,6 +28,12 @@ export function demoWelcome(url: string, firstKey: FirstKey): string {
     `  ${askCommand(url, firstKey, demoAgentName)}`,
     '',
   ].join('\n');
+}
+
+function coresLines(processCount: number, { DATABASE_URL }: Settings): string[] {
+  const cores = availableParallelism();
+  if (processCount > 1 || cores === 1 || DATABASE_URL === undefined) return [];
+  return [`It works on one of the ${cores} cores that it may use; PROCESSES=auto makes it use all.`];
 }
 
 function keyLines(firstKey: FirstKey | undefined): string[] {

@@ -27,12 +27,15 @@ export interface ServiceLogger extends Logger {
  * looks like a key of ours, a bearer header, the password of an address, or equals a secret setting.
  *
  * @param write  takes finished lines, perhaps several at a time; default: standard output, pretty where the settings say so.
+ * @param number  of several processes of a service: each line bears it.
  */
-export function createLogger(settings: Settings, write?: (line: string) => void): ServiceLogger {
+export function createLogger(settings: Settings, write?: (line: string) => void, number?: number): ServiceLogger {
   const isPretty = settings.LOG_FORMAT === 'pretty' || (settings.LOG_FORMAT === 'auto' && process.stdout.isTTY);
   const target = write ?? (isPretty ? prettyLines() : (line: string) => void process.stdout.write(line));
   const hide = secretHider(settings);
-  const writeLines = (lines: string) => target(hide(lines));
+  const mark =
+    number === undefined ? (lines: string) => lines : (lines: string) => lines.replace(/^\{/gm, `{"process":${number},`);
+  const writeLines = (lines: string) => target(mark(hide(lines)));
   const logger = pino(
     {
       level: settings.LOG_LEVEL,

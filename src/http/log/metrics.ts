@@ -1,5 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import type { TimingCounts } from '../../lib/flow/timing.ts';
 import { sendBody } from '../reply/reply.ts';
 import type { TracedRoute } from './request-trace.ts';
@@ -11,6 +20,13 @@ export interface RouteMeter extends TracedRoute {
 }
 
 const countAtReplies = 256;
+
+export interface MetricsText {
+  readonly type: string;
+  readonly text: string;
+}
+/** What one process measured, as values that JSON can carry. */
+export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** The measurements of one process. Labels are operation names and statuses, never ids or paths of callers. */
 export class Metrics {
@@ -65,10 +81,21 @@ export class Metrics {
     };
   }
 
+  /** Labels that all lines get. */
+  label(labels: Readonly<Record<string, string>>): void {
+    this.#registry.setDefaultLabels(labels);
+  }
+
   /** Everything measured until now, in the text format of Prometheus. */
-  async text(): Promise<{ readonly type: string; readonly text: string }> {
+  async text(): Promise<MetricsText> {
     for (const count of this.#uncounted) count();
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  /** The same, to be joined with that of others. */
+  async values(): Promise<MetricValues> {
+    for (const count of this.#uncounted) count();
+    return this.#registry.getMetricsAsJSON();
   }
 
   #counterOf(operation: string, status: number): { inc(): void; observe(seconds: number): void } {
@@ -140,6 +167,13 @@ export class Metrics {
   }
 }
 
+/** The values of several processes, which their labels tell apart, in the text format of Prometheus. */
+export async function toText(parts: readonly MetricValues[]): Promise<MetricsText> {
+  // No two values have the same labels, so that nothing is added up.
+  const registry = AggregatorRegistry.aggregate(parts.map((values) => values.map((value) => ({ ...value, aggregator: 'sum' }))));
+  return { type: registry.contentType, text: await registry.metrics() };
+}
+
 /** One value of a metric. Values of labels come from lists of ours, never from callers. */
 export interface Sample<Value> {
   readonly labels: Readonly<Record<string, string>>;
@@ -162,9 +196,9 @@ function histogramLines(name: string, boundsSeconds: readonly number[], { labels
 }
 
 /** GET /metrics, in the text format of Prometheus. */
-export function metricsHandler(metrics: Metrics): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+export function metricsHandler(read: () => Promise<MetricsText>): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (_req, res) => {
-    const { type, text } = await metrics.text();
+    const { type, text } = await read();
     sendBody(res, 200, ['content-type', type, 'cache-control', 'no-store'], text);
   };
 }
