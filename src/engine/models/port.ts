@@ -134,7 +134,10 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Input that the provider read from its cache. */
   readonly cachedTokens: number;
+  /** Input that it wrote to its cache; absent: none. */
+  readonly cacheWriteTokens?: number;
   readonly reasoningTokens: number;
   /** Estimated by the service. */
   readonly isEstimated?: true;

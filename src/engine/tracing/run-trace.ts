@@ -155,6 +155,7 @@ function usageAttributes(usage: TokenUsage | undefined): Attributes {
     'gen_ai.usage.input_tokens': usage.inputTokens,
     'gen_ai.usage.output_tokens': usage.outputTokens,
     ...(usage.cachedTokens > 0 ? { 'gen_ai.usage.cache_read.input_tokens': usage.cachedTokens } : {}),
+    ...((usage.cacheWriteTokens ?? 0) > 0 ? { 'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens } : {}),
     ...(usage.reasoningTokens > 0 ? { 'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens } : {}),
   };
 }

@@ -17,10 +17,15 @@ export function computeCost(price: ModelPrice | null, usage: TokenUsage): Cost |
   const {
     inputPerMillionTokens: input,
     outputPerMillionTokens: output,
-    cachedInputPerMillionTokens: cachedPrice = input,
+    cachedInputPerMillionTokens: readPrice = input,
+    cacheWritePerMillionTokens: writePrice = input,
   } = price;
-  const cachedTokens = Math.min(usage.cachedTokens, usage.inputTokens);
-  return part(usage.inputTokens - cachedTokens, input) + part(cachedTokens, cachedPrice) + part(usage.outputTokens, output);
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage;
+  const read = Math.min(cachedTokens, inputTokens);
+  const written = Math.min(cacheWriteTokens, inputTokens - read);
+  return (
+    part(inputTokens - read - written, input) + part(read, readPrice) + part(written, writePrice) + part(outputTokens, output)
+  );
 }
 
 function part(tokens: number, perMillionTokens: number): Cost {

@@ -194,11 +194,12 @@ export class UsageLedger {
   }
 }
 
-function toCounts({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: TokenUsage) {
+function toCounts({ inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens, isEstimated }: TokenUsage) {
   return {
     inputTokens: countable(inputTokens),
     outputTokens: countable(outputTokens),
     cachedTokens: countable(cachedTokens),
+    cacheWriteTokens: countable(cacheWriteTokens ?? 0),
     reasoningTokens: countable(reasoningTokens),
     isEstimated: isEstimated === true,
   };

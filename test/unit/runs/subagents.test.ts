@@ -118,7 +118,7 @@ function researchOf(events: readonly RunEvent[]) {
   return { item: find('server_tool_call'), output: find('server_tool_call_output') };
 }
 function totals(usages: readonly Usage[]) {
-  const sum = (of: Exclude<keyof Usage, 'isEstimated'>) => usages.reduce((all, usage) => all + usage[of], 0);
+  const sum = (of: Exclude<keyof Usage, 'isEstimated' | 'cacheWriteTokens'>) => usages.reduce((all, usage) => all + usage[of], 0);
   return {
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),

@@ -1875,7 +1875,7 @@ export type RunQueryVariables = Exact<{
 }>;
 
 
-export type RunQuery = { run: { id: string, kind: RunKind, status: RunStatus, createdAt: string, startedAt: string | null, endedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { inputTokens: number, outputTokens: number, cachedTokens: number, reasoningTokens: number } | null, error: { code: ErrorCode, message: string } | null, retrieval: { mode: RetrievalMode | null, passageCount: number, bestScore: number | null, nearPassages: Array<{ title: string, score: number }> } | null, steps: Array<
+export type RunQuery = { run: { id: string, kind: RunKind, status: RunStatus, createdAt: string, startedAt: string | null, endedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, reasoningTokens: number } | null, error: { code: ErrorCode, message: string } | null, retrieval: { mode: RetrievalMode | null, passageCount: number, bestScore: number | null, nearPassages: Array<{ title: string, score: number }> } | null, steps: Array<
       | { __typename: 'FlowRunStep', offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null }
       | { __typename: 'ModelCallStep', modelId: string, cost: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, usage: { inputTokens: number, outputTokens: number } | null }
       | { __typename: 'RetrievalStep', question: string | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, passages: Array<{ title: string, score: number }> }
@@ -2913,6 +2913,7 @@ export const RunQueryDocument = new TypedDocumentString(`
       inputTokens
       outputTokens
       cachedTokens
+      cacheWriteTokens
       reasoningTokens
     }
     error {

@@ -125,7 +125,10 @@ function saveDays(view: UsageView, rows: readonly UsageRow[], currency: string):
   download(
     `usage-by-day-${view.from}-${view.to}.csv`,
     writeCsv([
-      ['Day', 'Runs', 'Failed', 'Input tokens', 'Output tokens', `Cost (${currency})`, 'Indexing tokens'],
+      [
+        ...['Day', 'Runs', 'Failed', 'Input tokens', 'Output tokens', `Cost (${currency})`, 'Indexing tokens'],
+        ...['Input tokens from caches', 'Input tokens into caches'],
+      ],
       ...rows.map(({ id, figures, dataTokens }) => [
         id,
         figures?.runCount ?? null,
@@ -134,12 +137,17 @@ function saveDays(view: UsageView, rows: readonly UsageRow[], currency: string):
         figures?.outputTokens ?? null,
         figures?.cost ?? null,
         dataTokens,
+        figures?.cachedTokens ?? null,
+        figures?.cacheWriteTokens ?? null,
       ]),
     ]),
   );
 }
 
-const noFigures = { runCount: 0, failedCount: 0, inputTokens: 0, outputTokens: 0, cost: 0, unpricedCount: 0 };
+const noFigures = {
+  ...{ runCount: 0, failedCount: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 },
+  ...{ cost: 0, unpricedCount: 0 },
+};
 
 /** A row for each day, those without use too. */
 function buildDayRows(

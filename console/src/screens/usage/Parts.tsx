@@ -183,6 +183,8 @@ function partsCsv(rows: readonly UsageRow[], part: Part, currency: string): stri
       `Cost (${currency})`,
       'Runs without a price',
       'Indexing tokens',
+      'Input tokens from caches',
+      'Input tokens into caches',
     ],
     ...rows.map((row) => [
       row.name,
@@ -194,6 +196,8 @@ function partsCsv(rows: readonly UsageRow[], part: Part, currency: string): stri
       row.figures?.cost ?? null,
       row.figures?.unpricedCount ?? null,
       row.dataTokens,
+      row.figures?.cachedTokens ?? null,
+      row.figures?.cacheWriteTokens ?? null,
     ]),
   ]);
 }

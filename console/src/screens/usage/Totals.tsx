@@ -28,6 +28,15 @@ export function Totals({
             number(total.inputTokens + total.outputTokens),
             t('{input} in, {output} out', { input: number(total.inputTokens), output: number(total.outputTokens) }),
           ] as const,
+          ...(total.cachedTokens + total.cacheWriteTokens === 0
+            ? []
+            : [
+                [
+                  t('Tokens from caches'),
+                  number(total.cachedTokens),
+                  t('{count} written to them', { count: number(total.cacheWriteTokens) }),
+                ] as const,
+              ]),
         ]),
     ...(ledger === undefined || ledger.usage.dataTokensUsed === 0
       ? []

@@ -82,7 +82,7 @@ export type RunStatus =
   /** It is in progress. */
   | 'IN_PROGRESS';
 
-export type FiguresFragment = { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number, unpricedCount: number };
+export type FiguresFragment = { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, cost: number, unpricedCount: number };
 
 export type UsageOfRunsQueryVariables = Exact<{
   filter: RunFilter;
@@ -90,14 +90,14 @@ export type UsageOfRunsQueryVariables = Exact<{
 }>;
 
 
-export type UsageOfRunsQuery = { viewer: { costCurrency: string }, days: { since: string, until: string, isComplete: boolean, total: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number, unpricedCount: number }, groups: Array<{ startsAt: string | null, figures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number, unpricedCount: number } }> }, parts: { groups: Array<{ key: string | null, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, apiKey: { id: string, name: string } | null, figures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number, unpricedCount: number } }> } };
+export type UsageOfRunsQuery = { viewer: { costCurrency: string }, days: { since: string, until: string, isComplete: boolean, total: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, cost: number, unpricedCount: number }, groups: Array<{ startsAt: string | null, figures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, cost: number, unpricedCount: number } }> }, parts: { groups: Array<{ key: string | null, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, apiKey: { id: string, name: string } | null, figures: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, cost: number, unpricedCount: number } }> } };
 
 export type UsageOfOneQueryVariables = Exact<{
   filter: RunFilter;
 }>;
 
 
-export type UsageOfOneQuery = { runStatistics: { total: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cost: number, unpricedCount: number } } };
+export type UsageOfOneQuery = { runStatistics: { total: { runCount: number, failedCount: number, inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, cost: number, unpricedCount: number } } };
 
 export type UsageLedgerQueryVariables = Exact<{
   from?: string | null | undefined;
@@ -122,8 +122,8 @@ export type UsageChangedSubscriptionVariables = Exact<{ [key: string]: never; }>
 
 export type UsageChangedSubscription = { usageChanged: { id: string } };
 
-export const UsageOfRunsDocument = document<UsageOfRunsQuery, UsageOfRunsQueryVariables>("query UsageOfRuns($filter:RunFilter!$by:RunGrouping!){viewer{costCurrency}days:runStatistics(by:DAY filter:$filter){since until isComplete total{...Figures}groups{startsAt figures{...Figures}}}parts:runStatistics(by:$by filter:$filter){groups{key agent{id name}user{id name}apiKey{id name}figures{...Figures}}}} fragment Figures on RunFigures{runCount failedCount inputTokens outputTokens cost unpricedCount}");
-export const UsageOfOneDocument = document<UsageOfOneQuery, UsageOfOneQueryVariables>("query UsageOfOne($filter:RunFilter!){runStatistics(by:DAY filter:$filter){total{...Figures}}} fragment Figures on RunFigures{runCount failedCount inputTokens outputTokens cost unpricedCount}");
+export const UsageOfRunsDocument = document<UsageOfRunsQuery, UsageOfRunsQueryVariables>("query UsageOfRuns($filter:RunFilter!$by:RunGrouping!){viewer{costCurrency}days:runStatistics(by:DAY filter:$filter){since until isComplete total{...Figures}groups{startsAt figures{...Figures}}}parts:runStatistics(by:$by filter:$filter){groups{key agent{id name}user{id name}apiKey{id name}figures{...Figures}}}} fragment Figures on RunFigures{runCount failedCount inputTokens outputTokens cachedTokens cacheWriteTokens cost unpricedCount}");
+export const UsageOfOneDocument = document<UsageOfOneQuery, UsageOfOneQueryVariables>("query UsageOfOne($filter:RunFilter!){runStatistics(by:DAY filter:$filter){total{...Figures}}} fragment Figures on RunFigures{runCount failedCount inputTokens outputTokens cachedTokens cacheWriteTokens cost unpricedCount}");
 export const UsageLedgerDocument = document<UsageLedgerQuery, UsageLedgerQueryVariables>("query UsageLedger($from:DateTime$to:DateTime$after:String$byAgent:Boolean!$byPerson:Boolean!$byKey:Boolean!$byModel:Boolean!){usage(from:$from to:$to){apiTokensUsed dataTokensUsed days(last:92){nodes{day apiTokensUsed dataTokensUsed}}agents(first:100 after:$after)@include(if:$byAgent){nodes{agentId agent{id name}apiTokensUsed dataTokensUsed}pageInfo{endCursor hasNextPage}}users(first:100 after:$after)@include(if:$byPerson){nodes{userId user{id name}apiTokensUsed dataTokensUsed}pageInfo{endCursor hasNextPage}}keys(first:100 after:$after)@include(if:$byKey){nodes{keyId key{id name}apiTokensUsed dataTokensUsed}pageInfo{endCursor hasNextPage}}models(first:100 after:$after)@include(if:$byModel){nodes{modelId apiTokensUsed dataTokensUsed}pageInfo{endCursor hasNextPage}}}}");
 export const UsageLimitsDocument = document<UsageLimitsQuery, UsageLimitsQueryVariables>("query UsageLimits{viewer{limits{runTokens{used limit}dataTokens{used limit}organizationRate{requestsPerMinute requestsLeft}}}}");
 export const UsageChangedDocument = document<UsageChangedSubscription, UsageChangedSubscriptionVariables>("subscription UsageChanged{usageChanged{id}}");

@@ -61,7 +61,15 @@ export async function agentRunFigures(
 
 const noFigures: RunFigures = {
   ...{ runCount: 0, completedCount: 0, failedCount: 0, incompleteCount: 0, cancelledCount: 0, activeCount: 0 },
-  ...{ firstTokenMs: null, durationMs: null, inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+  ...{
+    firstTokenMs: null,
+    durationMs: null,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  },
   ...{ cost: 0, unpricedCount: 0, ratedUp: 0, ratedDown: 0, nothingFoundCount: 0 },
 };
 

@@ -4,6 +4,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
+import { writeCacheWrites } from '../../../entities/conversations/runs/usage.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import { membersOf, readString } from '../../../lib/json/json.ts';
 import { malformed } from '../openai/errors.ts';
@@ -143,6 +144,7 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): TokenUsag
     inputTokens: inputTokens.total ?? 0,
     outputTokens: outputTokens.total ?? 0,
     cachedTokens: inputTokens.cacheRead ?? 0,
+    ...writeCacheWrites(inputTokens.cacheWrite),
     reasoningTokens: outputTokens.reasoning ?? 0,
   };
 }

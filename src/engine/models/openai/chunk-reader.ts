@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TokenLogprob } from '../../../entities/conversations/runs/event.ts';
+import { writeCacheWrites } from '../../../entities/conversations/runs/usage.ts';
 import { hasMembers, type JsonObject, membersOf, readElements, readString } from '../../../lib/json/json.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
@@ -214,10 +215,13 @@ function finishReason(reasonText: string, hasCalls: boolean): FinishReason {
 /** Usage in the OpenAI-compatible format; undefined when there is none. */
 function readUsage(value: unknown): TokenUsage | undefined {
   if (!hasMembers(value)) return undefined;
+  const details = membersOf(value.prompt_tokens_details);
   return {
     inputTokens: count(value.prompt_tokens ?? value.input_tokens),
     outputTokens: count(value.completion_tokens ?? value.output_tokens),
-    cachedTokens: count(membersOf(value.prompt_tokens_details).cached_tokens),
+    // DeepSeek names what it read beside its details; OpenRouter and LiteLLM tell what Anthropic wrote.
+    cachedTokens: count(details.cached_tokens ?? value.prompt_cache_hit_tokens),
+    ...writeCacheWrites(count(details.cache_write_tokens ?? value.cache_creation_input_tokens)),
     reasoningTokens: count(membersOf(value.completion_tokens_details).reasoning_tokens),
   };
 }

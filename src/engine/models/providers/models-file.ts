@@ -5,6 +5,7 @@ const price = z.strictObject({
   inputPerMillionTokens: z.number().nonnegative(),
   outputPerMillionTokens: z.number().nonnegative(),
   cachedInputPerMillionTokens: z.number().nonnegative().optional(),
+  cacheWritePerMillionTokens: z.number().nonnegative().optional(),
 });
 const modelId = z.string().regex(/^[^/\s]+\/\S+$/, 'must be provider/name');
 

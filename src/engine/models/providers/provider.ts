@@ -17,6 +17,8 @@ export interface ModelPrice {
   readonly outputPerMillionTokens: number;
   /** Of input that the provider reads from its cache; absent: as other input. */
   readonly cachedInputPerMillionTokens?: number | undefined;
+  /** Of input that the provider writes to its cache; absent: as other input. */
+  readonly cacheWritePerMillionTokens?: number | undefined;
 }
 
 export interface Provider {

@@ -1,5 +1,5 @@
 import type { RunSpent, SpentCall } from '../../../entities/conversations/runs/event.ts';
-import type { Usage } from '../../../entities/conversations/runs/usage.ts';
+import { type Usage, writeCacheWrites } from '../../../entities/conversations/runs/usage.ts';
 import type { ErrorCode } from '../../../entities/ground/errors.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { RunPlan } from '../../plan/plan.ts';
@@ -112,6 +112,7 @@ export function addUsage(usage: Usage | null, tokenUsage: TokenUsage): Usage {
     inputTokens: usage.inputTokens + tokenUsage.inputTokens,
     outputTokens: usage.outputTokens + tokenUsage.outputTokens,
     cachedTokens: usage.cachedTokens + tokenUsage.cachedTokens,
+    ...writeCacheWrites((usage.cacheWriteTokens ?? 0) + (tokenUsage.cacheWriteTokens ?? 0)),
     reasoningTokens: usage.reasoningTokens + tokenUsage.reasoningTokens,
     ...(usage.isEstimated === true || tokenUsage.isEstimated === true ? { isEstimated: true } : {}),
   };

@@ -1,4 +1,5 @@
 import type { FoundPassage, ModelCallStep, RetrievalSummary, RunStep } from '../../../entities/conversations/runs/step.ts';
+import { writeCacheWrites } from '../../../entities/conversations/runs/usage.ts';
 import { countable } from '../../../entities/operations/usage.ts';
 import type { RunFacts } from '../../../storage/conversations/runs/writes.ts';
 import { addCost, type Cost, costIn, toDecimal } from '../../usage/cost.ts';
@@ -29,11 +30,15 @@ export function toRunFacts(steps: readonly RunStep[], startedAtMs: number): Omit
 export function sumUsage(steps: readonly RunStep[]) {
   const usages = steps.flatMap((step) => (step.type === 'model_call' && step.usage !== null ? [step.usage] : []));
   if (usages.length === 0) return null;
-  const sum = (name: 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'reasoningTokens') =>
-    countable(usages.reduce((total, usage) => total + countable(usage[name]), 0));
+  const sum = (name: 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'reasoningTokens') =>
+    countable(usages.reduce((total, usage) => total + countable(usage[name] ?? 0), 0));
   return {
     ...{ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') },
-    ...{ cachedTokens: sum('cachedTokens'), reasoningTokens: sum('reasoningTokens') },
+    ...{
+      cachedTokens: sum('cachedTokens'),
+      ...writeCacheWrites(sum('cacheWriteTokens')),
+      reasoningTokens: sum('reasoningTokens'),
+    },
     ...(usages.some(({ isEstimated }) => isEstimated === true) ? { isEstimated: true as const } : {}),
   };
 }

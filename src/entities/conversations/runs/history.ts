@@ -50,6 +50,7 @@ export interface RunFigures {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
   /** Of the runs whose cost is known. */
   readonly cost: number;

@@ -48,6 +48,10 @@ export const UsageType = builder.objectRef<Usage>('Usage').implement({
       resolve: (usage) => usage.inputTokens + usage.outputTokens,
     }),
     cachedTokens: t.exposeInt('cachedTokens', { description: 'Input tokens that the provider read from its cache.' }),
+    cacheWriteTokens: t.int({
+      description: 'Input tokens that the provider wrote to its cache.',
+      resolve: (usage) => usage.cacheWriteTokens ?? 0,
+    }),
     reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Output tokens that the model spent on thinking.' }),
     isEstimated: t.boolean({
       nullable: true,

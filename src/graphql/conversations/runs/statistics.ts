@@ -50,6 +50,10 @@ export const RunFiguresType = builder.objectRef<RunFigures>('RunFigures').implem
     inputTokens: t.expose('inputTokens', { type: 'Count', description: 'Input tokens.' }),
     outputTokens: t.expose('outputTokens', { type: 'Count', description: 'Output tokens.' }),
     cachedTokens: t.expose('cachedTokens', { type: 'Count', description: 'Input tokens that providers read from their caches.' }),
+    cacheWriteTokens: t.expose('cacheWriteTokens', {
+      type: 'Count',
+      description: 'Input tokens that providers wrote to their caches.',
+    }),
     reasoningTokens: t.expose('reasoningTokens', { type: 'Count', description: 'Output tokens spent on thinking.' }),
     cost: t.exposeFloat('cost', {
       description: 'What the runs cost whose cost is known, in the currency of COST_CURRENCY: an exact sum of decimal numbers.',

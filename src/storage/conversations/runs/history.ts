@@ -222,7 +222,7 @@ const sums = [
   ofStatus('incomplete', 'incompleteCount'),
   ofStatus('cancelled', 'cancelledCount'),
   ofStatus('in_progress', 'activeCount'),
-  ...['inputTokens', 'outputTokens', 'cachedTokens', 'reasoningTokens'].map(tokens),
+  ...['inputTokens', 'outputTokens', 'cachedTokens', 'cacheWriteTokens', 'reasoningTokens'].map(tokens),
   'sum(cost)::text as cost',
   `count(*) filter (where cost is null and "inputTokens" is not null)::int as "unpricedCount"`,
   `coalesce(sum("ratedUp"), 0)::int as "ratedUp"`,
@@ -254,7 +254,7 @@ async function readStatistics(
   const order = by === 'DAY' || by === 'HOUR' ? 'key' : '"runCount" desc, key';
   const rows = await db.queryPlanned<FigureRow & { readonly key: string | null; readonly isTotal: boolean }>(
     `with counted as (
-       select ${groupKeys[by]} as key, status, "firstTokenMs", "durationMs", "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens",
+       select ${groupKeys[by]} as key, status, "firstTokenMs", "durationMs", "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens",
          cost, "ratedUp", "ratedDown", "hasFoundNothing"
        from runs where ${where} order by "createdAt" desc limit ${conditions.value(rowsMax, 'int')})
      select key, grouping(key) = 1 as "isTotal", ${sums}, ${percentiles} from counted group by grouping sets ((key), ())
@@ -271,12 +271,12 @@ async function readStatistics(
 
 function toFigures(row: FigureRow): RunFigures {
   const { runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount, cost } = row;
-  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = row;
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = row;
   const { unpricedCount, ratedUp, ratedDown, nothingFoundCount } = row;
   return {
     ...{ runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount },
     ...{ firstTokenMs: toPercentiles(row.firstTokenMs), durationMs: toPercentiles(row.durationMs) },
-    ...{ inputTokens, outputTokens, cachedTokens, reasoningTokens, cost: Number(cost ?? 0) },
+    ...{ inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens, cost: Number(cost ?? 0) },
     ...{ unpricedCount, ratedUp, ratedDown, nothingFoundCount },
   };
 }

@@ -1,5 +1,5 @@
 import type { Run } from '../../../entities/conversations/runs/run.ts';
-import type { Usage } from '../../../entities/conversations/runs/usage.ts';
+import { type Usage, writeCacheWrites } from '../../../entities/conversations/runs/usage.ts';
 import type { ErrorCode } from '../../../entities/ground/errors.ts';
 
 /** The long columns of a run, which no list reads. */
@@ -11,6 +11,7 @@ export interface RunRow extends Omit<Run, 'error' | 'usage' | 'cost'> {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cachedTokens: number | null;
+  readonly cacheWriteTokens: number | null;
   readonly reasoningTokens: number | null;
   readonly isEstimated: boolean;
   /** A decimal number of Prisma, or its text. */
@@ -31,10 +32,18 @@ export function toRun(row: RunRow): Run {
   };
 }
 
-function toUsage({ inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated }: RunRow): Usage | null {
+function toUsage({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  cacheWriteTokens,
+  reasoningTokens,
+  isEstimated,
+}: RunRow): Usage | null {
   if (inputTokens === null) return null;
   return {
     ...{ inputTokens, outputTokens: outputTokens ?? 0, cachedTokens: cachedTokens ?? 0, reasoningTokens: reasoningTokens ?? 0 },
+    ...writeCacheWrites(cacheWriteTokens),
     ...(isEstimated ? { isEstimated } : {}),
   };
 }

@@ -112,9 +112,9 @@ export async function finishRun(
     const rows = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
       `with ended as (
          update runs set status = $6, "incompleteReason" = $7, "errorCode" = $8, "errorMessage" = $9, selection = $10::jsonb,
-           "inputTokens" = $12, "outputTokens" = $13, "cachedTokens" = $14, "reasoningTokens" = $15, "isEstimated" = $16,
-           "answeredModelId" = $17, "firstTokenMs" = $18, "durationMs" = coalesce($19::int, ${elapsedMs}), cost = $20::numeric,
-           retrieval = $21::jsonb, "hasFoundNothing" = $22, steps = $23::jsonb,
+           "inputTokens" = $12, "outputTokens" = $13, "cachedTokens" = $14, "cacheWriteTokens" = $15, "reasoningTokens" = $16, "isEstimated" = $17,
+           "answeredModelId" = $18, "firstTokenMs" = $19, "durationMs" = coalesce($20::int, ${elapsedMs}), cost = $21::numeric,
+           retrieval = $22::jsonb, "hasFoundNothing" = $23, steps = $24::jsonb,
            "lastSequence" = $4, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
          where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
        gone as (
@@ -161,9 +161,9 @@ function toJson(value: object | null): string | null {
 
 /** The columns of the tokens. Upstreams may report anything. */
 function listTokens(usage: Usage | null): readonly unknown[] {
-  if (usage === null) return [null, null, null, null, false];
-  const { inputTokens, outputTokens, cachedTokens, reasoningTokens, isEstimated = false } = usage;
-  return [...[inputTokens, outputTokens, cachedTokens, reasoningTokens].map(countable), isEstimated];
+  if (usage === null) return [null, null, null, null, null, false];
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0, reasoningTokens, isEstimated = false } = usage;
+  return [...[inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens].map(countable), isEstimated];
 }
 
 /** Removes the messages that a run wrote before a pause from its chat. */

@@ -8365,6 +8365,7 @@ export const RunScalarFieldEnum = {
   inputTokens: 'inputTokens',
   outputTokens: 'outputTokens',
   cachedTokens: 'cachedTokens',
+  cacheWriteTokens: 'cacheWriteTokens',
   reasoningTokens: 'reasoningTokens',
   isEstimated: 'isEstimated',
   cost: 'cost',
@@ -8441,6 +8442,7 @@ export const UsageEntryScalarFieldEnum = {
   inputTokens: 'inputTokens',
   outputTokens: 'outputTokens',
   cachedTokens: 'cachedTokens',
+  cacheWriteTokens: 'cacheWriteTokens',
   reasoningTokens: 'reasoningTokens',
   isEstimated: 'isEstimated'
 } as const

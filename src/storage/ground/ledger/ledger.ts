@@ -17,6 +17,8 @@ export interface UsageRow {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
+  /** Absent in journals of older versions. */
+  readonly cacheWriteTokens?: number;
   readonly reasoningTokens: number;
   /** Absent in journals of older versions. */
   readonly isEstimated?: boolean;
@@ -37,9 +39,9 @@ const addRows = `
     ${insertUnstored('$3', 'payers')}
   ), added as (
     insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
-      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens", "isEstimated")
+      "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "isEstimated")
     select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
-      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens", coalesce("isEstimated", false)
+      "inputTokens", "outputTokens", "cachedTokens", coalesce("cacheWriteTokens", 0), "reasoningTokens", coalesce("isEstimated", false)
     from rows where "orgId" in (select id from payers)
     on conflict ("id") do nothing
     returning *

@@ -40,13 +40,13 @@ export interface UnstoredRun {
 export function insertUnstored(json: string, payers: string): string {
   return `insert into runs (id, kind, "isStored", "createdAt", "startedAt", "endedAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "modelId",
       "answeredModelId", status, "incompleteReason", "errorCode", "errorMessage", "firstTokenMs", "durationMs", "inputTokens", "outputTokens",
-      "cachedTokens", "reasoningTokens", "isEstimated", cost, retrieval, "hasFoundNothing", steps, request)
+      "cachedTokens", "cacheWriteTokens", "reasoningTokens", "isEstimated", cost, retrieval, "hasFoundNothing", steps, request)
     select id, kind, false, "startedAt", "startedAt", "endedAt", "endedAt", "orgId", "userId", "keyId", "agentId", "modelId",
       "answeredModelId", status, "incompleteReason", "errorCode", "errorMessage", "firstTokenMs", "durationMs", "inputTokens", "outputTokens",
-      "cachedTokens", "reasoningTokens", coalesce("isEstimated", false), cost, retrieval, "hasFoundNothing", steps, '{}'
+      "cachedTokens", "cacheWriteTokens", "reasoningTokens", coalesce("isEstimated", false), cost, retrieval, "hasFoundNothing", steps, '{}'
     from json_to_recordset(${json}::json) as r (id text, kind text, "startedAt" timestamptz(3), "endedAt" timestamptz(3), "orgId" text, "userId" text,
       "keyId" text, "agentId" text, "modelId" text, "answeredModelId" text, status text, "incompleteReason" text, "errorCode" text,
-      "errorMessage" text, "firstTokenMs" int, "durationMs" int, "inputTokens" int, "outputTokens" int, "cachedTokens" int, "reasoningTokens" int,
+      "errorMessage" text, "firstTokenMs" int, "durationMs" int, "inputTokens" int, "outputTokens" int, "cachedTokens" int, "cacheWriteTokens" int, "reasoningTokens" int,
       "isEstimated" boolean, cost numeric, retrieval jsonb, "hasFoundNothing" boolean, steps jsonb)
     where "orgId" in (select id from ${payers})
     on conflict (id) do nothing`;

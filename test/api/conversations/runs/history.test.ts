@@ -28,6 +28,7 @@ beforeAll(async () => {
   const priced = [
     { name: 'priced', price },
     { name: 'cached', price: { ...price, cachedInputPerMillionTokens: 0.1 } },
+    { name: 'written', price: { ...price, cachedInputPerMillionTokens: 0.1, cacheWritePerMillionTokens: 0.5 } },
   ];
   const providers = [
     { id: 'lab', baseUrl: upstream.url, models: priced },
@@ -127,6 +128,34 @@ describe('the run of a completion', () => {
     await complete(bob, { model: 'lab/cached' });
     // 400 at 0.4, 600 at 0.1, 500 at 1.6.
     expect((await newest(bob, 'COMPLETION')).cost).toBe(0.00102);
+  });
+
+  it('counts what the provider wrote to its cache, by its price, in the run, its steps and the statistics', async () => {
+    const bob = await make.person({ organization });
+    const written = { ...usage, prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300 } };
+    const tokens = 'inputTokens cachedTokens cacheWriteTokens';
+    upstream.next({ text: 'Hello', usage: written });
+    await complete(bob, { model: 'lab/written' });
+    const run = await newest(
+      bob,
+      'COMPLETION',
+      `id cost usage { ${tokens} } steps { ... on ModelCallStep { usage { ${tokens} } } }`,
+    );
+    const counted = { inputTokens: 1_000, cachedTokens: 600, cacheWriteTokens: 300 };
+    // 100 at 0.4, 600 at 0.1, 300 at 0.5, 500 at 1.6.
+    expect(run).toMatchObject({ cost: 0.00105, usage: counted, steps: [{ usage: counted }] });
+    const asks = `{ runStatistics(by: MODEL) { total { ${tokens} } groups { key figures { ${tokens} } } } }`;
+    const { data } = await bob.graphql(asks);
+    expect(data.runStatistics).toMatchObject({ total: counted, groups: [{ key: 'lab/written', figures: counted }] });
+    const { rows } = await service.deps.storage.db.pool.query('select * from usage_entries where "userId" = $1', [bob.userId]);
+    expect(rows).toMatchObject([counted]);
+    // Where no price is stated: as other input.
+    upstream.next({ text: 'Hello', usage: written });
+    await complete(bob, { model: 'lab/cached' });
+    await eventually(async () => {
+      const [row] = await runsOf(bob, { modelId: 'lab/cached' }, 'cost');
+      expect(row).toEqual({ cost: 0.00102 });
+    });
   });
 
   it('has no cost when its model has no price, and says why it failed', async () => {

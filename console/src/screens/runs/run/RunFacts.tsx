@@ -39,6 +39,7 @@ export function RunFacts({
             (usage.isEstimated === true ? ` (${t('partly estimated')})` : ''),
         ],
     (usage?.cachedTokens ?? 0) === 0 ? undefined : [t('From the cache'), number(usage?.cachedTokens ?? 0)],
+    (usage?.cacheWriteTokens ?? 0) === 0 ? undefined : [t('Into the cache'), number(usage?.cacheWriteTokens ?? 0)],
     (usage?.reasoningTokens ?? 0) === 0 ? undefined : [t('For thinking'), number(usage?.reasoningTokens ?? 0)],
     run.modelId === null ? undefined : [t('Model'), run.modelId],
     run.answeredModelId === null || run.answeredModelId === run.modelId ? undefined : [t('Answered by'), run.answeredModelId],
