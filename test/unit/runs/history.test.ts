@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ModelMessage } from '../../../src/engine/models/port.ts';
-import { buildHistory } from '../../../src/engine/runs/events/history.ts';
+import { buildHistory, cutToStep } from '../../../src/engine/runs/events/history.ts';
 import type { ChatMessage, MessageRole } from '../../../src/entities/conversations/chats/chat.ts';
 
 function message(ordinal: number, role: MessageRole, more: Partial<ChatMessage> = {}): ChatMessage {
@@ -86,5 +86,47 @@ describe('the history of a chat', () => {
     expect(buildHistory(transcript, 250)).toHaveLength(4);
     expect(buildHistory(transcript, 1)).toHaveLength(2);
     expect(buildHistory(transcript, undefined)).toHaveLength(6);
+  });
+
+  it('is cut at a place that stays until a quarter of its bound has been said', () => {
+    const turnLength = fc.integer({ min: 1, max: 400 });
+    fc.assert(
+      fc.property(
+        fc.array(turnLength, { minLength: 2, maxLength: 60 }),
+        fc.integer({ min: 400, max: 1_500 }),
+        (lengths, tokensMax) => {
+          const transcript = lengths.flatMap((length, place) => [
+            message(2 * place, 'user', { content: `${place} ${'x'.repeat(length)}` }),
+            message(2 * place + 1, 'assistant', { content: `${place} ${'y'.repeat(length)}` }),
+          ]);
+          const whole = buildHistory(transcript, undefined);
+          const measure = (messages: readonly ModelMessage[]) =>
+            messages.reduce((sum, { role, content }) => sum + JSON.stringify({ role, content }).length + 1.5, 0);
+          const charsMax = tokensMax * 4;
+          const cuts = new Set<number>();
+          for (let end = 1; end < transcript.length; end += 2) {
+            const history = buildHistory(transcript.slice(0, end), tokensMax);
+            expect(history).toEqual(whole.slice(end - history.length, end));
+            expect(measure(history)).toBeLessThanOrEqual(charsMax + 2);
+            cuts.add(end - history.length);
+            // What is left out beyond need is less than a step and a turn.
+            const turn = measure(whole.slice(end - history.length - 2, end - history.length));
+            if (history.length < end) expect(measure(history) + charsMax / 4 + turn).toBeGreaterThan(charsMax - 2);
+          }
+          expect(cuts.size).toBeLessThanOrEqual(1 + Math.ceil(measure(whole) / Math.floor(charsMax / 4)));
+        },
+      ),
+    );
+  });
+
+  it('of a chat longer than what is read begins at the same message over many turns', () => {
+    const begins = Array.from({ length: 400 }, (_, last) => {
+      const newest = Array.from({ length: last + 1 }, (_message, ordinal) => message(ordinal, 'user')).slice(-100);
+      const history = cutToStep(newest, 100);
+      expect(history.length).toBeGreaterThanOrEqual(Math.min(last + 1, 76));
+      expect(history.at(-1)).toBe(newest.at(-1));
+      return history[0]?.ordinal;
+    });
+    expect([...new Set(begins)]).toEqual(Array.from({ length: 13 }, (_, place) => place * 25));
   });
 });

@@ -9,13 +9,17 @@ import { approvedSuffix } from './transcript.ts';
 /** Parts that a model sees as an image: as bytes, or as a reference to a file. */
 const imageParts: readonly string[] = ['image', 'chat-file', 'tool-image'];
 const imageChars = 4_000;
+/**
+ * The part of a bound by which history is cut. A cut at each turn would change the beginning of each request, and no prompt cache would serve it.
+ */
+const stepShare = 0.25;
 const missingOutputText = 'Cancelled: no output was given for this call.';
 
 /**
  * A chat's transcript in a form that every provider accepts: each call is followed by exactly one output, and empty messages are
  * left out. So a transcript that was cut anywhere can be continued. A summary replaces compressed turns.
  *
- * @param tokensMax  beyond it the oldest turns are left out (four characters a token); the last turn always stays.
+ * @param tokensMax  beyond it the oldest turns are left out (four characters a token), a quarter of it at a time; the last turn always stays.
  */
 export function buildHistory(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
   const turns: ModelMessage[][] = [];
@@ -26,7 +30,7 @@ export function buildHistory(transcript: readonly ChatMessage[], tokensMax: numb
     if (message.role === 'user' || turns.length === 0) turns.push([]);
     turns.at(-1)?.push(...modelMessages(message, transcript, place));
   }
-  const recentTurns = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
+  const recentTurns = tokensMax === undefined ? turns : lastTurns(turns, tokensMax * 4);
   const historyMessages = withApprovedOutputs(recentTurns.flat()).map(withoutImageAddresses);
   return typeof summary === 'string'
     ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...historyMessages]
@@ -143,15 +147,39 @@ function modelPart(part: PromptPart): ModelPart {
   return { type: 'text', text: part.type === 'text' ? part.text : `[file ${part.id}]` };
 }
 
-function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonly ModelMessage[][] {
+/** Turns are left out up to the first that begins behind a step, so that the cut stays where it is until the history is a step longer. */
+function lastTurns(turns: readonly ModelMessage[][], charsMax: number): readonly ModelMessage[][] {
   let length = 0;
-  let first = turns.length;
-  while (first > 0) {
-    length += measureTurn(turns[first - 1] ?? []);
-    if (length > tokensMax * 4 && first < turns.length) break;
-    first -= 1;
-  }
-  return turns.slice(first);
+  const starts = turns.map((turn) => {
+    const start = length;
+    length += measureTurn(turn);
+    return start;
+  });
+  if (length <= charsMax) return turns;
+  const step = Math.max(1, Math.floor(charsMax * stepShare));
+  const countSteps = (start: number | undefined) => Math.floor((start ?? 0) / step);
+  const first = starts.findIndex(
+    (start, place) => length - start <= charsMax && countSteps(start) > countSteps(starts[place - 1]),
+  );
+  return turns.slice(first < 0 ? -1 : first);
+}
+
+/**
+ * The newest messages of a chat that is longer than what is read of it, from a place that stays the same over many turns.
+ *
+ * @param messages  the newest of the chat, at most `messagesMax`, in order.
+ */
+export function cutToStep(messages: readonly ChatMessage[], messagesMax: number): readonly ChatMessage[] {
+  const [oldest] = messages;
+  if (oldest === undefined || messages.length < messagesMax) return messages;
+  const step = Math.max(1, Math.floor(messagesMax * stepShare));
+  const start = Math.ceil(oldest.ordinal / step) * step;
+  return messages.slice(
+    Math.max(
+      0,
+      messages.findIndex(({ ordinal }) => ordinal >= start),
+    ),
+  );
 }
 
 /** Characters of the messages as JSON; an image counts as 1,000 tokens, however long its bytes or the reference to them are. */

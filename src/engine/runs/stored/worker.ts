@@ -10,7 +10,7 @@ import type { RunHold } from '../control/control.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
 import { RunScope, RunStop } from '../control/stop.ts';
 import { RunFold } from '../events/fold.ts';
-import { asStored } from '../events/history.ts';
+import { asStored, cutToStep } from '../events/history.ts';
 import { toTranscriptMessages } from '../events/transcript.ts';
 import { runLoop } from '../loop/loop.ts';
 import { imagesBytesMax } from '../model/file-images.ts';
@@ -205,7 +205,7 @@ export class StoredWorker {
     const spending = { ...fold.used, workedMs: isResumed ? fold.used.workedMs : run.heldMs };
     this.#scope.countWorked(spending.workedMs);
     this.#secrets ??= {};
-    const history = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
+    const history = run.chatId === null ? [] : cutToStep(await chats.history(run.chatId, messagesMax), messagesMax);
     // Messages that were added before the restart: they are in the log but not in the chat yet.
     const { inputs } = fold.span;
     const begunMessages =
