@@ -1,3 +1,6 @@
+/** The formats of requests to models: that of OpenAI itself, that of servers compatible with it, and that of the AI SDK for other providers. */
+export type ModelForm = 'openai' | 'compatible' | 'aiSdk';
+
 /** A number that says how the model of an agent samples. */
 interface AgentOption {
   /** The API contract has no limits: these are what providers accept. */
@@ -11,6 +14,8 @@ interface AgentOption {
   readonly requestDescription?: string;
   /** Its name in GraphQL. Default: the same. */
   readonly graphName?: string;
+  /** The member of a request to a model. Null: that format has none, and a warning says so. Default: the name, in snake_case where the format is. */
+  readonly formNames?: Readonly<Partial<Record<ModelForm, string | null>>>;
   /** It bounds what the model is sent; the model does not get it. */
   readonly isOfService?: true;
 }
@@ -25,10 +30,12 @@ export const agentOptions = {
   topK: {
     ...{ min: 1, max: 1_000, isWhole: true, description: '1 to 1,000.', listDescription: 'Whole numbers from 1 to 1,000.' },
     requestDescription: 'How many candidates are sampled from, where the model can.',
+    formNames: { openai: null },
   },
   maxTokens: {
     ...{ min: 1, max: 10_000_000, isWhole: true, description: 'Most tokens of an answer.', graphName: 'maxOutputTokens' },
     requestDescription: 'Most tokens of the answer.',
+    formNames: { openai: 'max_completion_tokens', aiSdk: 'maxOutputTokens' },
   },
   maxInputTokens: { min: 1, max: 100_000_000, isWhole: true, description: 'Most tokens given to the model.', isOfService: true },
   frequencyPenalty: { min: -2, max: 2, isWhole: false, description: '-2 to 2.' },

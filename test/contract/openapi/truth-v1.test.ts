@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { toSnakeCase } from '../../../src/engine/models/sampling.ts';
+import { samplingOptionList } from '../../../src/entities/agents/options.ts';
 import { DomainError } from '../../../src/entities/ground/errors.ts';
 import { chatEventEncoder } from '../../../src/wire/chats.ts';
 import { completionEncoder } from '../../../src/wire/completions/chunks.ts';
@@ -76,13 +78,8 @@ it('a completion with every member is taken as described', async () => {
     tool_choice: { type: 'function', function: { name: 'add' } },
     parallel_tool_calls: true,
     generateCitations: false,
-    max_tokens: 5,
+    ...Object.fromEntries(samplingOptionList.map(({ name, isWhole }) => [toSnakeCase(name), isWhole ? 5 : 1])),
     max_completion_tokens: 5,
-    temperature: 1,
-    top_p: 1,
-    top_k: 5,
-    frequency_penalty: 0,
-    presence_penalty: 0,
     stop: ['x'],
     seed: 5,
     n: 1,

@@ -8,6 +8,7 @@ import type { Warning } from '../../../entities/ground/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { AssistantMessage, ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
 import { findEndingPlace } from '../prompts/ending.ts';
+import { samplingMembers } from '../sampling.ts';
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
@@ -36,12 +37,7 @@ export function callOptions(
     prompt: toPrompt(request, cacheLife),
     abortSignal: signal,
     ...given('headers', request.traceparent === undefined ? undefined : { traceparent: request.traceparent }),
-    ...given('maxOutputTokens', parameters.maxTokens),
-    ...given('temperature', parameters.temperature),
-    ...given('topP', parameters.topP),
-    ...given('topK', parameters.topK),
-    ...given('frequencyPenalty', parameters.frequencyPenalty),
-    ...given('presencePenalty', parameters.presencePenalty),
+    ...samplingMembers(parameters, 'aiSdk'),
     ...given('stopSequences', parameters.stop === undefined ? undefined : [...parameters.stop]),
     ...given('seed', parameters.seed),
     ...given('reasoning', parameters.reasoningEffort),

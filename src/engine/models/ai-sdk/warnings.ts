@@ -2,12 +2,11 @@ import type { SharedV4Warning } from '@ai-sdk/provider';
 import { agentOptions } from '../../../entities/agents/options.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { ModelRequest } from '../port.ts';
+import { toSnakeCase, unservedOption, unservedSampling } from '../sampling.ts';
 
 /** Options of the SDK and the members of the chat completions format that they came from. */
 const members: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    Object.keys(agentOptions).map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
-  ),
+  ...Object.fromEntries(Object.keys(agentOptions).map((name) => [name, toSnakeCase(name)])),
   stopSequences: 'stop',
   seed: 'seed',
   responseFormat: 'response_format',
@@ -44,11 +43,8 @@ export function unservedOptions({ parameters }: ModelRequest): readonly Warning[
     ['service_tier', parameters.serviceTier],
     ['verbosity', parameters.verbosity],
   ] as const;
-  return optionValues.flatMap(([param, value]) =>
-    value === undefined
-      ? []
-      : [{ code: 'option_not_supported', message: `${param} has no effect: the model provider does not take it`, param }],
-  );
+  const unserved = optionValues.flatMap(([param, value]) => (value === undefined ? [] : [unservedOption(param)]));
+  return [...unservedSampling(parameters, 'aiSdk'), ...unserved];
 }
 
 /** The names of the SDK's options as the caller knows them. */

@@ -2,9 +2,10 @@ import { withUserAgent } from '../../../lib/product.ts';
 import { createUpstream } from '../../egress/dispatchers.ts';
 import { noProxies, type Proxies } from '../../egress/proxies.ts';
 import { type Embed, type MakeImages, type Model, type ModelDelta, ModelError, type ModelRequest } from '../port.ts';
+import { unservedSampling } from '../sampling.ts';
 import { requestEmbeddings } from './embeddings.ts';
 import { requestImages } from './images.ts';
-import { type Dialect, requestBody, unservedOptions } from './request.ts';
+import { type Dialect, requestBody } from './request.ts';
 import { UpstreamReply } from './upstream-reply.ts';
 
 export interface ClientOptions {
@@ -59,7 +60,12 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
     stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
       return {
         [Symbol.asyncIterator]() {
-          const reply = new UpstreamReply(signal, request.isStreaming, terms, unservedOptions(request, options.dialect));
+          const reply = new UpstreamReply(
+            signal,
+            request.isStreaming,
+            terms,
+            unservedSampling(request.parameters, options.dialect),
+          );
           upstream.dispatcher.dispatch(
             {
               path: `${basePath}/chat/completions`,

@@ -1,10 +1,11 @@
-import type { Warning } from '../../../entities/ground/warning.ts';
+import type { ModelForm } from '../../../entities/agents/options.ts';
 import { providerIdentifier } from '../identifiers.ts';
 import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
 import { withEnding } from '../prompts/ending.ts';
+import { samplingMembers } from '../sampling.ts';
 
 /** OpenAI itself requires the newer member names; other servers know the older ones. */
-export type Dialect = 'openai' | 'compatible';
+export type Dialect = Exclude<ModelForm, 'aiSdk'>;
 
 /**
  * The body of a chat completion on the OpenAI-compatible wire, as JSON text.
@@ -19,13 +20,7 @@ export function requestBody(request: ModelRequest, dialect: Dialect, sendsCacheK
     messages: toMessages(withEnding(request), isOpenAi),
     stream: request.isStreaming,
     stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: isOpenAi ? false : undefined } : undefined,
-    temperature: parameters.temperature,
-    top_p: parameters.topP,
-    top_k: isOpenAi ? undefined : parameters.topK,
-    max_tokens: isOpenAi ? undefined : parameters.maxTokens,
-    max_completion_tokens: isOpenAi ? parameters.maxTokens : undefined,
-    frequency_penalty: parameters.frequencyPenalty,
-    presence_penalty: parameters.presencePenalty,
+    ...samplingMembers(parameters, dialect),
     stop: parameters.stop,
     seed: parameters.seed,
     logprobs: parameters.logprobs === undefined ? undefined : true,
@@ -65,12 +60,6 @@ function toMessages(messages: readonly ModelMessage[], isOpenAi: boolean): reado
     const thoughtText = isWanted ? (message.thoughts ?? []).map(({ text }) => text).join('\n') : '';
     return thoughtText === '' ? toMessage(message) : { ...toMessage(message), reasoning_content: thoughtText };
   });
-}
-
-/** What is left out of the body; undefined for nothing. */
-export function unservedOptions({ parameters }: ModelRequest, dialect: Dialect): readonly Warning[] | undefined {
-  if (dialect !== 'openai' || parameters.topK === undefined) return undefined;
-  return [{ code: 'option_not_supported', message: 'top_k has no effect: the model provider does not take it', param: 'top_k' }];
 }
 
 function toMessage(message: ModelMessage): object {

@@ -44,8 +44,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   readonly #signal: AbortSignal;
   readonly #isStreaming: boolean;
   readonly #terms: ReplyTerms;
-  /** What of the request has no effect; undefined once it is told, with the first deltas. */
-  #warnings: readonly Warning[] | undefined;
+  /** What of the request has no effect; empty once it is told, with the first deltas. */
+  #warnings: readonly Warning[];
   /** Set until the first delta. */
   #firstTimer: NodeJS.Timeout | undefined;
   /** Since when reads bring no delta; undefined when the last one did. */
@@ -55,7 +55,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     this.#abandon();
   };
 
-  constructor(signal: AbortSignal, isStreaming: boolean, terms: ReplyTerms, warnings?: readonly Warning[]) {
+  constructor(signal: AbortSignal, isStreaming: boolean, terms: ReplyTerms, warnings: readonly Warning[] = []) {
     this.#warnings = warnings;
     this.#signal = signal;
     this.#isStreaming = isStreaming;
@@ -200,8 +200,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
 
   #deliver(deltas: Batch, sizeBytes = 0): void {
     if (deltas.length === 0) return;
-    const batch: Batch = this.#warnings === undefined ? deltas : [{ type: 'warnings', warnings: this.#warnings }, ...deltas];
-    this.#warnings = undefined;
+    const batch: Batch = this.#warnings.length === 0 ? deltas : [{ type: 'warnings', warnings: this.#warnings }, ...deltas];
+    this.#warnings = [];
     this.#emptySinceMs = undefined;
     if (this.#firstTimer !== undefined) {
       clearTimeout(this.#firstTimer);
