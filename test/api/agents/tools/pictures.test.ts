@@ -32,11 +32,10 @@ afterAll(() => Promise.all([server.close(), images.close(), api.close()]));
 /** The server answers its tool with a picture. */
 function giveByMcp(): void {
   const content = [{ type: 'image', mimeType: 'image/png', data: png.toString('base64') }];
-  server.intercept = (rpc, res) => {
+  server.intercept = (rpc, res, id) => {
     if (rpc !== 'tools/call') return false;
     res.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let id = 0; id < 200; id += 1) res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content } })}\n\n`);
-    res.end();
+    res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content } })}\n\n`);
     return true;
   };
 }

@@ -22,12 +22,10 @@ afterAll(() => server.close());
 
 /** The server answers its tool with these parts. */
 function answerWith(...content: readonly object[]): void {
-  server.intercept = (rpc, res) => {
+  server.intercept = (rpc, res, id) => {
     if (rpc !== 'tools/call') return false;
-    // The client numbers its requests: initialize, tools/list and this one, or later ones of an open session.
     res.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let id = 0; id < 200; id += 1) res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content } })}\n\n`);
-    res.end();
+    res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content } })}\n\n`);
     return true;
   };
 }
