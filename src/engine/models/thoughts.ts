@@ -3,8 +3,8 @@ import type { AssistantMessage, ModelMessage } from './port.ts';
 /**
  * The conversation for one provider: each answer is one message, and thoughts of other providers are left out.
  *
- * Stored conversations keep the thoughts of an answer before its text, and its calls by who makes them. Providers check that all of it comes back
- * together: the thoughts, then the calls of the same answer beside each other.
+ * Stored conversations keep the thoughts of an answer before its text, its text apart from its calls, and its calls by who makes them. Providers check
+ * that all of it comes back together: the thoughts, then the calls of the same answer beside each other. Their prompt caches serve it then as well.
  */
 export function messagesFor(provider: string, messages: readonly ModelMessage[]): readonly ModelMessage[] {
   if (!messages.some((message) => message.role === 'assistant' && isMarked(message))) return messages;
@@ -79,7 +79,9 @@ function ofProvider(provider: string, { thoughts, ...message }: AssistantMessage
 /** Whether two messages in a row are the thoughts of an answer and the rest of it, or its text and its calls. */
 function isBeginning(first: AssistantMessage, second: AssistantMessage): boolean {
   if (first.toolCalls !== undefined) return false;
-  return first.content === null || (first.thoughts !== undefined && second.thoughts === undefined && second.content === null);
+  if (first.content === null) return true;
+  const isMarkedAnswer = first.thoughts !== undefined || second.toolCalls?.[0]?.origin !== undefined;
+  return isMarkedAnswer && second.thoughts === undefined && second.content === null;
 }
 
 function isSameAnswer(first: AssistantMessage, second: AssistantMessage): boolean {
