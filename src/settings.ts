@@ -6,7 +6,7 @@ import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list
 import { withSecretFiles } from './lib/files/secret-files.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/settings/cors-origins.ts';
 import { type OidcProviderSettings, oidcSecretNames, readOidcProviders } from './lib/settings/oidc-settings.ts';
-import { countProcesses, processCountGrammar, processCountPattern } from './lib/settings/process-count.ts';
+import { processCountGrammar, processCountPattern } from './lib/settings/process-count.ts';
 import {
   chooseOne,
   count,
@@ -42,7 +42,7 @@ export const settingsSchema = z.object({
     'Base of links that Parley hands out. Default: made from HOST and PORT.',
   ),
   PROCESSES: match('1', processCountPattern, processCountGrammar).describe(
-    'Processes that share PORT and serve, so that all cores of the machine work; auto: one for each core. Each counts as an instance: memory, connections and limits of a process are its own (docs/scaling.md). Needs DATABASE_URL.',
+    'Processes that share PORT and serve, so that all cores of the machine work; auto: one for each core. Each counts as an instance: memory, connections and limits of a process are its own (docs/scaling.md).',
   ),
   CORS_ORIGINS: readBy(parseCorsOrigins, corsOriginsGrammar).describe(
     'Web pages that may call the service from a browser. Default: only pages of its own origin.',
@@ -340,9 +340,7 @@ export class SettingsError extends Error {
 export function loadSettings(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {}): Settings {
   const { env: all, problems } = given(env);
   const result = settingsSchema.safeParse(all);
-  const isRefused = [problems, problemsOfSignIn(all), problemsOfAuditSink(all), problemsOfProcesses(all)].some(
-    ({ length }) => length > 0,
-  );
+  const isRefused = problems.length > 0 || problemsOfSignIn(all).length > 0 || problemsOfAuditSink(all).length > 0;
   if (!result.success || isRefused) throw new SettingsError(settingsProblems(env));
   const oidcProviders = readOidcProviders(all).providers;
   return Object.freeze({ ...defaultLimits, ...limits, ...result.data, oidcProviders });
@@ -362,7 +360,6 @@ export function settingsProblems(env: NodeJS.ProcessEnv): readonly string[] {
     ...namedProblems.values(),
     ...problemsOfSignIn(all),
     ...problemsOfAuditSink(all),
-    ...problemsOfProcesses(all),
     ...problemsTogether(all),
   ];
 }
@@ -425,12 +422,6 @@ function problemsOfAuditSink({ AUDIT_SINK_URL, AUDIT_SINK_SECRET }: NodeJS.Proce
     return ['AUDIT_SINK_URL must be set with AUDIT_SINK_SECRET: the address that takes the entries of the audit log.'];
   }
   return [];
-}
-
-/** The embedded database belongs to one process. */
-function problemsOfProcesses({ PROCESSES = '1', DATABASE_URL }: NodeJS.ProcessEnv): readonly string[] {
-  if (DATABASE_URL !== undefined || !processCountPattern.test(PROCESSES) || countProcesses({ PROCESSES }) === 1) return [];
-  return ['DATABASE_URL must be set with PROCESSES: the embedded database belongs to one process.'];
 }
 
 /** @throws Error in words for who starts the service. They never show the address, which may have a token. */

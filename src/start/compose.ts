@@ -33,6 +33,7 @@ import { UsageJournal } from '../storage/operations/usage/journal.ts';
 import { openStorage } from '../storage/storage.ts';
 import { registerBackgroundWork } from './background.ts';
 import { createTools } from './tools.ts';
+import { logUpgradeCopy } from './upgrade-log.ts';
 
 /** Most tokens that a process reserves from the limit of an organization at once. */
 const usageBlockTokens = 100_000;
@@ -167,10 +168,7 @@ function storageOptions({ logger, onFatal, embedded }: ComposeOptions, pools: Po
       else if (error instanceof SignalsLost) logger.warn({ err: error.cause }, error.message);
       else logger.warn({ err: error }, 'the database connection failed and is replaced');
     },
-    onUpgradeCopy: (copy) =>
-      copy.kind === 'kept'
-        ? logger.info(copy, 'the files of the database were copied before this version changes its schema')
-        : logger.warn(copy, 'no room for a copy of the database before this version changes its schema'),
+    onUpgradeCopy: (copy) => logUpgradeCopy(logger, copy),
     onStoreFailure: (error) => logger.warn({ err: error }, 'the file store of BLOB_URL failed'),
     onRedisBack: () => logger.info('Redis answers again'),
   };

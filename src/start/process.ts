@@ -7,8 +7,8 @@ import { readSecret } from '../lib/files/secret-files.ts';
 import { countProcesses } from '../lib/settings/process-count.ts';
 import type { Limits } from '../limits.ts';
 import { loadSettings, type Settings } from '../settings.ts';
-import { startConfiguredEmbedded } from '../storage/ground/embedded/embedded.ts';
 import { unreadSettings } from './checks/mistyped.ts';
+import { connectEmbedded, databaseArgument, ownDatabase } from './processes/database.ts';
 import { Siblings, supervisorNumber } from './processes/siblings.ts';
 import type { Service } from './service.ts';
 import { demoWelcome, welcome } from './welcome.ts';
@@ -30,7 +30,8 @@ const sameSignalMs = 500;
  */
 export async function runProcess(limits: Partial<Limits> = {}): Promise<void> {
   const settings = await readSettings(limits);
-  if (countProcesses(settings) > 1 && cluster.isPrimary) await supervise(settings);
+  if (process.argv.includes(databaseArgument)) await keepDatabase(settings);
+  else if (countProcesses(settings) > 1 && cluster.isPrimary) await supervise(settings);
   else await serve(settings);
 }
 
@@ -67,6 +68,14 @@ async function serve(settings: Settings): Promise<void> {
   announceDemo(service, isStopping);
 }
 
+async function keepDatabase(settings: Settings): Promise<void> {
+  const logger = createLogger(settings);
+  await ownDatabase(settings, logger, (error) => {
+    logger.fatal({ err: error }, 'the embedded database ended');
+    process.exit(1);
+  }).catch((error: unknown) => refuse(error));
+}
+
 async function supervise(settings: Settings): Promise<void> {
   const [{ Supervisor }, { findFreePort }] = await Promise.all([
     import('./processes/supervisor.ts'),
@@ -74,7 +83,10 @@ async function supervise(settings: Settings): Promise<void> {
   ]);
   const logger = createLogger(settings);
   const port = await findFreePort(settings).catch((error: unknown) => refuse(error));
-  const supervisor = new Supervisor({ count: countProcesses(settings), port, graceMs: settings.SHUTDOWN_GRACE_MS, logger });
+  const supervisor = new Supervisor({
+    ...{ count: countProcesses(settings), port, graceMs: settings.SHUTDOWN_GRACE_MS, logger },
+    hasDatabase: settings.DATABASE_URL === undefined,
+  });
   const isStopping = onStopSignal(
     async (signal) => {
       await supervisor.stop(signal);
@@ -128,7 +140,7 @@ async function start(settings: Settings, logger: ServiceLogger, siblings: Siblin
     process.exit(1);
   };
   // The database starts in its own thread while this one loads everything else.
-  const embeddedServer = startConfiguredEmbedded(settings, onFatal);
+  const embeddedServer = connectEmbedded(settings, siblings, onFatal);
   const { startService } = await import('./service.ts');
   return startService(settings, logger, onFatal, {
     environment: (name) => readSecret(process.env, name),

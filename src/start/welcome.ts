@@ -11,7 +11,7 @@ export function welcome(url: string, publicUrl: string, firstKey: FirstKey | und
   return [
     '',
     `Parley listens on ${url} (${place}${count === 1 ? '' : `, ${count} processes`}).`,
-    ...coresLines(count, settings),
+    ...coresLines(count),
     ...keyLines(firstKey),
     ...signInLines(publicUrl, firstKey),
     '',
@@ -30,9 +30,9 @@ export function demoWelcome(url: string, firstKey: FirstKey): string {
   ].join('\n');
 }
 
-function coresLines(processCount: number, { DATABASE_URL }: Settings): string[] {
+function coresLines(processCount: number): string[] {
   const cores = availableParallelism();
-  if (processCount > 1 || cores === 1 || DATABASE_URL === undefined) return [];
+  if (processCount > 1 || cores === 1) return [];
   return [`It works on one of the ${cores} cores that it may use; PROCESSES=auto makes it use all.`];
 }
 

@@ -14,6 +14,7 @@ import { StartRefusal } from './ground/opening/start-refusal.ts';
 import type { RedisTransport } from './ground/redis/transport.ts';
 import { SignalHub } from './ground/signals/hub.ts';
 import { PostgresTransport } from './ground/signals/postgres.ts';
+import { SiblingTransport } from './ground/signals/siblings.ts';
 import { Signals } from './ground/signals/signals.ts';
 import { TaskStore } from './ground/tasks.ts';
 import { KnowledgeStores } from './knowledge/stores.ts';
@@ -154,15 +155,20 @@ function openSignals(
   db: Database,
   onError: OpenStorageOptions['onError'],
 ): Signals {
-  if (db.kind === 'embedded') return new Signals(hub, undefined, (act) => db.afterCommit(act));
+  const afterCommit = (act: () => void) => db.afterCommit(act);
+  if (db.isOfOneProcess) return new Signals(hub, undefined, afterCommit);
+  if (db.siblings !== undefined) {
+    const transport = new SiblingTransport(hub, db.siblings, (error) => onError(error, false));
+    return new Signals(hub, { transport, pool: db.pool }, afterCommit);
+  }
   const pool = redis === undefined ? (db.direct ?? db.pool) : db.pool;
   const transport = redis ?? new PostgresTransport(hub, pool, (error) => onError(error, false));
-  return new Signals(hub, { transport, pool }, (act) => db.afterCommit(act));
+  return new Signals(hub, { transport, pool }, afterCommit);
 }
 
 /** Buckets in Redis while it answers, else in the database; none for the only process on its database. */
 function openRateBuckets(db: Database, redis: RedisTransport | undefined): RateBucketStore | undefined {
-  if (db.kind === 'embedded') return undefined;
+  if (db.isOfOneProcess) return undefined;
   const databaseBuckets = createRateBucketStore(db);
   return redis === undefined ? databaseBuckets : createRedisRateBuckets(redis, databaseBuckets);
 }

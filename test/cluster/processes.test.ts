@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type SseFrame, TestClient } from '../support/client.ts';
@@ -15,17 +16,7 @@ const leaseMs = 5_000;
 /** As many as a list without pages shows of three rounds. */
 const groupsMax = 200;
 
-if (testServerUrl === undefined) {
-  it('the embedded database belongs to one process', async () => {
-    const place = await copyOf(inject('template'));
-    const parley = startProcess({ ...place.env, PROCESSES: '2' });
-    expect(await parley.ended()).toBe(1);
-    expect(parley.output()).toContain('DATABASE_URL must be set with PROCESSES');
-    await place.remove();
-  });
-} else describe('a service of three processes', serviceOfThree);
-
-function serviceOfThree(): void {
+describe(`a service of three processes, ${testServerUrl === undefined ? 'on the embedded database' : 'on a server'}`, () => {
   const perMinute = 600;
   let place: Place;
   let upstream: Upstream;
@@ -67,9 +58,11 @@ function serviceOfThree(): void {
     client = new TestClient(() => url, adminKey);
   }
   /** Those that serve. */
-  const servers = () =>
+  const servers = () => below('--process=');
+  /** Processes of the service with this argument. */
+  const below = (argument: string) =>
     allProcesses()
-      .filter(({ parentId }) => parentId === parley.pid)
+      .filter(({ parentId, id }) => parentId === parley.pid && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(argument))
       .map(({ id }) => id);
   const newChat = async () => (await client.post(`/api/v1/ais/${agentId}/chats`)).body.id as string;
   /** On a connection of its own, to any of the processes. */
@@ -215,7 +208,7 @@ function serviceOfThree(): void {
     await eventually(() => {
       for (const { frames } of streams) expect(frames.length).toBeGreaterThan(0);
     });
-    const all = servers();
+    const all = below('');
     expect(await parley.kill('SIGTERM')).toBe(0);
     await Promise.all(streams.map(({ done }) => done));
     for (const { frames } of streams) expect(frames.slice(-2).map(({ event }) => event)).toEqual(['run.completed', 'done']);
@@ -224,11 +217,38 @@ function serviceOfThree(): void {
 
   it('ends with its supervisor, whatever ended that, and starts again', async () => {
     await start();
-    const all = servers();
+    const all = below('');
     await parley.kill('SIGKILL');
     await eventually(() => expect(allProcesses().filter(({ id }) => all.includes(id))).toEqual([]), 5_000);
     await start();
     expect((await client.get(`/api/v1/ais/${agentId}`)).status).toBe(200);
+    expect(await parley.kill('SIGTERM')).toBe(0);
+  });
+
+  it.runIf(testServerUrl === undefined)('starts all anew when the process of the embedded database is killed', async () => {
+    await start();
+    const chats = await Promise.all(Array.from({ length: count }, newChat));
+    const answers = chats.map(() => heldAnswer({ text: ['a', 'b', 'c'] }));
+    upstream.next(...answers.map(({ script }) => script));
+    const streams = chats.map(read);
+    const acknowledged: string[] = [];
+    await eventually(async () => {
+      const { body } = await client.post('/api/v1/groups', { name: 'G', availability: 'EVERYONE', memberEmails: '' }, apart);
+      acknowledged.push(body.id);
+      for (const { frames } of streams) expect(frames.map(({ event }) => event)).toContain('message.delta');
+    });
+    const [owner = 0] = below('--owns-database');
+    const all = servers();
+    process.kill(owner, 'SIGKILL');
+    for (const { goOn } of answers) goOn();
+    await Promise.all(streams.map(({ done }) => done));
+    for (const { frames } of streams) expect(frames.at(-1)?.event).toBe('done');
+    await eventually(() => {
+      expect(servers()).toHaveLength(count);
+      expect(servers().filter((id) => all.includes(id))).toEqual([]);
+    });
+    const kept = new Set((await client.get('/api/v1/groups')).body.map(({ id }: { id: string }) => id));
+    expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
     expect(await parley.kill('SIGTERM')).toBe(0);
   });
 
@@ -259,4 +279,4 @@ function serviceOfThree(): void {
     expect(allowed).toBeLessThanOrEqual(perMinute + grown + 3 * (count * reportsAt + callers));
     expect(await parley.kill('SIGTERM')).toBe(0);
   });
-}
+});

@@ -22,7 +22,7 @@ const rowWithinMs = 3_600_000;
  */
 export function registerOrphanSweep(deps: Deps): void {
   const { jobs, storage, now } = deps;
-  let startedAt = storage.db.kind === 'embedded' ? now() : undefined;
+  let startedAt = storage.db.isOfOneProcess ? now() : undefined;
   jobs.lead('blobs.sweep', sweepEveryMs, async (signal) => {
     const before = startedAt ?? new Date(now().getTime() - rowWithinMs);
     startedAt = undefined;

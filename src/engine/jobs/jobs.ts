@@ -80,7 +80,7 @@ export class Jobs {
       superviseIntervalSeconds: 10,
       monitorIntervalSeconds: 10,
       monitorVacuum: false,
-      reindex: !this.#isOnlyProcess,
+      reindex: options.db.kind === 'server',
     });
     this.#boss.on('error', (error) => options.logger.error({ err: error }, 'the job queue failed'));
   }
@@ -277,9 +277,9 @@ export class Jobs {
     return new Map((await this.queues()).map(({ name, waitingCount }) => [name, waitingCount]));
   }
 
-  /** One process uses an embedded database: jobs that count as running at its start were cut off by a crash. */
+  /** Jobs that count as running at the start of the only process were cut off by a crash. */
   get #isOnlyProcess(): boolean {
-    return this.#options.db.kind === 'embedded';
+    return this.#options.db.isOfOneProcess;
   }
 }
 

@@ -27,9 +27,9 @@ export class RepeatedTasks {
     this.#own.push(this.#inBackground(task));
   }
 
-  /** Runs in one of all processes. One process uses an embedded database, so it needs no leases there. */
+  /** Runs in one of all processes. The only process of a database needs no leases. */
   lead(task: RepeatedTask): void {
-    (this.#db.kind === 'embedded' ? this.#own : this.#led).push(this.#inBackground(task));
+    (this.#db.isOfOneProcess ? this.#own : this.#led).push(this.#inBackground(task));
   }
 
   start(): void {

@@ -1,12 +1,16 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { Backlog } from './backlog.ts';
+import { type DatabaseProcess, startDatabaseProcess } from './database.ts';
 import { type IncomingMessage, type OutgoingMessage, supervisorNumber, toArguments } from './siblings.ts';
 
 export interface SupervisorOptions {
   readonly count: number;
   /** The port that all share. */
   readonly port: number;
+  /** Whether one more process has the embedded database, for all that serve. */
+  readonly hasDatabase: boolean;
   readonly logger: Logger;
   /** The time that a process takes at most to end by itself. */
   readonly graceMs: number;
@@ -16,6 +20,7 @@ export interface SupervisorOptions {
 interface Member {
   readonly number: number;
   worker: Worker | undefined;
+  messages: Backlog<IncomingMessage> | undefined;
   /** Whether the process that runs now answers requests. */
   isStarted: boolean;
   startedAtMs: number;
@@ -34,17 +39,30 @@ const endingMs = 10_000;
  * Runs the service in several processes, which share its port. It serves nothing itself: it starts a process again that ended, hands on messages
  * between processes, and ends them all with its own signals.
  *
- * When the supervisor is killed, its processes end at once.
+ * An embedded database has a process of its own. When that ends, those that serve have nothing to work with: all are started anew. When the supervisor is
+ * killed, its processes end at once.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #members: readonly Member[];
   readonly #stopping = new AbortController();
+  #database: DatabaseProcess | undefined;
+  /** Resolves when the database can be used. */
+  #databaseReady: Promise<void> = Promise.resolve();
+  #isFull = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#members = Array.from({ length: options.count }, (_, index) => ({
-      ...{ number: index + 1, worker: undefined, isStarted: false, startedAtMs: 0, hasServed: false, shortLives: 0 },
+      ...{
+        number: index + 1,
+        worker: undefined,
+        messages: undefined,
+        isStarted: false,
+        startedAtMs: 0,
+        hasServed: false,
+        shortLives: 0,
+      },
     }));
   }
 
@@ -57,6 +75,7 @@ export class Supervisor {
   async start(): Promise<string | undefined> {
     const [first, ...others] = this.#members;
     if (first === undefined) throw new Error('no process');
+    if (this.#options.hasDatabase && !(await this.#startDatabase())) return undefined;
     const welcome = await this.#startFirst(first);
     if (welcome === undefined) return undefined;
     const started = await Promise.all(others.map((member) => this.#startFirst(member)));
@@ -77,6 +96,37 @@ export class Supervisor {
     const timer = setTimeout(() => this.#kill(), lateMs).unref();
     await Promise.all(ending);
     clearTimeout(timer);
+    await this.#database?.close();
+  }
+
+  /** @returns false when it ended before it was ready. */
+  async #startDatabase(): Promise<boolean> {
+    const database = await startDatabaseProcess((isFull) => {
+      this.#isFull = isFull;
+      for (const member of this.#members) this.#tellDisk(member);
+    });
+    if (database === undefined) return false;
+    this.#database = database;
+    this.#isFull = false;
+    void database.end.then(() => this.#startDatabaseAgain(database));
+    return true;
+  }
+
+  /** What the processes acknowledged is in the files; what they have in hand is as after a kill. */
+  async #startDatabaseAgain({ pid }: DatabaseProcess): Promise<void> {
+    this.#database = undefined;
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
+    this.#options.logger.fatal({ pid }, 'the process of the embedded database ended; all are started anew');
+    const ready = Promise.withResolvers<void>();
+    this.#databaseReady = ready.promise;
+    this.#kill();
+    for (let pauseMs = restartMs.min; !signal.aborted; pauseMs = Math.min(2 * pauseMs, restartMs.max)) {
+      if (await this.#startDatabase()) break;
+      this.#options.logger.error('the embedded database did not start');
+      await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+    ready.resolve();
   }
 
   #kill(): void {
@@ -99,6 +149,7 @@ export class Supervisor {
       member.shortLives = hasServed ? 0 : member.shortLives + 1;
       const pauseMs = Math.min(restartMs.min * 4 ** Math.max(0, member.shortLives - 1), restartMs.max);
       await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+      await this.#databaseReady;
       if (signal.aborted) return;
       const worker = this.#fork(member);
       this.#hear(member, worker, () =>
@@ -109,9 +160,17 @@ export class Supervisor {
   }
 
   #fork(member: Member): Worker {
-    cluster.setupPrimary({ args: [...process.argv.slice(2), ...toArguments(member.number, this.#options.port)] });
+    const own = toArguments(member.number, this.#options.port, this.#database?.socketFolder);
+    cluster.setupPrimary({ args: [...process.argv.slice(2), ...own] });
     const worker = cluster.fork();
-    Object.assign(member, { worker, isStarted: false, startedAtMs: performance.now() });
+    const messages = new Backlog<IncomingMessage>(
+      (message, onWritten) => {
+        if (worker.isConnected()) worker.send(message, undefined, onWritten);
+      },
+      { from: supervisorNumber, kind: 'loss', body: null },
+    );
+    Object.assign(member, { worker, messages, isStarted: false, startedAtMs: performance.now() });
+    if (this.#isFull) this.#tellDisk(member);
     worker.on('error', (error) => this.#options.logger.warn({ err: error, process: member.number }, 'a message was not sent'));
     worker.once('exit', (code, signal) => this.#noteEnd(member, worker, code, signal));
     return worker;
@@ -119,7 +178,7 @@ export class Supervisor {
 
   #noteEnd(member: Member, worker: Worker, code: number | null, signal: string | null): void {
     const wasStarted = member.isStarted;
-    Object.assign(member, { worker: undefined, isStarted: false });
+    Object.assign(member, { worker: undefined, messages: undefined, isStarted: false });
     this.#announceMembers();
     if (this.#stopping.signal.aborted) return;
     const details = { process: member.number, pid: worker.process.pid, code, signal };
@@ -137,20 +196,19 @@ export class Supervisor {
         return;
       }
       const receivers = this.#members.filter(({ number }) => (to === 'others' ? number !== member.number : number === to));
-      for (const receiver of receivers) send(receiver, { from: member.number, kind, body });
+      for (const { messages, isStarted } of receivers) if (isStarted) messages?.add({ from: member.number, kind, body });
     });
   }
 
   #announceMembers(): void {
     const started = this.#members.filter(({ isStarted }) => isStarted);
     const body = started.map(({ number }) => number);
-    for (const member of started) send(member, { from: supervisorNumber, kind: 'members', body });
+    for (const { messages } of started) messages?.add({ from: supervisorNumber, kind: 'members', body });
   }
-}
 
-/** To a process that has started. */
-function send({ worker, isStarted }: Member, message: IncomingMessage): void {
-  if (isStarted && worker?.isConnected() === true) worker.send(message, undefined, () => undefined);
+  #tellDisk({ messages }: Member): void {
+    messages?.add({ from: supervisorNumber, kind: 'disk', body: this.#isFull });
+  }
 }
 
 function ended(worker: Worker): Promise<void> {

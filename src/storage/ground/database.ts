@@ -9,6 +9,7 @@ import { YieldingPool } from './embedded/yielding-pool.ts';
 import { refusedByHold } from './held-rows.ts';
 import type { Room } from './opening/room.ts';
 import { jobsOwner } from './opening/shared-pool.ts';
+import type { SiblingLink } from './signals/siblings.ts';
 import type { VectorSupport } from './vectors/vector-extension.ts';
 
 /** Who waits for a statement: a caller (`interactive`), or only a job (`background`). */
@@ -48,6 +49,8 @@ interface Scope {
 
 export interface DatabaseParts {
   readonly kind: 'embedded' | 'server';
+  /** The processes that have an embedded database together with this one. */
+  readonly siblings: SiblingLink | undefined;
   readonly pool: Pool;
   readonly room: Room;
   readonly pageMaxBytes: number;
@@ -91,6 +94,7 @@ const transactionLimits = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
  */
 export class Database implements Sql {
   readonly kind: 'embedded' | 'server';
+  readonly siblings: SiblingLink | undefined;
   readonly pool: Pool;
   /** Without a pooler in between, which drops notifications; undefined without DATABASE_DIRECT_URL. */
   readonly direct: Pool | undefined;
@@ -107,12 +111,18 @@ export class Database implements Sql {
   constructor(parts: DatabaseParts) {
     this.#parts = parts;
     this.kind = parts.kind;
+    this.siblings = parts.siblings;
     this.pool = parts.pool;
     this.direct = parts.direct;
     this.room = parts.room;
     this.pageMaxBytes = parts.pageMaxBytes;
     this.listMaxBytes = parts.listMaxBytes;
     this.#client = new PrismaClient({ adapter: new PrismaPg(parts.pool), transactionOptions: transactionLimits, omit: unread });
+  }
+
+  /** Whether no other process uses this database, so that nothing need be shared with one and none can have died with work. */
+  get isOfOneProcess(): boolean {
+    return this.kind === 'embedded' && this.siblings === undefined;
   }
 
   /** Prisma, in the current transaction if there is one. */

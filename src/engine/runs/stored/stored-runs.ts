@@ -103,8 +103,8 @@ export class StoredRuns {
     this.#heartbeat = setInterval(() => this.#beat(), settings.RUN_LEASE_MS / 3);
     this.#heartbeat.unref();
     jobs.every('runs.sweep', Math.min(settings.RUN_LEASE_MS, sweepEveryMsMax), () => this.#sweep());
-    // One process uses an embedded database: holders of older leases are dead.
-    const allBefore = storage.db.kind === 'embedded' ? deps.now() : undefined;
+    // Of the only process of a database, holders of older leases are dead.
+    const allBefore = storage.db.isOfOneProcess ? deps.now() : undefined;
     this.#sweep(allBefore).catch((error: unknown) =>
       deps.logger.error({ err: error }, 'the first sweep for abandoned runs failed'),
     );

@@ -5,7 +5,9 @@ import { Worker } from 'node:worker_threads';
 import type { PoolConfig } from 'pg';
 import type { Settings } from '../../../settings.ts';
 import { measureFreeBytes, prepareFolder } from '../opening/folders.ts';
+import type { OtherCallers } from '../opening/shared-pool.ts';
 import { StartRefusal } from '../opening/start-refusal.ts';
+import type { SiblingLink } from '../signals/siblings.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { lockFolder } from './lock.ts';
 import { copyBeforeUpgrade, type UpgradeCopy } from './upgrade-copy.ts';
@@ -14,10 +16,18 @@ import type { WorkerMessage, WorkerOptions } from './worker.ts';
 /** Space that the embedded database reserves, so that it can finish its work when the disk is full. */
 const reserveBytes = 32 * 1024 * 1024;
 
+export interface EmbeddedSiblings {
+  readonly link: SiblingLink;
+  /** Whether callers ask at others, so that jobs here let them go first. */
+  readonly callers: OtherCallers;
+}
+
 export interface EmbeddedServer {
   /** What was kept before this start changes the schema. */
   readonly upgradeCopy: UpgradeCopy | undefined;
   readonly connection: PoolConfig;
+  /** The processes that have this database together with this one; undefined when it is the only one. */
+  readonly siblings?: EmbeddedSiblings | undefined;
   /** Whether it refuses writes, because its disk has no room. */
   isFull(): boolean;
   close(): Promise<void>;
@@ -30,6 +40,15 @@ const roomToMakeBytes = 48 * 1024 * 1024;
 
 export type EmbeddedSettings = Pick<Settings, 'DISK_FREE_MIN_BYTES'>;
 
+export interface EmbeddedOptions {
+  /** Opens also a folder that is marked as moved. */
+  readonly isMoving?: boolean;
+  /** The schema stays as it is. */
+  readonly isCheck?: boolean;
+  /** Several processes will use it: its triggers tell them of changes. */
+  readonly isShared?: boolean;
+}
+
 /**
  * Starts the embedded PostgreSQL of the settings. It needs little of Parley and works in a thread of its own, so whoever starts it first
  * has it by the time that the rest of Parley is loaded.
@@ -40,9 +59,10 @@ export type EmbeddedSettings = Pick<Settings, 'DISK_FREE_MIN_BYTES'>;
 export function startConfiguredEmbedded(
   settings: Settings,
   onCrash: (error: Error) => void,
+  options: EmbeddedOptions = {},
 ): Promise<EmbeddedServer> | undefined {
   if (settings.DATABASE_URL !== undefined) return undefined;
-  const starting = startEmbedded(resolve(settings.DATA_DIR), settings, onCrash);
+  const starting = startEmbedded(resolve(settings.DATA_DIR), settings, onCrash, options);
   // Whoever opens the database hears of it.
   starting.catch(() => undefined);
   return starting;
@@ -52,14 +72,13 @@ export function startConfiguredEmbedded(
  * Starts the embedded PostgreSQL of a data folder in a thread of its own, behind a private unix socket.
  *
  * @param onCrash  called when the thread dies by itself: nothing can be stored any more.
- * @param options  `isMoving`: opens also a folder that is marked as moved. `isCheck`: the schema stays as it is.
  * @throws StartRefusal when the folder cannot be used, has lost files of its database, or another process has it.
  */
 export async function startEmbedded(
   dataDir: string,
   { DISK_FREE_MIN_BYTES }: EmbeddedSettings,
   onCrash: (error: Error) => void,
-  { isMoving = false, isCheck = false }: { readonly isMoving?: boolean; readonly isCheck?: boolean } = {},
+  { isMoving = false, isCheck = false, isShared = false }: EmbeddedOptions = {},
 ): Promise<EmbeddedServer> {
   prepareFolder(dataDir, 'DATA_DIR');
   const unlock = lockFolder(dataDir);
@@ -81,6 +100,7 @@ export async function startEmbedded(
   };
   const options: WorkerOptions = {
     databaseFolder: join(dataDir, 'database'),
+    isShared,
     socketPath: join(socketFolder, '.s.PGSQL.5432'),
     transactionIdleMsMax,
     reservePath: toBallastPath(dataDir),

@@ -25,7 +25,7 @@ export function lockFolder(folder: string): () => void {
     if (!isBusy(error)) throw error;
     throw new FolderInUseError(
       `The data folder ${folder} is in use by another Parley process${describeOwner(ownerPath)}. ` +
-        'Stop that process, or give this one another folder with DATA_DIR. Several processes need a PostgreSQL server: set DATABASE_URL.',
+        'Stop that process, or give this one another folder with DATA_DIR. To use several cores, set PROCESSES; several instances need a PostgreSQL server: set DATABASE_URL.',
     );
   }
   noteOwner(ownerPath);

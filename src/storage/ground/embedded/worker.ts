@@ -12,6 +12,7 @@ import { WriteGuard } from './write-guard.ts';
 /** The embedded database's thread: a long query here leaves every stream of the main thread running. */
 export interface WorkerOptions {
   readonly databaseFolder: string;
+  readonly isShared: boolean;
   readonly reservePath: string;
   readonly socketPath: string;
   readonly transactionIdleMsMax: number;
@@ -21,7 +22,8 @@ export interface WorkerOptions {
 /** `full` and `roomy` say that the database stopped writing, and writes again. */
 export type WorkerMessage = 'ready' | 'closed' | 'full' | 'roomy';
 
-const { databaseFolder, reservePath, socketPath, transactionIdleMsMax, freeMinBytes, reserveBytes } = workerData as WorkerOptions;
+const { databaseFolder, isShared, reservePath, socketPath, transactionIdleMsMax, freeMinBytes, reserveBytes } =
+  workerData as WorkerOptions;
 const lookEveryMs = 1_000;
 
 const program = compileProgram();
@@ -60,7 +62,7 @@ parentPort?.once('message', async () => {
 
 /**
  * PGlite's own switches fsync off. Syncing goes by `fsync`, the only call for it that reaches our files. Little log is kept for reuse: a
- * small disk has better use for the room. Triggers that tell other processes of changes see that there are none.
+ * small disk has better use for the room. Triggers that tell other processes of changes see whether there are any.
  */
 function startParams(): string[] {
   const own = PGlite.defaultStartParams.filter((param) => param !== '-F');
@@ -68,7 +70,7 @@ function startParams(): string[] {
     'wal_sync_method=fsync',
     'min_wal_size=32MB',
     'max_wal_size=128MB',
-    'parley.single_process=on',
+    `parley.single_process=${isShared ? 'off' : 'on'}`,
     'timezone=UTC',
   ];
   return [...own, ...settings.flatMap((setting) => ['-c', setting])];

@@ -1,6 +1,6 @@
 import type { PoolClient, PoolConfig } from 'pg';
 import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
-import { jobsOwner, type PoolSharing, SharedPool } from '../opening/shared-pool.ts';
+import { jobsOwner, type OtherCallers, type PoolSharing, SharedPool } from '../opening/shared-pool.ts';
 
 /** A job may begin when no caller had a connection for this long: longer than the pauses between the statements of most requests. */
 const quietMs = 10;
@@ -28,15 +28,22 @@ export class YieldingPool extends SharedPool {
   /** Ends the wait of a job early: callers may be gone, or a job gave its connection back. */
   #look: (() => void) | undefined;
 
+  readonly #others: OtherCallers | undefined;
+
   constructor(config: PoolConfig, sharing: PoolSharing) {
     super(config, sharing);
+    this.#others = sharing.otherCallers;
     this.on('release', (_error, client) => this.#note(client));
     this.on('remove', (client) => this.#note(client));
   }
 
   /** Whether callers ask, or asked a moment ago: what a job does at once is then to be short. */
   get hasCallers(): boolean {
-    return this.#asked > 0 || this.#interactive.size > 0 || performance.now() - this.#quietSince < goneMs;
+    return this.#areCallersThere || performance.now() - this.#quietSince < goneMs;
+  }
+
+  get #areCallersThere(): boolean {
+    return this.#asked > 0 || this.#interactive.size > 0 || this.#others?.areAsking() === true;
   }
 
   override take(owner: ShareOwner): Promise<PoolClient> {
@@ -45,6 +52,7 @@ export class YieldingPool extends SharedPool {
 
   async #takeNow(owner: ShareOwner): Promise<PoolClient> {
     this.#asked += 1;
+    this.#others?.note();
     try {
       const client = await super.take(owner);
       this.#interactive.add(client);
@@ -67,10 +75,9 @@ export class YieldingPool extends SharedPool {
   async #untilTurn(): Promise<void> {
     for (;;) {
       const now = performance.now();
-      const areCallersThere = this.#asked > 0 || this.#interactive.size > 0;
       const leftMs = Math.min(
         Math.max(0, this.#waitUntil - now),
-        areCallersThere ? waitMs.max : Math.max(0, this.#quietSince + quietMs - now),
+        this.#areCallersThere ? waitMs.max : Math.max(0, this.#quietSince + quietMs - now),
       );
       if (leftMs <= 0) return;
       await new Promise<void>((resolve) => {

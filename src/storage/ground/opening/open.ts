@@ -85,11 +85,15 @@ async function connect(
     onFull: () => room.noteFull(),
   };
   const kind = embeddedServer === undefined ? 'server' : 'embedded';
-  const sharing = { places: places?.(kind, connection.max), ownerOf: () => db.owner };
+  const sharing = {
+    ...{ places: places?.(kind, connection.max), ownerOf: () => db.owner },
+    otherCallers: embeddedServer?.siblings?.callers,
+  };
   const pool: Pool = openPool(config, listeners, { kind, sharing });
   const direct = openDirect(settings);
   const db: Database = new Database({
     kind,
+    siblings: embeddedServer?.siblings?.link,
     pool,
     direct,
     prepares: settings.DATABASE_PREPARED_STATEMENTS === 'on',

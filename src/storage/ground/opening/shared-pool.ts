@@ -7,11 +7,21 @@ type OnConnect = (error: Error | undefined, client: PoolClient | undefined, rele
 /** The owner of the statements of jobs: like those of the service itself, they take turns with all tenants, and count as no tenant. */
 export const jobsOwner: ShareOwner = { ...nobody, orgId: 'jobs' };
 
+/** Callers of the other processes on the database. */
+export interface OtherCallers {
+  /** Whether one of them asked a moment ago. */
+  areAsking(): boolean;
+  /** A caller asks here. Called for each: it costs next to nothing. */
+  note(): void;
+}
+
 export interface PoolSharing {
   /** Places for statements and transactions. Undefined where a program has the database for itself: connections in order of arrival. */
   readonly places: FairQueue | undefined;
   /** Whose work the current one is; `nobody` for the service itself. */
   ownerOf(): ShareOwner;
+  /** Of an embedded database that other processes use too. */
+  readonly otherCallers?: OtherCallers | undefined;
 }
 
 /**

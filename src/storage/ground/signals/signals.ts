@@ -23,7 +23,7 @@ const gapEveryMs = 1_000;
 const tellEveryMs = 250;
 
 /**
- * Messages between parts of Parley and between instances: in-process on the embedded database, on a server by LISTEN/NOTIFY or by Redis Streams. A
+ * Messages between parts of Parley and between instances: in-process, between processes of one service through their supervisor, on a server by LISTEN/NOTIFY or by Redis Streams. A
  * signal says "look again"; the database stays the truth, so a lost signal costs only time.
  *
  * The database itself announces changes of `announcedTopics`: a trigger does it in the transaction of the change, so an announcement does not depend

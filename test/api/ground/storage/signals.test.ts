@@ -7,16 +7,71 @@ import { openDatabase } from '../../../../src/storage/ground/opening/open.ts';
 import { openClient, openPool } from '../../../../src/storage/ground/opening/pool.ts';
 import { SignalHub } from '../../../../src/storage/ground/signals/hub.ts';
 import { PostgresTransport } from '../../../../src/storage/ground/signals/postgres.ts';
+import { type SiblingLink, SiblingTransport } from '../../../../src/storage/ground/signals/siblings.ts';
 import { Signals } from '../../../../src/storage/ground/signals/signals.ts';
 import { listenerName, StuckListeners } from '../../../../src/storage/ground/signals/stuck-listeners.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { copyOf, type Place, testServerUrl } from '../../../support/storage/databases.ts';
+import { siblingPair } from '../../../support/storage/sibling-pair.ts';
 import { signalCases } from '../../../support/storage/signal-cases.ts';
 
 describe('in one process', () => {
   signalCases(async () => {
     const signals = new Signals(new SignalHub());
     return { first: signals, second: signals };
+  });
+});
+
+describe('between processes of one service', () => {
+  const pair = siblingPair();
+  let place: Place;
+  let db: Database;
+  let first: Signals;
+  let second: Signals;
+  const errors: Error[] = [];
+  const openSignals = async (link: SiblingLink, onError: (error: Error) => void) => {
+    const hub = new SignalHub();
+    const signals = new Signals(hub, { transport: new SiblingTransport(hub, link, onError), pool: db.pool });
+    await signals.start();
+    return signals;
+  };
+  beforeAll(async () => {
+    place = await copyOf(inject('template'));
+    db = await openDatabase(loadSettings(place.env), { onError: () => {} });
+    first = await openSignals(pair.links[0], (error) => void errors.push(error));
+    second = await openSignals(pair.links[1], () => {});
+    pair.join();
+  });
+  afterAll(async () => {
+    await first.close();
+    await second.close();
+    await db.close();
+    await place.remove();
+  });
+
+  signalCases(async () => ({ first, second, errors }), {
+    carriesEvents: true,
+    losses: { 'neither read for a while': { lose: pair.overflow } },
+  });
+
+  it('know after one was replaced what the other follows, and have a gap', async () => {
+    const heard: string[] = [];
+    let gaps = 0;
+    const stops = [
+      first.watch('run_kept', (batch) => void heard.push(batch)),
+      first.subscribe('data-source-changed', (id) => void heard.push(id)),
+      first.onGap(() => {
+        gaps += 1;
+      }),
+    ];
+    pair.replaceSecond();
+    expect(gaps).toBeGreaterThan(0);
+    await eventually(() => {
+      second.tell('run_kept', () => '[3]');
+      second.publish('data-source-changed', 'ds_kept');
+      expect(heard).toEqual(expect.arrayContaining(['[3]', 'ds_kept']));
+    });
+    for (const stop of stops) stop();
   });
 });
 
