@@ -3,10 +3,8 @@ import { type AgentSecret, type SecretType, secretKeyPattern } from '../../entit
 import type { Caller } from '../../entities/people/caller.ts';
 import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import type { Deps } from '../deps.ts';
-import { canEditAgent } from '../ground/access/access.ts';
-import { Faults } from '../ground/faults.ts';
-import { getAgents } from './agents.ts';
-import { editableAgent, editablePart, missingPart, type PartPlace } from './parts/access.ts';
+import type { Faults } from '../ground/faults.ts';
+import { createPartOperations, refuseNull } from './parts/operations.ts';
 import { requestOrigins } from './parts/secret-origins.ts';
 import { secretBytesMax } from './parts/tool-data.ts';
 
@@ -32,94 +30,44 @@ export interface UpdateAgentSecretInput {
 
 const descriptionLengthMax = 2_000;
 
-/** The secrets of an agent by key, without their values, for callers who may edit it. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: string): Promise<readonly AgentSecret[]> {
-  const agent = await editableAgent(deps, caller, agentId);
-  return deps.storage.agents.parts.secrets.ofAgent(agent.id);
-}
-
-/** @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function getAgentSecret(deps: Deps, caller: Caller, place: PartPlace): Promise<AgentSecret> {
-  return (await editablePart(deps, caller, 'secrets', place)).part;
-}
-
-/** The secrets with these ids, of agents that the caller may edit. */
-export async function getAgentSecrets(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly AgentSecret[]> {
-  const secrets = await deps.storage.agents.parts.secrets.findMany(ids);
-  const agents = await getAgents(deps, caller, [...new Set(secrets.map(({ agentId }) => agentId))]);
-  const editable = new Set(agents.filter((agent) => canEditAgent(caller, agent)).map(({ id }) => id));
-  return secrets.filter(({ agentId }) => editable.has(agentId));
-}
-
 /**
- * Stores a secret encrypted, for the given origins. Without origins, the first tool that the caller writes for it binds it.
- *
- * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken key, or with every fault of the input.
+ * The secrets of an agent by key, without their values, for callers who may edit it. They are stored encrypted, for the given origins. Without
+ * origins, the first tool that the caller writes for a secret binds it. A secret that was found in a tool becomes an independent one when it is
+ * changed: it stays when the tool is deleted.
  */
-export async function createAgentSecret(
-  deps: Deps,
-  caller: Caller,
-  agentId: string,
-  input: CreateAgentSecretInput,
-): Promise<AgentSecret> {
-  const agent = await editableAgent(deps, caller, agentId);
-  const faults = new Faults();
-  readSecretKey('key', input.key, faults);
-  readRest(input, faults);
-  const binding = await readBinding(deps, caller, { key: input.key, agentId: agent.id, origins: [] }, input, faults);
-  faults.throwIfAny();
-  const id = deps.newId('agentSecret');
-  const secret = {
-    id,
-    createdAt: deps.now(),
-    agentId: agent.id,
-    key: input.key,
-    description: (input.description ?? '').toWellFormed(),
-    secretType: input.secretType,
-    sealed: await sealed(deps, agent, id, input.value ?? null),
-    isDerived: false,
-    origins: [],
-    givenByUserId: null,
-    ...binding,
-  };
-  return deps.audit.change(caller, () => deps.storage.agents.parts.secrets.create(secret));
-}
-
-/**
- * A secret that was found in a tool becomes an independent one: it stays when the tool is deleted. @throws DomainError NOT_FOUND,
- * FORBIDDEN, or with every fault.
- */
-export async function updateAgentSecret(
-  deps: Deps,
-  caller: Caller,
-  place: PartPlace,
-  input: UpdateAgentSecretInput,
-): Promise<AgentSecret> {
-  const { agent, part: secret } = await editablePart(deps, caller, 'secrets', place);
-  const faults = new Faults();
-  readRest(input, faults);
-  if (input.secretType === null) faults.add('secretType', 'secretType cannot be null');
-  const binding = await readBinding(deps, caller, secret, input, faults);
-  faults.throwIfAny();
-  const { description, secretType, value } = input;
-  const changes = {
-    isDerived: false,
-    ...(description === undefined ? {} : { description: (description ?? '').toWellFormed() }),
-    ...(secretType === undefined || secretType === null ? {} : { secretType }),
-    ...(value === undefined ? {} : { sealed: await sealed(deps, agent, secret.id, value) }),
-    ...binding,
-  };
-  return deps.audit.change(caller, () => deps.storage.agents.parts.secrets.update(agent.id, secret.id, changes));
-}
-
-/** @returns the former secret, without its value. @throws DomainError NOT_FOUND, FORBIDDEN. */
-export async function deleteAgentSecret(deps: Deps, caller: Caller, place: PartPlace): Promise<AgentSecret> {
-  const { agent, part: secret } = await editablePart(deps, caller, 'secrets', place);
-  return deps.audit.change(caller, async () => {
-    if (!(await deps.storage.agents.parts.secrets.delete(agent.id, secret.id))) throw missingPart('secretId');
-    return secret;
-  });
-}
+export const secretOperations = createPartOperations(
+  {
+    kind: 'secrets',
+    hide: 'nothing',
+    async readNew(input: CreateAgentSecretInput, { deps, caller, agent, id, faults }) {
+      const { key, secretType } = input;
+      readSecretKey('key', key, faults);
+      readRest(input, faults);
+      const binding = await readBinding(deps, caller, { key, agentId: agent.id, origins: [] }, input, faults);
+      faults.throwIfAny();
+      const description = (input.description ?? '').toWellFormed();
+      const sealedValue = await sealed(deps, agent, id, input.value ?? null);
+      const values = { key, description, secretType, sealed: sealedValue, isDerived: false, origins: [], givenByUserId: null };
+      return { values: { ...values, ...binding } };
+    },
+    async readChanges(input: UpdateAgentSecretInput, secret, { deps, caller, agent, faults }) {
+      readRest(input, faults);
+      refuseNull(input, ['secretType'], faults);
+      const binding = await readBinding(deps, caller, secret, input, faults);
+      faults.throwIfAny();
+      const { description, secretType, value } = input;
+      const changes = {
+        isDerived: false,
+        ...(description === undefined ? {} : { description: (description ?? '').toWellFormed() }),
+        ...(secretType === undefined || secretType === null ? {} : { secretType }),
+        ...(value === undefined ? {} : { sealed: await sealed(deps, agent, secret.id, value) }),
+        ...binding,
+      };
+      return { values: changes };
+    },
+  },
+  ({ secrets }) => secrets,
+);
 
 /** The user who gave a new value and its origins; empty without a value. A secret whose value is removed keeps its origins. */
 async function readBinding(

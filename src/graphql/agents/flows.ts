@@ -1,4 +1,4 @@
-import { createFlow, deleteFlow, getFlow, getFlows, listFlows, updateFlow } from '../../domain/agents/flows.ts';
+import { flowOperations } from '../../domain/agents/flows.ts';
 import { readInside } from '../../domain/agents/parts/access.ts';
 import type { FlowVersionInput as VersionInput } from '../../domain/agents/parts/flow-data.ts';
 import { approvalWarnings, flowWarnings } from '../../domain/agents/warnings.ts';
@@ -8,13 +8,12 @@ import { flowVersionBody, partMembers } from '../../wire/agents/parts.ts';
 import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { AgentFlowRef, AgentRef } from '../ground/refs.ts';
+import { AgentFlowRef } from '../ground/refs.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
 import { AgentFlowStepType, FlowStepInput } from './flow-steps.ts';
-import { partArgs } from './part-args.ts';
+import { addPartOperations, partFields } from './part-operations.ts';
 
 const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
   access: { scope: 'AGENTS:READ' },
@@ -36,16 +35,7 @@ const FlowResource = AgentFlowRef.implement({
   description: 'A fixed sequence of steps that produces an answer.',
   interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the flow.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
-    }),
+    ...partFields(t, 'flow'),
     name: t.exposeString('name', { description: 'Unique in its agent.' }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether the flow is enabled.' }),
     versions: t.field({
@@ -94,56 +84,20 @@ const UpdateFlowInput = builder.inputType('UpdateFlowInput', {
   }),
 });
 
-registerNode('agentFlow', {
-  typeName: 'AgentFlow',
-  operation: 'Query.flow',
-  loadMany: (ids, { deps, caller }) => getFlows(deps, caller, ids),
+addPartOperations({
+  type: FlowResource,
+  idKind: 'agentFlow',
+  operations: flowOperations,
+  scopes: { read: 'AGENTS:READ', write: 'AGENTS:WRITE' },
+  names: { one: 'flow', list: 'flows', mutation: 'Flow' },
+  noun: 'flow',
+  inputs: { create: CreateFlowInput, update: UpdateFlowInput },
+  descriptions: {
+    list: 'The flows of an agent, by name; at most 50.',
+    one: 'One flow of an agent. Null when there is none or the caller may not see the agent.',
+    create: 'Gives an agent a flow, for who may edit it.',
+    newInput: 'What the flow is.',
+    update: 'Changes a flow of an agent, for who may edit it.',
+    delete: 'Takes a flow away from its agent, with all versions. Answers what it was.',
+  },
 });
-
-builder.queryFields((t) => ({
-  flows: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: [FlowResource],
-    description: 'The flows of an agent, by name; at most 50.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
-    resolve: (_root, { agentId }, { deps, caller }) => listFlows(deps, caller, agentId),
-  }),
-  flow: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: FlowResource,
-    nullable: true,
-    description: 'One flow of an agent. Null when there is none or the caller may not see the agent.',
-    args: partArgs(t.arg, { description: 'The id of the flow.' }),
-    resolve: (_root, place, { deps, caller }) => getFlow(deps, caller, place),
-  }),
-}));
-
-builder.mutationFields((t) => ({
-  createFlow: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: FlowResource,
-    description: 'Gives an agent a flow, for who may edit it.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: CreateFlowInput, description: 'What the flow is.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => createFlow(deps, caller, agentId, input),
-  }),
-  updateFlow: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: FlowResource,
-    description: 'Changes a flow of an agent, for who may edit it.',
-    args: {
-      ...partArgs(t.arg, { description: 'The id of the flow.' }),
-      input: t.arg({ type: UpdateFlowInput, description: 'The members to change.' }),
-    },
-    resolve: (_root, { input, ...place }, { deps, caller }) => updateFlow(deps, caller, place, input),
-  }),
-  deleteFlow: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: FlowResource,
-    description: 'Takes a flow away from its agent, with all versions. Answers what it was.',
-    args: partArgs(t.arg, { description: 'The id of the flow.' }),
-    resolve: (_root, place, { deps, caller }) => deleteFlow(deps, caller, place),
-  }),
-}));

@@ -1,20 +1,12 @@
-import {
-  createAgentSecret,
-  deleteAgentSecret,
-  getAgentSecret,
-  getAgentSecrets,
-  listAgentSecrets,
-  updateAgentSecret,
-} from '../../domain/agents/secrets.ts';
+import { secretOperations } from '../../domain/agents/secrets.ts';
 import { secretTypes } from '../../entities/agents/part.ts';
 import { partMembers } from '../../wire/agents/parts.ts';
 import { builder } from '../ground/builder/builder.ts';
-import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { AgentRef, AgentSecretRef } from '../ground/refs.ts';
+import { AgentSecretRef } from '../ground/refs.ts';
 import { createEnum, ofFormat } from '../ground/types/enums.ts';
 import { strictInput } from '../ground/types/json-inputs.ts';
 import { NodeType } from '../ground/types/node.ts';
-import { partArgs } from './part-args.ts';
+import { addPartOperations, partFields } from './part-operations.ts';
 
 const secretKinds = {
   apiKey: 'A key of an API.',
@@ -29,16 +21,7 @@ const AgentSecretResource = AgentSecretRef.implement({
   description: 'A credential that tools of an agent refer to as `{{secret:KEY}}`. Its value is never shown.',
   interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the secret.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
-    }),
+    ...partFields(t, 'secret'),
     key: t.exposeString('key', { description: 'The name by which tools refer to it.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
     secretType: t.expose('secretType', { type: SecretTypeType, description: 'The kind of credential.' }),
@@ -83,56 +66,20 @@ const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
   }),
 });
 
-registerNode('agentSecret', {
-  typeName: 'AgentSecret',
-  operation: 'Query.agentSecret',
-  loadMany: (ids, { deps, caller }) => getAgentSecrets(deps, caller, ids),
+addPartOperations({
+  type: AgentSecretResource,
+  idKind: 'agentSecret',
+  operations: secretOperations,
+  scopes: { read: 'AGENTS:READ', write: 'AGENTS:WRITE' },
+  names: { one: 'agentSecret', list: 'agentSecrets', mutation: 'AgentSecret' },
+  noun: 'secret',
+  inputs: { create: CreateAgentSecretInput, update: UpdateAgentSecretInput },
+  descriptions: {
+    list: 'The secrets of an agent, by key, for who may edit it; at most 200.',
+    one: 'One secret of an agent, for who may edit it.',
+    create: 'Keeps a secret for the tools of an agent, for who may edit it.',
+    newInput: 'What the secret is.',
+    update: 'Changes a secret of an agent, for who may edit it.',
+    delete: 'Deletes a secret of an agent. Returns the deleted secret, without its value.',
+  },
 });
-
-builder.queryFields((t) => ({
-  agentSecrets: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: [AgentSecretResource],
-    description: 'The secrets of an agent, by key, for who may edit it; at most 200.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
-    resolve: (_root, { agentId }, { deps, caller }) => listAgentSecrets(deps, caller, agentId),
-  }),
-  agentSecret: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: AgentSecretResource,
-    nullable: true,
-    description: 'One secret of an agent, for who may edit it.',
-    args: partArgs(t.arg, { description: 'The id of the secret.' }),
-    resolve: (_root, place, { deps, caller }) => getAgentSecret(deps, caller, place),
-  }),
-}));
-
-builder.mutationFields((t) => ({
-  createAgentSecret: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: AgentSecretResource,
-    description: 'Keeps a secret for the tools of an agent, for who may edit it.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: CreateAgentSecretInput, description: 'What the secret is.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => createAgentSecret(deps, caller, agentId, input),
-  }),
-  updateAgentSecret: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: AgentSecretResource,
-    description: 'Changes a secret of an agent, for who may edit it.',
-    args: {
-      ...partArgs(t.arg, { description: 'The id of the secret.' }),
-      input: t.arg({ type: UpdateAgentSecretInput, description: 'The members to change.' }),
-    },
-    resolve: (_root, { input, ...place }, { deps, caller }) => updateAgentSecret(deps, caller, place, input),
-  }),
-  deleteAgentSecret: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: AgentSecretResource,
-    description: 'Deletes a secret of an agent. Returns the deleted secret, without its value.',
-    args: partArgs(t.arg, { description: 'The id of the secret.' }),
-    resolve: (_root, place, { deps, caller }) => deleteAgentSecret(deps, caller, place),
-  }),
-}));

@@ -1,13 +1,8 @@
 import { readInside } from '../../domain/agents/parts/access.ts';
 import {
-  createAgentTool,
-  deleteAgentTool,
-  getAgentTool,
-  getAgentTools,
-  listAgentTools,
   type CreateAgentToolInput as NewTool,
   type UpdateAgentToolInput as ToolChanges,
-  updateAgentTool,
+  toolOperations,
 } from '../../domain/agents/tools.ts';
 import { approvalWarnings, toolWarnings } from '../../domain/agents/warnings.ts';
 import { agentToolTypes, readDescription } from '../../entities/agents/part.ts';
@@ -15,12 +10,11 @@ import { newToolBody, toolChangesBody } from '../../wire/agents/parts.ts';
 import { describe } from '../../wire/ground/body.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { AgentRef, AgentToolRef } from '../ground/refs.ts';
+import { AgentToolRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
-import { partArgs } from './part-args.ts';
+import { addPartOperations, partFields } from './part-operations.ts';
 import { AgentToolSettingsInput, AgentToolSettingsType } from './tool-settings.ts';
 
 export const AgentToolTypeType = createEnum('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
@@ -34,16 +28,7 @@ export const AgentToolResource = AgentToolRef.implement({
   description: 'Something an agent can call.',
   interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the tool.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
-    }),
+    ...partFields(t, 'tool'),
     name: t.exposeString('name', { description: 'The name the model calls it by.' }),
     description: t.string({
       description: 'What it does; empty when it does not say.',
@@ -90,56 +75,20 @@ const UpdateAgentToolInput = flatInput<ToolChanges>(
   { body: toolChangesBody, members: { settings: { isSpread: true } } },
 );
 
-registerNode('agentTool', {
-  typeName: 'AgentTool',
-  operation: 'Query.agentTool',
-  loadMany: (ids, { deps, caller }) => getAgentTools(deps, caller, ids),
+addPartOperations({
+  type: AgentToolResource,
+  idKind: 'agentTool',
+  operations: toolOperations,
+  scopes: { read: 'AGENTS:READ', write: 'AGENTS:WRITE' },
+  names: { one: 'agentTool', list: 'agentTools', mutation: 'AgentTool' },
+  noun: 'tool',
+  inputs: { create: CreateAgentToolInput, update: UpdateAgentToolInput },
+  descriptions: {
+    list: 'The tools of an agent, by name; at most 64.',
+    one: 'One tool of an agent. Null when there is none or the caller may not see the agent.',
+    create: 'Gives an agent a tool, for who may edit it.',
+    newInput: 'What the tool is.',
+    update: 'Changes a tool of an agent, for who may edit it.',
+    delete: 'Takes a tool away from its agent, with the secrets found in it. Answers what it was.',
+  },
 });
-
-builder.queryFields((t) => ({
-  agentTools: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: [AgentToolResource],
-    description: 'The tools of an agent, by name; at most 64.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
-    resolve: (_root, { agentId }, { deps, caller }) => listAgentTools(deps, caller, agentId),
-  }),
-  agentTool: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: AgentToolResource,
-    nullable: true,
-    description: 'One tool of an agent. Null when there is none or the caller may not see the agent.',
-    args: partArgs(t.arg, { description: 'The id of the tool.' }),
-    resolve: (_root, place, { deps, caller }) => getAgentTool(deps, caller, place),
-  }),
-}));
-
-builder.mutationFields((t) => ({
-  createAgentTool: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: AgentToolResource,
-    description: 'Gives an agent a tool, for who may edit it.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: CreateAgentToolInput, description: 'What the tool is.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => createAgentTool(deps, caller, agentId, input),
-  }),
-  updateAgentTool: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: AgentToolResource,
-    description: 'Changes a tool of an agent, for who may edit it.',
-    args: {
-      ...partArgs(t.arg, { description: 'The id of the tool.' }),
-      input: t.arg({ type: UpdateAgentToolInput, description: 'The members to change.' }),
-    },
-    resolve: (_root, { input, ...place }, { deps, caller }) => updateAgentTool(deps, caller, place, input),
-  }),
-  deleteAgentTool: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: AgentToolResource,
-    description: 'Takes a tool away from its agent, with the secrets found in it. Answers what it was.',
-    args: partArgs(t.arg, { description: 'The id of the tool.' }),
-    resolve: (_root, place, { deps, caller }) => deleteAgentTool(deps, caller, place),
-  }),
-}));

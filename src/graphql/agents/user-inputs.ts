@@ -1,12 +1,7 @@
 import {
   type CreateUserInputInput as CreateShape,
-  createUserInput,
-  deleteUserInput,
-  getUserInput,
-  getUserInputs,
-  listUserInputs,
   type UpdateUserInputInput as UpdateShape,
-  updateUserInput,
+  userInputOperations,
 } from '../../domain/agents/user-inputs.ts';
 import { approvalWarnings } from '../../domain/agents/warnings.ts';
 import { userInputTypes } from '../../entities/agents/part.ts';
@@ -14,12 +9,11 @@ import { newUserInputBody, userInputChangesBody } from '../../wire/agents/parts.
 import { describe } from '../../wire/ground/body.ts';
 import { builder, type InputBuilder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
-import { loadNode, registerNode } from '../ground/builder/nodes.ts';
-import { AgentRef, AgentUserInputRef } from '../ground/refs.ts';
+import { AgentUserInputRef } from '../ground/refs.ts';
 import { createEnum } from '../ground/types/enums.ts';
 import { NodeType } from '../ground/types/node.ts';
 import { WarningType } from '../ground/types/warnings.ts';
-import { partArgs } from './part-args.ts';
+import { addPartOperations, partFields } from './part-operations.ts';
 import { UserInputSettingsInput, UserInputSettingsType } from './user-input-settings.ts';
 
 export const UserInputTypeType = createEnum('UserInputType', "The type of a user input's value.", userInputTypes, {
@@ -36,16 +30,7 @@ export const UserInputResource = AgentUserInputRef.implement({
   description: "A variable of an agent's instructions, asked when a chat begins and filled into `{{variableName}}`.",
   interfaces: [NodeType],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the user input.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
-    agent: t.field({
-      type: AgentRef,
-      nullable: true,
-      description: 'That agent.',
-      resolve: ({ agentId }, _args, context) => loadNode(context, 'agent', agentId),
-    }),
+    ...partFields(t, 'user input'),
     variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
     type: t.expose('type', { type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.exposeString('label', { description: 'What the user is asked.' }),
@@ -107,56 +92,20 @@ function changedMembers(t: InputBuilder) {
   };
 }
 
-registerNode('agentUserInput', {
-  typeName: 'AgentUserInput',
-  operation: 'Query.userInput',
-  loadMany: (ids, { deps, caller }) => getUserInputs(deps, caller, ids),
+addPartOperations({
+  type: UserInputResource,
+  idKind: 'agentUserInput',
+  operations: userInputOperations,
+  scopes: { read: 'AGENTS:READ', write: 'AGENTS:WRITE' },
+  names: { one: 'userInput', list: 'userInputs', mutation: 'UserInput' },
+  noun: 'user input',
+  inputs: { create: CreateUserInputInput, update: UpdateUserInputInput },
+  descriptions: {
+    list: 'The variables of an agent in the order they are asked; at most 50.',
+    one: 'One variable of an agent. Null when there is none or the caller may not see the agent.',
+    create: 'Gives an agent a variable, for who may edit it.',
+    newInput: 'The members of the new user input.',
+    update: 'Changes a variable of an agent, for who may edit it. Chats that began with a value keep it.',
+    delete: 'Removes a variable from its agent. Returns the removed variable.',
+  },
 });
-
-builder.queryFields((t) => ({
-  userInputs: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: [UserInputResource],
-    description: 'The variables of an agent in the order they are asked; at most 50.',
-    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
-    resolve: (_root, { agentId }, { deps, caller }) => listUserInputs(deps, caller, agentId),
-  }),
-  userInput: t.field({
-    authScopes: { key: 'AGENTS:READ' },
-    type: UserInputResource,
-    nullable: true,
-    description: 'One variable of an agent. Null when there is none or the caller may not see the agent.',
-    args: partArgs(t.arg, { description: 'The id of the user input.' }),
-    resolve: (_root, place, { deps, caller }) => getUserInput(deps, caller, place),
-  }),
-}));
-
-builder.mutationFields((t) => ({
-  createUserInput: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: UserInputResource,
-    description: 'Gives an agent a variable, for who may edit it.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: CreateUserInputInput, description: 'The members of the new user input.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => createUserInput(deps, caller, agentId, input),
-  }),
-  updateUserInput: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: UserInputResource,
-    description: 'Changes a variable of an agent, for who may edit it. Chats that began with a value keep it.',
-    args: {
-      ...partArgs(t.arg, { description: 'The id of the user input.' }),
-      input: t.arg({ type: UpdateUserInputInput, description: 'The members to change.' }),
-    },
-    resolve: (_root, { input, ...place }, { deps, caller }) => updateUserInput(deps, caller, place, input),
-  }),
-  deleteUserInput: t.field({
-    authScopes: { key: 'AGENTS:WRITE' },
-    type: UserInputResource,
-    description: 'Removes a variable from its agent. Returns the removed variable.',
-    args: partArgs(t.arg, { description: 'The id of the user input.' }),
-    resolve: (_root, place, { deps, caller }) => deleteUserInput(deps, caller, place),
-  }),
-}));

@@ -6,7 +6,7 @@ import type { Caller } from '../../../entities/people/caller.ts';
 import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent } from '../../ground/access/access.ts';
-import { findAgent, getAgent, getAgents } from '../agents.ts';
+import { findAgent, getAgent } from '../agents.ts';
 
 /** An agent whose parts the caller may change. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use it. */
 export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
@@ -18,31 +18,6 @@ export async function editableAgent(deps: Deps, caller: Caller, agentId: string)
 function requireEditable(caller: Caller, agent: AgentView): void {
   if (canEditAgent(caller, agent)) return;
   throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change what an agent is made of');
-}
-
-type Table<Part extends AgentPart> = Pick<PartTable<Part>, 'ofAgents'>;
-
-/**
- * The parts of one kind of an agent, in order.
- *
- * @param hide  removes what callers who may not edit the agent must not see.
- * @throws DomainError NOT_FOUND.
- */
-export async function listParts<Part extends AgentPart>(
-  deps: Deps,
-  caller: Caller,
-  agentId: string,
-  table: Table<Part>,
-  hide: (part: Part) => Part,
-): Promise<readonly PartView<Part>[]> {
-  const agent = await getAgent(deps, caller, agentId);
-  const parts = await table.ofAgents([agent.id]);
-  return parts.map((part) => toView(caller, agent, part, hide));
-}
-
-/** A part after its change, which may have ended the approval of the agent. */
-export async function changedPart<Part extends AgentPart>(deps: Deps, agent: AgentView, part: Part): Promise<PartView<Part>> {
-  return { ...part, isWhole: true, ...(await endedApproval(deps, agent)) };
 }
 
 /** Whether an agent lost its approval. @param before  the agent before the change. Cost: a statement for an approved agent. */
@@ -111,31 +86,14 @@ async function findPart<Kind extends AgentPartKind>(
   return { agent, part };
 }
 
-const partKinds = {
+/** The kinds of parts: of which kind their ids are, and the parameter that names one. */
+export const partKinds = {
   tools: { idKind: 'agentTool', param: 'toolId' },
   userInputs: { idKind: 'agentUserInput', param: 'userInputId' },
   skills: { idKind: 'agentSkill', param: 'skillId' },
   flows: { idKind: 'agentFlow', param: 'flowId' },
   secrets: { idKind: 'agentSecret', param: 'secretId' },
 } as const satisfies Readonly<Record<AgentPartKind, object>>;
-
-/** Parts of one kind by their ids, of any agents: those whose agents the caller may see. @param hide  as for `listParts`. */
-export async function getParts<Part extends AgentPart>(
-  deps: Deps,
-  caller: Caller,
-  ids: readonly string[],
-  table: Pick<PartTable<Part>, 'findMany'>,
-  hide: (part: Part) => Part,
-): Promise<readonly PartView<Part>[]> {
-  const parts = await table.findMany(ids);
-  const agents = new Map(
-    (await getAgents(deps, caller, [...new Set(parts.map(({ agentId }) => agentId))])).map((agent) => [agent.id, agent]),
-  );
-  return parts.flatMap((part) => {
-    const agent = agents.get(part.agentId);
-    return agent === undefined ? [] : [toView(caller, agent, part, hide)];
-  });
-}
 
 /** What only editors of the agent see of a part; null for others. */
 export function readInside<Part extends AgentPart, Inside>(
@@ -160,13 +118,3 @@ const nouns: Readonly<Record<string, string>> = {
   flowId: 'flow',
   secretId: 'secret',
 };
-
-/** A part as the caller sees it. @param hide  as for `listParts`. */
-export function toView<Part extends AgentPart>(
-  caller: Caller,
-  agent: AgentView,
-  part: Part,
-  hide: (part: Part) => Part,
-): PartView<Part> {
-  return canEditAgent(caller, agent) ? { ...part, isWhole: true } : { ...hide(part), isWhole: false };
-}

@@ -3,10 +3,10 @@ import type { AgentPart, AgentPartKind, AgentParts, AgentSecret, PartView } from
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent } from '../../ground/access/access.ts';
-import { hiddenFlow } from '../flows.ts';
-import { hiddenSkill } from '../skills.ts';
-import { hiddenTool } from '../tools.ts';
-import { toView } from './access.ts';
+import { flowOperations } from '../flows.ts';
+import { skillOperations } from '../skills.ts';
+import { toolOperations } from '../tools.ts';
+import { userInputOperations } from '../user-inputs.ts';
 
 /** An agent that the caller sees, and the kind of its parts that is read. */
 export interface WantedParts {
@@ -49,10 +49,10 @@ export async function partsOfAgents(
     [...new Set(partRequests.map(({ agent }) => agent))].map((agent) => [
       agent,
       {
-        tools: tools(agent).map((tool) => toView(caller, agent, tool, hiddenTool)),
-        userInputs: userInputs(agent).map((input) => toView(caller, agent, input, (whole) => whole)),
-        skills: skills(agent).map((skill) => toView(caller, agent, skill, hiddenSkill)),
-        flows: flows(agent).map((flow) => toView(caller, agent, flow, hiddenFlow)),
+        tools: tools(agent).map((tool) => toolOperations.show(caller, agent, tool)),
+        userInputs: userInputs(agent).map((input) => userInputOperations.show(caller, agent, input)),
+        skills: skills(agent).map((skill) => skillOperations.show(caller, agent, skill)),
+        flows: flows(agent).map((flow) => flowOperations.show(caller, agent, flow)),
         secrets: canEditAgent(caller, agent) ? secrets(agent) : null,
       } satisfies AgentPartLists,
     ]),
