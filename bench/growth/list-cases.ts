@@ -92,6 +92,12 @@ export const listCases: readonly ListCase[] = [
     variables: { filter: { targetId: idOf('ai', 19_999) } },
     isAdmin: true,
   },
+  {
+    name: 'audit by a frequent target',
+    document: counted(audit),
+    variables: { filter: { targetId: idOf('ai', 1) } },
+    isAdmin: true,
+  },
   { name: 'audit by kind, counted', document: counted(audit), variables: { filter: { kind: 'READ' } }, isAdmin: true },
   { name: 'users', document: page(users), isAdmin: true },
   { name: 'users, counted', document: counted(users), isAdmin: true },

@@ -43,6 +43,8 @@ export async function fillLists(client: Client, place: { readonly orgId: string;
 /** In their order. */
 export function statementsOf({ orgId, tenantId }: { readonly orgId: string; readonly tenantId: string }): readonly string[] {
   const owner = id('user', '1 + i % 1000');
+  // One of them has a fiftieth of the entries.
+  const target = id('ai', 'case when i % 50 = 1 then 1 else 1 + i % 19997 end');
   return [
     `insert into users (id, "createdAt", "updatedAt", "tenantId", email, name)
      select ${id('user', 'i')}, ${time(sizes.users)}, now(), '${tenantId}', 'person' || i || '@example.com', 'Person ' || i || ' of ' || md5(i::text) ${from(sizes.users)}`,
@@ -95,7 +97,7 @@ export function statementsOf({ orgId, tenantId }: { readonly orgId: string; read
     `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorKeyId", "actorEmail", action, kind, "targetKind", "targetId", "targetIds", changes, "requestId")
      select ${id('aud', 'i')}, ${time(sizes.audit)}, '${orgId}', ${id('user', '1 + i % 9973')}, 'key_1', 'person@example.com',
        case when i = 5000 then 'deleteTenant' when i % 400 = 0 then 'agents, chats' else 'action' || i % 60 end, case when i % 3 = 0 then 'READ' else 'CHANGE' end,
-       'agent', ${id('ai', '1 + i % 19997')}, case when i % 3 = 0 then array[${id('ai', '1 + i % 19997')}, ${id('ai', '1 + i % 19991')}] else '{}' end, '[]', ${id('req', 'i')}
+       'agent', ${target}, case when i % 3 = 0 then array[${target}, ${id('ai', '1 + i % 19991')}] when i % 3 = 1 then array[${target}] else '{}' end, '[]', ${id('req', 'i')}
      ${from(sizes.audit)}`,
     `insert into data_sources (id, "createdAt", "updatedAt", "orgId", "ownerUserId", name, type, "orgVisible")
      select ${id('ds', 'i')}, ${time(sizes.sources)}, now(), '${orgId}', ${owner}, 'Source ' || i || ' ' || left(md5(i::text), 8), 'FILE_UPLOAD', i % 2 = 0 ${from(sizes.sources)}`,

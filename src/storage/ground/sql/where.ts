@@ -3,7 +3,12 @@ import type { Sql } from '../database.ts';
 
 /** The parameters of a statement under construction: `add` returns the placeholder. A caller's value never becomes part of the text. */
 export class Parameters {
-  readonly values: unknown[] = [];
+  readonly values: unknown[];
+
+  /** @param values  of a part of the statement that is written already. */
+  constructor(values: readonly unknown[] = []) {
+    this.values = [...values];
+  }
 
   add(value: unknown): string {
     return `$${this.values.push(value)}`;

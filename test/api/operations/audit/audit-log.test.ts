@@ -185,6 +185,36 @@ describe(`GET ${path}`, () => {
     );
   });
 
+  it('finds a thing also where it was named beside the target, in pages, counted, and narrowed', async () => {
+    const one = await make.agent({ owner: ann });
+    const two = await make.agent({ owner: admin });
+    await admin.patch(`/api/v1/ais/${two.id}`, { name: 'Other' });
+    await entries();
+    const beside = 'update audit_entries set "targetIds" = array["targetId", $1] where "targetId" = $2';
+    await service.deps.storage.db.pool.query(beside, [one.id, two.id]);
+    const log = `query ($filter: AuditFilter, $first: Int, $after: String, $last: Int, $before: String) {
+      auditLog(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
+        totalCount nodes { action targetId } pageInfo { startCursor endCursor } } }`;
+    const list = async (filter: object, page: object = {}) =>
+      (await admin.graphql(log, { filter: { targetId: one.id, ...filter }, ...page })).data.auditLog;
+    const [updated, made, itself] = [
+      { action: 'updateAgent', targetId: two.id },
+      { action: 'createAgent', targetId: two.id },
+      { action: 'createAgent', targetId: one.id },
+    ];
+    expect(await list({})).toMatchObject({ totalCount: 3, nodes: [updated, made, itself] });
+    const first = await list({}, { first: 1 });
+    expect(first).toMatchObject({ totalCount: 3, nodes: [updated] });
+    const rest = await list({}, { first: 2, after: first.pageInfo.endCursor });
+    expect(rest.nodes).toEqual([made, itself]);
+    expect((await list({}, { last: 2, before: rest.pageInfo.endCursor })).nodes).toEqual([updated, made]);
+    expect(await list({ action: 'createAgent' }, { first: 1 })).toMatchObject({ totalCount: 2, nodes: [made] });
+    expect(await list({ actorUserId: ann.userId })).toMatchObject({ totalCount: 1, nodes: [itself] });
+    expect(await list({ kind: 'READ' })).toMatchObject({ totalCount: 0, nodes: [] });
+    expect((await list({ to: new Date(Date.now() + 60_000).toISOString() })).nodes).toHaveLength(3);
+    expect((await list({ from: new Date(Date.now() + 60_000).toISOString() })).nodes).toEqual([]);
+  });
+
   it('names nothing of another organization', async () => {
     const agent = await make.agent({ owner: ann, name: 'Ada' });
     await service.deps.storage.db.pool.query('update audit_entries set "targetId" = $1 where "targetId" = $2', [
