@@ -232,7 +232,8 @@ export class Jobs {
       },
       async ([job]) => {
         // There may be more.
-        this.#wake(name);
+        const hasPlace = [...this.#running].filter((running) => running.name === name).length < options.concurrency - 1;
+        this.#wake(name, hasPlace);
         if (job !== undefined) await this.#run(worker, job);
       },
     );
@@ -265,11 +266,13 @@ export class Jobs {
 
   /**
    * A job may wait: one idle worker looks at once, the busy ones as soon as their job ends. A worker that gets a job wakes the next in the same way.
+   *
+   * @param wakesIdle  false where only a job of another tenant could begin, whose own queueing wakes an idle worker.
    */
-  #wake(name: JobName): void {
+  #wake(name: JobName, wakesIdle = true): void {
     if (this.#isStopping) return;
     const workers = this.#boss.getWipData().filter((worker) => worker.name === name);
-    const idle = workers.find(({ count }) => count === 0);
+    const idle = wakesIdle ? workers.find(({ count }) => count === 0) : undefined;
     for (const worker of workers) if (worker === idle || worker.count > 0) this.#boss.notifyWorker(worker.id);
   }
 

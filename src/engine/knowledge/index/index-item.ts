@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform, Writable } from 'node:stream';
@@ -60,6 +60,8 @@ const chunksAtOnce = { server: 128, embedded: 16, beforeCallers: 4 } as const;
 /** The progress at which fetching and reading end, of 100. */
 const fetchedPercent = 5;
 const parsedPercent = 25;
+/** Content that is read before anybody would see that it is: no statement says so. */
+const quickBytesMax = 64 * 1024;
 
 /**
  * Indexes one item from its bytes to a live generation, and once more as long as it changed meanwhile. In every case the item ends in a state with a
@@ -122,7 +124,8 @@ async function runLeased(context: IndexContext, lease: IndexLease, signal: Abort
     if (contentHash === lease.contentHash && lease.liveGeneration !== null && !lease.isForced) {
       return await indexing.completeUnchanged(lease);
     }
-    await indexing.progress(lease, { status: 'PARSING', percentage: fetchedPercent });
+    if ((await stat(path)).size > quickBytesMax)
+      await indexing.progress(lease, { status: 'PARSING', percentage: fetchedPercent });
     const limits = {
       timeoutMs: settings.EXTRACT_TIMEOUT_MS,
       memoryMaxBytes: settings.EXTRACT_MEMORY_MAX_BYTES,

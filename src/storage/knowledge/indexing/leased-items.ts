@@ -1,4 +1,5 @@
-import type { DataSourceType, IndexStatus } from '../../../entities/knowledge/data-source.ts';
+// Raw SQL: leases. The statement that takes an item also reads it.
+import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Sql } from '../../ground/database.ts';
 import { leaseSql, takeLeased, writeLeased } from '../../ground/leases.ts';
 import { addUsage, type UsageRow } from '../../ground/ledger/ledger.ts';
@@ -43,11 +44,11 @@ export class LeasedItems {
     const before = await findPlace(this.#db, itemId);
     if (before === null) return undefined;
     const { dataSourceId, indexStatus, dataSource } = before;
-    const takenItem =
+    const lease =
       dataSource.deletingAt === null ? await takeItem(this.#db, { id: itemId, owner, leaseMs }, indexStatus) : undefined;
-    if (takenItem !== undefined) {
+    if (lease !== undefined) {
       this.#signals.publish('data-source-changed', dataSourceId);
-      return readLease(this.#db, { ...takenItem, id: itemId, owner, isTakenOver: isBusy(indexStatus) });
+      return lease;
     }
     const now = await findPlace(this.#db, itemId);
     return now === null ? undefined : { dataSourceId, isBusy: isBusy(now.indexStatus) };
@@ -58,17 +59,14 @@ export class LeasedItems {
     lease: IndexLease,
     { status, percentage }: { readonly status: IndexStatus; readonly percentage: number },
   ): Promise<void> {
-    await updateLeased(this.#db, lease, '"indexStatus" = $4, "indexPercentage" = $5, "needsCleaning" = true', [
-      status,
-      percentage,
-    ]);
+    await updateLeased(this.#db, lease, '"indexStatus" = $4, "indexPercentage" = $5', [status, percentage]);
     this.#signals.publish('data-source-changed', lease.dataSourceId);
   }
 
   /** Adds chunks to the generation under construction, and stores the progress. @throws LeaseLostError */
   async addChunks(lease: IndexLease, config: string, newChunks: readonly NewChunk[], percentage: number): Promise<void> {
     await this.#db.transaction(async (tx) => {
-      await updateLeased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4`, [percentage]);
+      await updateLeased(tx, lease, `"indexStatus" = 'INDEXING', "indexPercentage" = $4, "needsCleaning" = true`, [percentage]);
       await this.#chunks.add(tx, toGeneration(lease, config), newChunks);
     });
     await this.#settleIndex();
@@ -204,53 +202,30 @@ function findPlace({ prisma }: Database, id: string) {
   return prisma.knowledgeItem.findUnique({ where: { id }, select });
 }
 
-type TakenItem = Pick<IndexLease, 'fence' | 'attempt' | 'id' | 'owner' | 'isTakenOver'>;
-
 /** @param indexStatus  the state in which it was found: an item that is in another one by now is not taken. */
 async function takeItem(
   db: Database,
   request: { readonly id: string; readonly owner: string; readonly leaseMs: number },
   indexStatus: string,
-): Promise<Pick<TakenItem, 'fence' | 'attempt'> | undefined> {
+): Promise<IndexLease | undefined> {
   if (!(openStates as readonly string[]).includes(indexStatus)) return undefined;
   const set = `"updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, attempt = attempt + 1, "isRunWanted" = false`;
-  return takeLeased(db, 'item', request, { set, where: '"indexStatus" = $4', returning: 'attempt' }, [indexStatus]);
+  const terms = { set, where: '"indexStatus" = $4', returning: leaseColumns };
+  const item = await takeLeased<TakenItem>(db, 'item', request, terms, [indexStatus]);
+  if (item === undefined) return undefined;
+  const { ownerUserId, ...source } = item.source;
+  return { ...item, owner: request.owner, ownerUserId, source, isTakenOver: isBusy(indexStatus) };
 }
 
-/** @returns undefined for an item that was deleted meanwhile. */
-async function readLease({ prisma }: Database, takenItem: TakenItem): Promise<IndexLease | undefined> {
-  const item = await prisma.knowledgeItem.findUnique({
-    where: { id: takenItem.id },
-    select: {
-      dataSourceId: true,
-      orgId: true,
-      liveGeneration: true,
-      isForced: true,
-      contentHash: true,
-      contentBlobKey: true,
-      name: true,
-      filename: true,
-      mimeType: true,
-      uniqueId: true,
-      contentUrl: true,
-      metadata: true,
-      listedKey: true,
-      dataSource: { select: { ownerUserId: true, type: true, data: true, organization: { select: { tenantId: true } } } },
-    },
-  });
-  if (item === null) return undefined;
-  const { dataSource, filename, mimeType, metadata, ...rest } = item;
-  const { ownerUserId, type, data, organization } = dataSource;
-  return {
-    ...rest,
-    ...takenItem,
-    ownerUserId,
-    filename: filename ?? '',
-    mimeType: mimeType ?? '',
-    metadata: metadata as IndexLease['metadata'],
-    source: { type: type as DataSourceType, data: data as IndexLease['source']['data'], tenantId: organization.tenantId },
-  };
-}
+type TakenItem = Omit<IndexLease, 'owner' | 'ownerUserId' | 'source' | 'isTakenOver'> & {
+  readonly source: IndexLease['source'] & Pick<IndexLease, 'ownerUserId'>;
+};
+
+const leaseColumns = `id, attempt, "dataSourceId", "orgId", "liveGeneration", "isForced", "contentHash", "contentBlobKey", name, "uniqueId", "contentUrl",
+  metadata, "listedKey", coalesce(filename, '') as filename, coalesce("mimeType", '') as "mimeType", (
+    select json_build_object('ownerUserId', s."ownerUserId", 'type', s.type, 'data', s.data, 'tenantId', o."tenantId")
+    from data_sources s join organizations o on o.id = s."orgId" where s.id = "dataSourceId"
+  ) as source`;
 
 /** What indexing an item adds to the ledger. */
 function toUsage({ orgId, ownerUserId }: IndexLease, { usageEntryId, tokenCount }: IndexedContent): UsageRow {

@@ -61,7 +61,7 @@ export class ChunkStore extends ChunkRanking {
   ): Promise<void> {
     if (chunks.length === 0) return;
     const [parsedRow] = await tx.query<{ chunks: string }>(parseSql, [config, JSON.stringify(chunks)]);
-    await lockLexemes(tx, dataSourceId);
+    await this.#lockLexemes(tx, dataSourceId);
     await tx.execute(addSql, [dataSourceId, itemId, generation, config, parsedRow?.chunks]);
     this.#unsettled += chunks.length;
   }
@@ -95,7 +95,7 @@ export class ChunkStore extends ChunkRanking {
     { dataSourceId, itemId, generation, liveGeneration }: DeadChunks,
     chunksMax: number,
   ): Promise<number> {
-    await lockLexemes(tx, dataSourceId);
+    await this.#lockLexemes(tx, dataSourceId);
     const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
     const rows = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
     const { removed: removedCount, unused: unusedIds } = rows[0] ?? { removed: 0, unused: [] };
@@ -105,6 +105,11 @@ export class ChunkStore extends ChunkRanking {
     }
     this.#removedSinceVacuum += removedCount;
     return removedCount;
+  }
+
+  /** The embedded database runs transactions one after the other. */
+  async #lockLexemes(tx: Transaction, dataSourceId: string): Promise<void> {
+    if (this.#db.kind === 'server') await lockLexemes(tx, dataSourceId);
   }
 
   /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */

@@ -1,3 +1,4 @@
+// Raw SQL: leases. One statement looks whether a run has ended.
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import { connectedTypes, type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
@@ -50,7 +51,7 @@ export class SyncStore extends LeasedRuns {
 
   /** Ends the run of a source whose items are all indexed or failed. `also` queues a further run that is wanted. */
   async closeEnded(dataSourceId: string, also: AlsoInTransaction): Promise<void> {
-    if ((await findEndedRun(this.#db, dataSourceId)) === undefined) return;
+    if (!(await hasEndedRun(this.#db, dataSourceId))) return;
     await this.#db.transaction(async (tx) => {
       const { sourceRun, knowledgeItem, dataSource } = tx.prisma;
       // Others that add items to the run wait here.
@@ -157,8 +158,19 @@ async function findOwners({ prisma }: Transaction, ids: readonly string[]): Prom
   return sources.map(({ id, orgId, organization: { tenantId } }) => ({ id, orgId, tenantId }));
 }
 
+/** One statement, because it is asked after each item. */
+async function hasEndedRun(db: Database, dataSourceId: string): Promise<boolean> {
+  const rows = await db.query(
+    `select from source_runs r where "dataSourceId" = $1 and status = 'INDEXING' and not exists (
+       select from knowledge_items i where i."dataSourceId" = $1 and i."queuedRunId" = r.id and i."indexStatus" = any($2::text[])
+     ) limit 1`,
+    [dataSourceId, openStates],
+  );
+  return rows.length > 0;
+}
+
 /** The run of a source whose items are all indexed or failed. */
-async function findEndedRun({ prisma }: Pick<Database, 'prisma'>, dataSourceId: string) {
+async function findEndedRun({ prisma }: Pick<Transaction, 'prisma'>, dataSourceId: string) {
   const run = await prisma.sourceRun.findFirst({
     where: { dataSourceId, status: 'INDEXING' },
     select: {
