@@ -117,13 +117,8 @@ export class ConsolePage {
  */
 export function createConsole(page: ConsolePage): Router {
   const assets = new Map<string, StaticContent>();
-  const sendConsole = (req: Request, res: Response, html: string | undefined) => {
-    if (html === undefined)
-      sendPage(req, res, htmlType, unbuiltPage(), { status: 503, headers: [...headers, 'retry-after', '5'] });
-    else sendPage(req, res, htmlType, html, { headers });
-  };
   const screen: RequestHandler = async (req, res, next) => {
-    if (!(req.headers.accept ?? '').includes('text/html')) return next();
+    if (!asksForPage(req)) return next();
     sendConsole(req, res, await page.screen());
   };
   const router = Router({ strict: true, caseSensitive: true });
@@ -141,6 +136,28 @@ export function createConsole(page: ConsolePage): Router {
     await content.send(req, res);
   });
   return router;
+}
+
+/**
+ * Answers a browser at an address that nothing else serves: the console says that nothing is there. Comes behind every other handler. Programs, and
+ * addresses below those of the APIs, get the error object.
+ */
+export function createMissingPage(page: ConsolePage): RequestHandler {
+  return async (req, res, next) => {
+    const isRead = req.method === 'GET' || req.method === 'HEAD';
+    if (!isRead || !asksForPage(req) || apiPaths.test(req.path)) return next();
+    sendConsole(req, res, await page.screen(), 404);
+  };
+}
+
+const apiPaths = /^\/(?:api|v1|graphql|mcp|scim)(?:\/|$)/;
+
+const asksForPage = ({ headers: { accept = '' } }: Request) => accept.includes('text/html');
+
+function sendConsole(req: Request, res: Response, html: string | undefined, status = 200): void {
+  if (html === undefined) {
+    sendPage(req, res, htmlType, unbuiltPage(), { status: 503, headers: [...headers, 'retry-after', '5'] });
+  } else sendPage(req, res, htmlType, html, { status, headers });
 }
 
 /** Its script loads the page again once the console is built; an address with a fragment, such as a link that signs in, stays as it is. */

@@ -37,7 +37,7 @@ import { Metrics, type MetricsText, metricsHandler } from '../http/log/metrics.t
 import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { type ConnectSteps, createConnectPages } from '../pages/connect.ts';
-import { ConsolePage, createConsole } from '../pages/console.ts';
+import { ConsolePage, createConsole, createMissingPage } from '../pages/console.ts';
 import { createPages } from '../pages/pages.ts';
 import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
 import { createOidcPages, type OidcSteps } from '../pages/sign-in-oidc.ts';
@@ -131,6 +131,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
     createConnectPages(connectSteps(deps), consolePage),
     createSignIn(signInSteps(deps), toAddressing(deps), admissions.failedKeys),
     createOidcPages(oidcSteps(deps), toAddressing(deps), admissions.failedKeys),
+    createMissingPage(consolePage),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));
   measure(metrics, deps, streams, admissions);

@@ -1,11 +1,11 @@
 import { lazy, type ReactNode, Suspense } from 'react';
 import { Provider } from 'urql';
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import { client } from '../graphql/client.ts';
+import { Missing } from '../parts/Missing.tsx';
 import { SessionGate } from '../parts/session/session.tsx';
 import { Chat } from '../screens/chat/Chat.tsx';
-import { I18nProvider, i18n, useText } from '../text/text.ts';
-import { EmptyState } from '../ui/feedback.tsx';
+import { I18nProvider, i18n } from '../text/text.ts';
 import { ConfirmProvider } from '../ui/overlay/confirm.tsx';
 import { ToastProvider } from '../ui/overlay/toasts.tsx';
 import { PageSkeleton } from '../ui/page.tsx';
@@ -98,7 +98,7 @@ function Screens() {
           <Route path="/runs/*?">
             <Runs />
           </Route>
-          <Route path="/usage/*?">
+          <Route path="/usage">
             <Usage />
           </Route>
           {['account/*?', 'keys/*?', 'connections/*?', 'memories/*?', 'data/schedules'].map((path) => (
@@ -111,7 +111,7 @@ function Screens() {
               <Administration />
             </Route>
           ))}
-          <Route path="/installation/*?">
+          <Route path="/installation">
             <Installation />
           </Route>
           <Route>
@@ -120,14 +120,5 @@ function Screens() {
         </Switch>
       </Suspense>
     </Boundary>
-  );
-}
-
-function Missing() {
-  const { t } = useText();
-  return (
-    <EmptyState isScreen title={t('There is nothing at this address')} action={<Link href="/">{t('To the chats')}</Link>}>
-      {t('The address may be mistyped, or what was here is deleted.')}
-    </EmptyState>
   );
 }

@@ -1,5 +1,5 @@
 import { Route, Switch } from 'wouter';
-import { NotAllowed } from '../../parts/people/PeoplePage.tsx';
+import { Missing } from '../../parts/Missing.tsx';
 import { Connections } from './connections/Connections.tsx';
 import { Keys } from './keys/Keys.tsx';
 import { Memories } from './memories/Memories.tsx';
@@ -26,7 +26,7 @@ export function Account() {
         <Schedules />
       </Route>
       <Route>
-        <NotAllowed />
+        <Missing />
       </Route>
     </Switch>
   );

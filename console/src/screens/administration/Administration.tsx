@@ -1,4 +1,5 @@
 import { Redirect, Route, Switch } from 'wouter';
+import { Missing } from '../../parts/Missing.tsx';
 import { NotAllowed } from '../../parts/people/PeoplePage.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { AuditLog } from './audit/AuditLog.tsx';
@@ -27,7 +28,7 @@ export function Administration() {
       <Route path="/data">{isReader ? <Data /> : <NotAllowed />}</Route>
       <Route path="/data/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
       <Route>
-        <NotAllowed />
+        <Missing />
       </Route>
     </Switch>
   );

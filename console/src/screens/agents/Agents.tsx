@@ -1,4 +1,5 @@
 import { Route, Switch } from 'wouter';
+import { Missing } from '../../parts/Missing.tsx';
 import { AgentEditor } from './editor/AgentEditor.tsx';
 import { AgentList } from './list/AgentList.tsx';
 
@@ -10,6 +11,9 @@ export function Agents() {
         <AgentList />
       </Route>
       <Route path="/agents/:id/:section?">{({ id, section }) => <AgentEditor key={id} id={id} section={section} />}</Route>
+      <Route>
+        <Missing />
+      </Route>
     </Switch>
   );
 }

@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
+import { Missing } from '../../parts/Missing.tsx';
 import { Skeleton } from '../../ui/feedback.tsx';
 import { SourceListScreen } from './List.tsx';
 import { SearchScreen } from './search/SearchScreen.tsx';
@@ -25,8 +26,13 @@ export function Knowledge() {
         <SearchScreen />
       </Route>
       <Route path="/knowledge/:id/:part?">{({ id, part }) => <SourceScreen key={id} id={id} part={part ?? ''} />}</Route>
+      {['/knowledge', '/documents'].map((path) => (
+        <Route key={path} path={path}>
+          <SourceListScreen />
+        </Route>
+      ))}
       <Route>
-        <SourceListScreen />
+        <Missing />
       </Route>
     </Switch>
   );

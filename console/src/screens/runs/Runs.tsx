@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
+import { Missing } from '../../parts/Missing.tsx';
 import { useText } from '../../text/text.ts';
 import { Page } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';
@@ -28,6 +29,9 @@ export function Runs() {
         </Tab>
       </Route>
       <Route path="/runs/:id">{({ id }) => <RunPage key={id} id={id} />}</Route>
+      <Route>
+        <Missing />
+      </Route>
     </Switch>
   );
 }

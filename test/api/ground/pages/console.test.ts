@@ -4,18 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
-import { ConsolePage, createConsole } from '../../../../src/pages/console.ts';
+import { ConsolePage, createConsole, createMissingPage } from '../../../../src/pages/console.ts';
 
 /** Serves the console from a folder of its own, which is empty: what the build does to it is seen at once. */
-async function serveConsole(): Promise<{ readonly folder: string; readonly ask: (path: string) => Promise<Response> }> {
+async function serveConsole(): Promise<{
+  readonly folder: string;
+  readonly ask: (path: string, accept?: string) => Promise<Response>;
+}> {
   const folder = mkdtempSync(join(tmpdir(), 'console-'));
-  const app = express().use(createConsole(new ConsolePage({ version: '1.2.3', heartbeatMs: 15_000, folder })));
+  const page = new ConsolePage({ version: '1.2.3', heartbeatMs: 15_000, folder });
+  const app = express().use(createConsole(page), createMissingPage(page));
   const server = await new Promise<ReturnType<typeof app.listen>>((resolve) => {
     const listening = app.listen(0, '127.0.0.1', () => resolve(listening));
   });
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  return { folder, ask: (path) => fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept: 'text/html' } }) };
+  return { folder, ask: (path, accept = 'text/html') => fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept } }) };
 }
 
 it.each(['/', '/agents', '/sign-in', '/about'])('%s says that the console is being built, until it is', async (path) => {
@@ -43,4 +47,22 @@ it('gives the public pages the header of the manual, and the screens none', asyn
     false,
     false,
   ]);
+});
+
+it.each([
+  ['/no-such-place', 'text/html,*/*;q=0.8', true],
+  ['/no-such-place', '*/*', false],
+  ['/no-such-place', 'application/json', false],
+  ['/console/assets/gone.js', '*/*', false],
+  ['/api/v1/no-such-place', 'text/html,*/*;q=0.8', false],
+  ['/v1/no-such-place', 'text/html', false],
+  ['/mcp/no-such-place', 'text/html', false],
+  ['/scim/v2/no-such-place', 'text/html', false],
+])('answers %s to a client that accepts %s with its page and 404: %s', async (path, accept, isPage) => {
+  const { folder, ask } = await serveConsole();
+  writeFileSync(join(folder, 'index.html'), '<div id="app"></div>');
+  const reply = await ask(path, accept);
+  const text = await reply.text();
+  // Express answers here what the page leaves to the next handler.
+  expect([reply.status, text.includes('<div id="app">')]).toEqual([404, isPage]);
 });
