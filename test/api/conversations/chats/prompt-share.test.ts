@@ -235,4 +235,18 @@ describe('the requests of a conversation share their beginnings', () => {
     expect(bodies.length).toBe(10);
     expectShares(bodies);
   });
+
+  it('in a chat that is longer than its agent takes, but for a few turns', async () => {
+    const options = { maxInputTokens: [1_000] };
+    const { id } = await make.agent({ owner: ann, instructions, modelId, options });
+    const chatId = (await make.chat({ owner: ann, agentId: id })).id;
+    const from = upstream.requests.length;
+    for (let place = 0; place < 40; place += 1) await say(chatId, 'plain', place);
+    const bodies = upstream.requests.slice(from).map(({ body }) => body);
+    const firsts = bodies.map((body) => readStable(body).find((part) => part.includes('"role":"user"')));
+    expect(bodies.at(-1)?.messages).not.toHaveLength(80);
+    // A cut takes a quarter of 4,000 characters, some five turns.
+    expect(new Set(firsts).size).toBeLessThanOrEqual(8);
+    for (const first of new Set(firsts)) expectShares(bodies.filter((_body, place) => firsts[place] === first));
+  });
 });
