@@ -89,11 +89,11 @@ describe('the history of a chat', () => {
   });
 
   it('is cut at a place that stays until a quarter of its bound has been said', () => {
-    const turnLength = fc.integer({ min: 1, max: 400 });
+    const turnLength = fc.integer({ min: 1, max: 200 });
     fc.assert(
       fc.property(
-        fc.array(turnLength, { minLength: 2, maxLength: 60 }),
-        fc.integer({ min: 400, max: 1_500 }),
+        fc.array(turnLength, { minLength: 20, maxLength: 60 }),
+        fc.integer({ min: 400, max: 2_500 }),
         (lengths, tokensMax) => {
           const transcript = lengths.flatMap((length, place) => [
             message(2 * place, 'user', { content: `${place} ${'x'.repeat(length)}` }),
