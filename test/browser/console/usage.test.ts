@@ -19,10 +19,12 @@ beforeAll(async () => {
   await ask(bob, 2);
 });
 
-/** Each answer costs $0.0012. */
+const usage = { ...pricedUsage, prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 100 } };
+
+/** Each answer costs $0.0012: the model has one price for all input. */
 async function ask(who: Person, times: number) {
   for (let time = 0; time < times; time += 1) {
-    upstream.next({ text: 'Hello', usage: pricedUsage });
+    upstream.next({ text: 'Hello', usage });
     const reply = await who.post('/api/v1/chat/completions', {
       model: 'lab/priced',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -39,15 +41,16 @@ describe.skipIf(!hasBrowser())('usage', () => {
     const rows = page.getByRole('table', { name: 'Usage: People' }).getByRole('row');
     await rows.filter({ hasText: 'Bob Builder' }).getByText('$0.0024').waitFor();
     await rows.filter({ hasText: 'Ann Example' }).getByText('$0.0012').waitFor();
+    await page.getByText('300 written to them').waitFor();
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download CSV' }).click();
     const file = await saving;
     expect(file.suggestedFilename()).toMatch(/^usage-by-person-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
     const text = (await readFile(await file.path(), 'utf8')).replace('\uFEFF', '');
     expect(text.split('\r\n')).toEqual([
-      'Person,Id,Runs,Failed,Input tokens,Output tokens,Cost (USD),Runs without a price,Indexing tokens',
-      `"Bob Builder, ""the"" =1",${bob.userId},2,0,2000,1000,0.0024,0,0`,
-      `Ann Example,${ann.userId},1,0,1000,500,0.0012,0,0`,
+      'Person,Id,Runs,Failed,Input tokens,Output tokens,Cost (USD),Runs without a price,Indexing tokens,Input tokens from caches,Input tokens into caches',
+      `"Bob Builder, ""the"" =1",${bob.userId},2,0,2000,1000,0.0024,0,0,1200,200`,
+      `Ann Example,${ann.userId},1,0,1000,500,0.0012,0,0,600,100`,
       '',
     ]);
     await ask(bob, 1);
