@@ -1,5 +1,5 @@
 import { type Fault, ParleyError, upload as sendForm, type UploadOptions } from '@parley/client';
-import { type CombinedError, cacheExchange, createClient, fetchExchange, mapExchange } from '@urql/core';
+import { type CombinedError, cacheExchange, createClient, createRequest, fetchExchange, mapExchange } from '@urql/core';
 import type { Document } from './document.ts';
 
 /** Every request of a session needs a header that no form of another site can send. */
@@ -32,21 +32,26 @@ export function noteSession(error: ParleyError): void {
   if (error.code === 'FORBIDDEN') for (const listener of doubtListeners) listener();
 }
 
-/** The client of queries and mutations. Its document cache asks a query again when a mutation returned a type that the query shows. */
-export const client = createClient({
-  url: '/graphql',
-  preferGetMethod: false,
-  fetchOptions: { headers, credentials: 'same-origin' },
-  exchanges: [
-    mapExchange({
-      onResult: ({ error }) => {
-        if (error !== undefined) noteSession(toParleyError(error));
-      },
-    }),
-    cacheExchange,
-    fetchExchange,
-  ],
+const service = { url: '/graphql', preferGetMethod: false, fetchOptions: { headers, credentials: 'same-origin' } } as const;
+const sessionExchange = mapExchange({
+  onResult: ({ error }) => {
+    if (error !== undefined) noteSession(toParleyError(error));
+  },
 });
+
+/** The client of pages and mutations. Its document cache asks a query again when a mutation returned a type that the query shows. */
+export const client = createClient({ ...service, exchanges: [sessionExchange, cacheExchange, fetchExchange] });
+
+/** Sends queries past the cache. */
+const uncachedClient = createClient({ ...service, exchanges: [sessionExchange, fetchExchange] });
+let queriesSent = 0;
+
+/** A query of its own: urql gives one that is asked twice at a time the reply of the first, which may be older than what made the second necessary. */
+function sendQuery<Result, Variables extends object>(document: Document<Result, Variables>, variables: Variables) {
+  queriesSent += 1;
+  const request = { ...createRequest<Result, Variables>(document, variables), key: queriesSent };
+  return uncachedClient.executeQuery<Result>(request, { requestPolicy: 'network-only' });
+}
 
 /**
  * Runs a mutation, or a query past the cache.
@@ -60,7 +65,7 @@ export async function run<Result, Variables extends object>(
   const isMutation = document.startsWith('mutation');
   const { data, error } = isMutation
     ? await client.mutation<Result>(document, variables).toPromise()
-    : await client.query<Result>(document, variables, { requestPolicy: 'network-only' }).toPromise();
+    : await sendQuery(document, variables).toPromise();
   if (error !== undefined) throw toParleyError(error);
   if (data === undefined) throw new ParleyError('The service answered without a result.');
   return data;

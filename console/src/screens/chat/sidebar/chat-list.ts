@@ -2,6 +2,7 @@ import type { ParleyError } from '@parley/client';
 import { useSyncExternalStore } from 'react';
 import { readableError, run } from '../../../graphql/client.ts';
 import { live } from '../../../graphql/live/live.ts';
+import { Readings } from '../../../graphql/readings.ts';
 import { type Chat_EntryFragment, ChatListChangesDocument, ChatListDocument, ChatListPinnedDocument } from '../documents.ts';
 
 export interface ChatListView {
@@ -18,6 +19,7 @@ const pageSize = 30;
 class ChatList {
   readonly #listeners = new Set<() => void>();
   readonly #chats = new Map<string, Chat_EntryFragment>();
+  readonly #readings = new Readings();
   #view: ChatListView = { chats: [], hasMore: false, isLoading: true, error: undefined };
   #endCursor: string | null = null;
   #leave: (() => void) | undefined;
@@ -31,9 +33,8 @@ class ChatList {
       // What changed before the stream began is not told.
       begin: () => void this.reload(),
       next: ({ chatsChanged: { kind, id, node } }) => {
-        if (kind === 'DELETED' || node === null) this.#chats.delete(id);
-        else this.#chats.set(id, node);
-        this.#show({});
+        if (kind === 'DELETED' || node === null) this.remove(id);
+        else this.take(node);
       },
       error: (error) => this.#show({ error }),
     });
@@ -46,43 +47,54 @@ class ChatList {
   };
 
   async reload(): Promise<void> {
+    const reading = this.#readings.begin();
     try {
       const [{ chats }, pinned] = await Promise.all([
         run(ChatListDocument, { first: pageSize, after: null, search: null }),
         run(ChatListPinnedDocument, {}),
       ]);
-      // Chats of the known pages may have been deleted meanwhile.
-      this.#chats.clear();
-      for (const chat of [...chats.nodes, ...pinned.chats.nodes]) this.#chats.set(chat.id, chat);
+      if (!reading.isNewest()) return;
+      // Chats of the loaded pages may have been deleted meanwhile; what the stream told since the query was sent is newer than its reply.
+      for (const id of [...this.#chats.keys()]) if (!reading.isOvertaken(id)) this.#chats.delete(id);
+      for (const chat of [...chats.nodes, ...pinned.chats.nodes])
+        if (!reading.isOvertaken(chat.id)) this.#chats.set(chat.id, chat);
       this.#endCursor = chats.pageInfo.endCursor;
       this.#show({ hasMore: chats.pageInfo.hasNextPage, isLoading: false, error: undefined });
     } catch (cause) {
       this.#show({ isLoading: false, error: readableError(cause) });
+    } finally {
+      reading.end();
     }
   }
 
   readonly loadMore = async (): Promise<void> => {
     if (this.#isLoadingMore || !this.#view.hasMore) return;
     this.#isLoadingMore = true;
+    const reading = this.#readings.begin();
     try {
       const { chats } = await run(ChatListDocument, { first: pageSize, after: this.#endCursor, search: null });
-      for (const chat of chats.nodes) if (!this.#chats.has(chat.id)) this.#chats.set(chat.id, chat);
+      for (const chat of chats.nodes) {
+        if (!this.#chats.has(chat.id) && !reading.isOvertaken(chat.id)) this.#chats.set(chat.id, chat);
+      }
       this.#endCursor = chats.pageInfo.endCursor;
       this.#show({ hasMore: chats.pageInfo.hasNextPage, error: undefined });
     } catch (cause) {
       this.#show({ error: readableError(cause) });
     } finally {
+      reading.end();
       this.#isLoadingMore = false;
     }
   };
 
-  /** What a mutation answered, before the stream tells it. */
+  /** What the stream told, or a mutation answered before the stream tells it. */
   take(chat: Chat_EntryFragment): void {
+    this.#readings.note(chat.id);
     this.#chats.set(chat.id, chat);
     this.#show({});
   }
 
   remove(id: string): void {
+    this.#readings.note(id);
     this.#chats.delete(id);
     this.#show({});
   }

@@ -1,6 +1,7 @@
 import type { ParleyError } from '@parley/client';
 import { readableError, run } from '../../../graphql/client.ts';
 import { live } from '../../../graphql/live/live.ts';
+import { Readings } from '../../../graphql/readings.ts';
 import {
   type Chat_HeadFragment,
   type Chat_MessageFragment,
@@ -8,7 +9,7 @@ import {
   ChatMessagesDocument,
   ChatTranscriptDocument,
 } from '../documents.ts';
-import { runStore } from '../run/run-store.ts';
+import { followedRun, runStore } from '../run/run-store.ts';
 import { listMessages } from '../run/run-view.ts';
 
 /** A message that is on its way to the service. */
@@ -32,6 +33,8 @@ export interface TranscriptView {
 }
 
 export const pageSize = 50;
+/** What `Readings` calls the chat itself, beside the ids of its messages. */
+const headKey = 'head';
 
 /**
  * A chat as this browser knows it, for `useSyncExternalStore`: its messages, kept fresh by subscriptions while somebody listens, and the runs that go
@@ -41,6 +44,7 @@ export class Transcript {
   readonly chatId: string;
   readonly #listeners = new Set<() => void>();
   readonly #watchedRuns = new Map<string, () => void>();
+  readonly #readings = new Readings();
   #view: TranscriptView;
   #startCursor: string | null = null;
   #leave: (() => void)[] = [];
@@ -68,10 +72,15 @@ export class Transcript {
     };
   };
 
-  /** Loads the newest messages anew. Earlier ones that were loaded stay, unless they may be of another branch. */
+  /**
+   * Loads the newest messages anew. Earlier ones that were loaded stay, unless they may be of another branch. What the streams told while the reply
+   * was on its way is newer than the reply, and stays.
+   */
   async reload(keepsEarlier = true): Promise<void> {
+    const reading = this.#readings.begin();
     try {
       const { chat } = await run(ChatTranscriptDocument, { id: this.chatId, last: pageSize, before: null });
+      if (!reading.isNewest()) return;
       if (chat === null) {
         this.#set({ chat: null, messages: [], error: undefined });
         return;
@@ -84,10 +93,14 @@ export class Transcript {
       const earlier = isJoined ? currentMessages.filter(({ id }) => id < first.id) : [];
       if (!isJoined || earlier.length === 0) this.#startCursor = messages.pageInfo.startCursor;
       const hasEarlier = isJoined && earlier.length > 0 ? this.#view.hasEarlier : messages.pageInfo.hasPreviousPage;
-      this.#set({ messages: [...earlier, ...messages.nodes], hasEarlier, error: undefined });
-      this.#takeHead(head);
+      const nodes = messages.nodes.filter(({ id }) => !reading.isOvertaken(id));
+      const newer = currentMessages.filter(({ id }) => reading.isOvertaken(id));
+      this.#set({ messages: mergeMessages([...earlier, ...nodes], newer), hasEarlier, error: undefined });
+      this.#takeHead(reading.isOvertaken(headKey) ? (this.#view.chat ?? head) : head);
     } catch (cause) {
       this.#set({ error: readableError(cause) });
+    } finally {
+      reading.end();
     }
   }
 
@@ -96,6 +109,7 @@ export class Transcript {
     const before = this.#startCursor;
     if (!this.#view.hasEarlier || this.#view.isLoadingEarlier || before === null) return;
     this.#set({ isLoadingEarlier: true });
+    const reading = this.#readings.begin();
     try {
       const { chat } = await run(ChatTranscriptDocument, { id: this.chatId, last: count, before });
       if (chat === null || this.#startCursor !== before) return;
@@ -103,22 +117,27 @@ export class Transcript {
       const messageIds = new Set(this.#view.messages.map(({ id }) => id));
       this.#startCursor = pageInfo.startCursor;
       this.#set({
-        messages: [...nodes.filter(({ id }) => !messageIds.has(id)), ...this.#view.messages],
+        messages: [...nodes.filter(({ id }) => !messageIds.has(id) && !reading.isOvertaken(id)), ...this.#view.messages],
         hasEarlier: pageInfo.hasPreviousPage,
       });
     } catch (cause) {
       this.#set({ error: readableError(cause) });
     } finally {
+      reading.end();
       this.#set({ isLoadingEarlier: false });
     }
   }
 
-  /** A run that began here: its messages stand at once. `branch`: it began a branch, which the messages of the old one leave. */
+  /**
+   * A run that began here: its messages stand at once, unless the stream told of them first, which is newer. `isBranch`: it began a branch, which the
+   * messages of the old one leave.
+   */
   takeBegun(
     { id, messages }: { readonly id: string; readonly messages: readonly Chat_MessageFragment[] },
     isBranch = false,
   ): void {
-    this.#merge(messages);
+    const messageIds = new Set(this.#view.messages.map((message) => message.id));
+    this.#merge(messages.filter((message) => !messageIds.has(message.id)));
     this.#watchRun(id);
     if (isBranch) void this.reloadBranch();
   }
@@ -156,14 +175,19 @@ export class Transcript {
         error: () => void this.reload(),
       }),
       live.subscribe(ChatHeadDocument, () => ({ chatId: this.chatId }), {
-        next: ({ chatUpdated }) => this.#takeHead(chatUpdated),
+        next: ({ chatUpdated }) => {
+          this.#readings.note(headKey);
+          this.#takeHead(chatUpdated);
+        },
       }),
     ];
     for (const id of this.#view.runIds) this.#watchRun(id);
   }
 
+  /** A run whose end is known goes on no more, whatever an older reply says. */
   #takeHead(chat: Chat_HeadFragment): void {
-    this.#set({ chat });
+    const isOver = chat.activeRunId !== null && followedRun(chat.activeRunId)?.getSnapshot().ended !== undefined;
+    this.#set({ chat: isOver ? { ...chat, activeRunId: null } : chat });
     if (chat.activeRunId !== null) this.#watchRun(chat.activeRunId);
   }
 
@@ -177,10 +201,10 @@ export class Transcript {
       this.#watchedRuns.get(runId)?.();
       this.#watchedRuns.delete(runId);
       const messages = listMessages(view).filter(({ role }) => role !== 'SYSTEM');
-      this.#set({
-        messages: mergeMessages(this.#view.messages, messages),
-        runIds: this.#view.runIds.filter((id) => id !== runId),
-      });
+      const { chat } = this.#view;
+      if (chat?.activeRunId === runId && view.ended !== undefined) this.#takeHead(chat);
+      this.#set({ runIds: this.#view.runIds.filter((id) => id !== runId) });
+      this.#merge(messages);
       if (messages.length === 0) void this.reload();
     };
     if (store.getSnapshot().ended !== undefined) return;
@@ -189,10 +213,12 @@ export class Transcript {
   }
 
   #merge(messages: readonly Chat_MessageFragment[]): void {
+    for (const { id } of messages) this.#readings.note(id);
     this.#set({ messages: mergeMessages(this.#view.messages, messages) });
   }
 
   #remove(messageId: string): void {
+    this.#readings.note(messageId);
     this.#set({ messages: this.#view.messages.filter(({ id }) => id !== messageId) });
   }
 

@@ -1,0 +1,96 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { openConsole } from '../../../support/browser/console.ts';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
+import { heldAnswer } from '../../../support/upstream.ts';
+
+/** A reply that comes late describes an earlier time than what the page has learnt since from its streams. */
+const { service, make, upstream } = await withService('model');
+let ann: Person;
+let agentId: string;
+
+beforeAll(async () => {
+  ann = await make.person({ name: 'Ann Example' });
+  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
+});
+
+/** Holds back what the service answers to the next query of a name. */
+async function holdReply(page: Page, query: string) {
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+  const { promise: isAnswered, resolve: noteAnswer } = Promise.withResolvers<void>();
+  let isHeld = false;
+  await page.route('**/graphql', async (route) => {
+    if (isHeld || route.request().postData()?.includes(`query ${query}(`) !== true) return route.fallback();
+    isHeld = true;
+    const response = await route.fetch();
+    noteAnswer();
+    await gate;
+    await route.fulfill({ response });
+  });
+  const letGo = async () => {
+    const isRead = page.waitForEvent('requestfinished', (request) => request.postData()?.includes(`query ${query}(`) === true);
+    release();
+    await isRead;
+    // The page takes the reply, and draws what it says.
+    await page.evaluate(async () => {
+      await fetch('/healthz');
+      for (let frame = 0; frame < 5; frame += 1) await new Promise(requestAnimationFrame);
+    });
+  };
+  return { isAnswered, letGo };
+}
+
+const ask = async (page: Page, text: string) => {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.keyboard.press('Enter');
+};
+
+describe.skipIf(!hasBrowser())('a late reply', () => {
+  it('takes no finished answer off the page, and Stop does not come back', async () => {
+    const held = heldAnswer({ text: ['The tide ', 'turns at noon.'] });
+    upstream.next(held.script);
+    const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await ask(page, 'When?');
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    await transcript.getByText('The tide').waitFor();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    const reply = await holdReply(page, 'ChatTranscript');
+    await page.goBack();
+    await reply.isAnswered;
+    held.goOn();
+    await transcript.getByText('The tide turns at noon.').waitFor();
+    const stop = page.getByRole('button', { name: 'Stop' });
+    await stop.waitFor({ state: 'detached' });
+    await reply.letGo();
+    expect(await transcript.getByText('The tide turns at noon.').count()).toBe(1);
+    expect(await stop.count()).toBe(0);
+    // The chat goes on, and nothing of it is lost after a reload.
+    upstream.next({ text: 'At midnight.' });
+    await ask(page, 'And then?');
+    await transcript.getByText('At midnight.').waitFor();
+    await stop.waitFor({ state: 'detached' });
+    await page.reload();
+    await transcript.getByText('The tide turns at noon.').waitFor();
+    await transcript.getByText('At midnight.').waitFor();
+  });
+
+  it('gives no chat of the list its old name back', async () => {
+    const { id } = await make.chat({ owner: ann, agentId, name: 'Old name' });
+    const { page } = await openConsole(service, ann);
+    const list = page.getByRole('navigation', { name: 'Chats' });
+    await list.getByRole('link', { name: 'Old name' }).waitFor();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    const reply = await holdReply(page, 'ChatList');
+    await page.goBack();
+    await reply.isAnswered;
+    await ann.patch(`/api/v1/chats/${id}`, { name: 'New name' });
+    await list.getByRole('link', { name: 'New name' }).waitFor();
+    await reply.letGo();
+    expect(await list.getByRole('link', { name: 'New name' }).count()).toBe(1);
+    expect(await list.getByRole('link', { name: 'Old name' }).count()).toBe(0);
+  });
+});
