@@ -48,7 +48,7 @@ describe('the embedded database', () => {
   it('keeps the folder it finds', async () => {
     mkdirSync(`${folder}/database`);
     writeFileSync(`${folder}/database/mine`, '');
-    expect(await prepareDatabaseFolder(`${folder}/database`)).toBe(false);
+    expect(await prepareDatabaseFolder(`${folder}/database`)).toBeUndefined();
     expect(readdirSync(`${folder}/database`)).toEqual(['mine']);
   });
 
