@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { openConsole } from '../../../support/browser/console.ts';
+import { holdReply } from '../../../support/browser/held-reply.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer } from '../../../support/upstream.ts';
@@ -15,32 +16,6 @@ beforeAll(async () => {
   ann = await make.person({ name: 'Ann Example' });
   agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
 });
-
-/** Holds back what the service answers to the next query of a name. */
-async function holdReply(page: Page, query: string) {
-  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
-  const { promise: isAnswered, resolve: noteAnswer } = Promise.withResolvers<void>();
-  let isHeld = false;
-  await page.route('**/graphql', async (route) => {
-    if (isHeld || route.request().postData()?.includes(`query ${query}(`) !== true) return route.fallback();
-    isHeld = true;
-    const response = await route.fetch();
-    noteAnswer();
-    await gate;
-    await route.fulfill({ response });
-  });
-  const letGo = async () => {
-    const isRead = page.waitForEvent('requestfinished', (request) => request.postData()?.includes(`query ${query}(`) === true);
-    release();
-    await isRead;
-    // The page takes the reply, and draws what it says.
-    await page.evaluate(async () => {
-      await fetch('/healthz');
-      for (let frame = 0; frame < 5; frame += 1) await new Promise(requestAnimationFrame);
-    });
-  };
-  return { isAnswered, letGo };
-}
 
 const ask = async (page: Page, text: string) => {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
@@ -57,7 +32,7 @@ describe.skipIf(!hasBrowser())('a late reply', () => {
     await transcript.getByText('The tide').waitFor();
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-    const reply = await holdReply(page, 'ChatTranscript');
+    const reply = await holdReply(page, 'query ChatTranscript');
     await page.goBack();
     await reply.isAnswered;
     held.goOn();
@@ -84,7 +59,7 @@ describe.skipIf(!hasBrowser())('a late reply', () => {
     await list.getByRole('link', { name: 'Old name' }).waitFor();
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-    const reply = await holdReply(page, 'ChatList');
+    const reply = await holdReply(page, 'query ChatList');
     await page.goBack();
     await reply.isAnswered;
     await ann.patch(`/api/v1/chats/${id}`, { name: 'New name' });

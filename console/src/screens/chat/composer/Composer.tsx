@@ -1,5 +1,14 @@
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
@@ -7,7 +16,7 @@ import { formatBytes } from '../../../ui/small.tsx';
 import { AttachmentList } from './AttachmentList.tsx';
 import type { Attachments } from './attachments.ts';
 import styles from './composer.module.css';
-import { keepDraft, keepNow, readDraft } from './draft.ts';
+import { getDraft } from './draft.ts';
 import type { Sending } from './sending.ts';
 
 interface ComposerProps {
@@ -28,26 +37,25 @@ interface ComposerProps {
 /** The box in which a message is written: several lines, files by button, drop and paste, and a draft that stays. */
 export function Composer({ place, seed, attachments, fileMaxBytes, sending, onStop, isStopping, children }: ComposerProps) {
   const { t, number } = useText();
-  const [text, setText] = useState(() => readDraft(place) || seed);
+  const [draft] = useState(() => {
+    const ownDraft = getDraft(place);
+    ownDraft.seed(seed);
+    return ownDraft;
+  });
+  const text = useSyncExternalStore(draft.subscribe, draft.getSnapshot);
   const { tooLarge, addFiles, isOver, dropHandlers, onPaste } = useFiles(attachments, fileMaxBytes);
   const box = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => keepNow, []);
   // A finger would only see the keyboard come up.
   useEffect(() => {
     if (matchMedia('(hover: hover)').matches) box.current?.focus();
   }, []);
-  const write = (value: string) => {
-    setText(value);
-    keepDraft(place, value);
-  };
   const canSend = text.trim() !== '' && !sending.isBusy;
   const send = async () => {
     if (!canSend) return;
-    if (await sending.send(text.trim())) {
-      write('');
-      keepNow();
-      box.current?.focus();
-    }
+    const settle = draft.send();
+    const hasArrived = await sending.send(text.trim());
+    settle(hasArrived);
+    if (hasArrived) box.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -82,7 +90,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
           aria-label={t('Message')}
           placeholder={t('Write a message')}
           value={text}
-          onChange={(event) => write(event.target.value)}
+          onChange={(event) => draft.write(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />

@@ -18,7 +18,8 @@ export interface Attachments {
   readonly items: readonly Attachment[];
   readonly add: (files: readonly File[]) => void;
   readonly remove: (id: string) => void;
-  readonly clear: () => void;
+  /** Takes those away that were sent. */
+  readonly clear: (sent: readonly Attachment[]) => void;
   /** Sends all that is not sent yet to a chat. @returns their ids; undefined when one failed. */
   readonly sendTo: (chatId: string) => Promise<readonly string[] | undefined>;
   readonly isSending: boolean;
@@ -87,7 +88,13 @@ export function useAttachments(chatId: string | undefined): Attachments {
     const whole = ids.filter((id) => id !== undefined);
     return whole.length === ids.length ? whole : undefined;
   };
-  const clear = useCallback(() => change(() => []), [change]);
+  const clear = useCallback(
+    (sent: readonly Attachment[]) => {
+      const sentIds = new Set(sent.map(({ id }) => id));
+      change((all) => all.filter(({ id }) => !sentIds.has(id)));
+    },
+    [change],
+  );
   const isSending = items.some(({ percent, stored }) => percent !== undefined && stored === undefined);
   return { items, add, remove, clear, sendTo, isSending };
 }

@@ -1,33 +1,97 @@
 const prefix = 'parley.draft.';
-const keptAfterMs = 300;
+const storedAfterMs = 300;
 
-/** What was written in the box of a chat and not sent; it stays in this browser. */
-export function readDraft(place: string): string {
-  return localStorage.getItem(prefix + place) ?? '';
-}
+/**
+ * What is written in the box of a chat and not sent, for `useSyncExternalStore`; it stays in this browser. It outlives its box, so that a message that
+ * is refused after the reader went elsewhere is still given back.
+ */
+export class Draft {
+  readonly #storedAs: string;
+  readonly #listeners = new Set<() => void>();
+  readonly #textsOnTheirWay = new Set<string>();
+  #text: string;
+  #seed = '';
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-let timer: ReturnType<typeof setTimeout> | undefined;
-let unkept: { readonly place: string; readonly text: string } | undefined;
+  constructor(place: string) {
+    this.#storedAs = prefix + place;
+    this.#text = localStorage.getItem(this.#storedAs) ?? '';
+  }
 
-/** Keeps a draft soon. */
-export function keepDraft(place: string, text: string): void {
-  if (unkept !== undefined && unkept.place !== place) keepNow();
-  unkept = { place, text };
-  clearTimeout(timer);
-  timer = setTimeout(keepNow, keptAfterMs);
-}
+  readonly getSnapshot = (): string => this.#text;
 
-export function keepNow(): void {
-  clearTimeout(timer);
-  if (unkept === undefined) return;
-  const { place, text } = unkept;
-  unkept = undefined;
-  try {
-    if (text === '') localStorage.removeItem(prefix + place);
-    else localStorage.setItem(prefix + place, text);
-  } catch {
-    // The storage of the browser is full: the draft stays in the box.
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      this.store();
+    };
+  };
+
+  readonly write = (text: string): void => {
+    this.#show(text);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.store(), storedAfterMs);
+  };
+
+  /** What an agent begins the box with, where nothing else is written. It is not stored. */
+  seed(text: string): void {
+    if (this.#text !== '' && this.#text !== this.#seed) return;
+    this.#seed = text;
+    this.#show(text);
+  }
+
+  /**
+   * Empties the box: its text is on its way, and stays stored until it arrives.
+   *
+   * @returns what is called once with whether it arrived. A text that did not stands in the box again, before what was written since.
+   */
+  send(): (hasArrived: boolean) => void {
+    const text = this.#text;
+    this.#textsOnTheirWay.add(text);
+    this.#show('');
+    return (hasArrived) => {
+      this.#textsOnTheirWay.delete(text);
+      if (!hasArrived) this.#show(joinTexts([text, this.#text]));
+      this.store();
+    };
+  }
+
+  /** Gives what was written here to another place: a new chat got its address. */
+  moveTo(place: string): void {
+    if (this.#text !== '' && this.#text !== this.#seed) getDraft(place).write(this.#text);
+    this.write('');
+  }
+
+  store(): void {
+    clearTimeout(this.#timer);
+    const text = joinTexts([...this.#textsOnTheirWay, this.#text]);
+    try {
+      if (text === '' || text === this.#seed) localStorage.removeItem(this.#storedAs);
+      else localStorage.setItem(this.#storedAs, text);
+    } catch {
+      // The storage of the browser is full: the draft stays in the box.
+    }
+  }
+
+  #show(text: string): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 
-addEventListener('pagehide', keepNow);
+const joinTexts = (texts: readonly string[]) => texts.filter((text) => text !== '').join('\n\n');
+
+const drafts = new Map<string, Draft>();
+
+/** The draft of a place: the id of a chat, or `new`. */
+export function getDraft(place: string): Draft {
+  const draft = drafts.get(place) ?? new Draft(place);
+  drafts.set(place, draft);
+  return draft;
+}
+
+addEventListener('pagehide', () => {
+  for (const draft of drafts.values()) draft.store();
+});

@@ -7,21 +7,25 @@ import type { Attachments } from './attachments.ts';
 import { readPrompt } from './prompt.ts';
 import type { Sending } from './sending.ts';
 
-/** Sends messages to a chat. The message stands in the transcript at once; one that is refused goes back into the box. */
+/**
+ * Sends messages to a chat. The message stands in the transcript at once; one that is refused goes back into the box. Files that are added while a
+ * message is on its way belong to the next one.
+ */
 export function useSending(transcript: Transcript, attachments: Attachments, model: string | undefined): Sending {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ParleyError>();
   const send = async (text: string) => {
     setBusy(true);
     setError(undefined);
-    const filenames = attachments.items.map(({ file }) => file.name);
+    const sent = attachments.items;
+    const filenames = sent.map(({ file }) => file.name);
     const takeAway = transcript.addPending({ id: `pending-${performance.now()}`, text, filenames });
     try {
       const fileIds = await attachments.sendTo(transcript.chatId);
       if (fileIds === undefined) return false;
       const input = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
       const { sendMessage } = await run(ChatSendDocument, { chatId: transcript.chatId, input });
-      attachments.clear();
+      attachments.clear(sent);
       transcript.takeBegun(sendMessage);
       return true;
     } catch (cause) {

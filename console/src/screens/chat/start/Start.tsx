@@ -10,7 +10,7 @@ import { useTitle } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { useAttachments } from '../composer/attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
-import { keepDraft, keepNow } from '../composer/draft.ts';
+import { getDraft } from '../composer/draft.ts';
 import { type Chat_AgentFragment, ChatSettingsDocument, ChatStartDocument } from '../documents.ts';
 import { AgentPicker } from './AgentPicker.tsx';
 import { Inputs } from './Inputs.tsx';
@@ -90,8 +90,7 @@ function StartWith({
   const [isQuestionTaken, setQuestionTaken] = useState(question === null);
   useEffect(() => {
     if (question === null) return;
-    keepDraft('new', question);
-    keepNow();
+    getDraft('new').write(question);
     setQuestionTaken(true);
   }, [question]);
   const send = async (text: string) => {

@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
 import type { Attachments } from '../composer/attachments.ts';
+import { getDraft } from '../composer/draft.ts';
 import { readPrompt } from '../composer/prompt.ts';
 import type { Sending } from '../composer/sending.ts';
 import { type Chat_AgentFragment, type Chat_HeadFragment, ChatCreateDocument, ChatSendDocument } from '../documents.ts';
@@ -33,6 +34,8 @@ export function useFirstMessage(
       const input = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
       const { sendMessage } = await run(ChatSendDocument, { chatId: chat.id, input });
       chooseModel(chat.id, model);
+      // What was written while the message was on its way goes on in the chat.
+      getDraft('new').moveTo(chat.id);
       getTranscript(chat.id, chat).takeBegun(sendMessage);
       go(`/chats/${chat.id}`);
       return true;
