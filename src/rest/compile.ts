@@ -21,9 +21,9 @@ import { wireDeclarations } from '../wire/openapi.ts';
 import { checkReply, checkSchemas, checkShape, checkVariables } from './documents/checks.ts';
 import { checkDocument, compileDocument, type OperationScopes, type RowDocument, readDocument } from './documents/document.ts';
 import { compileEnumTexts, type ShowEnums } from './documents/enum-texts.ts';
-import { selectResolvedMembers, withResolvedMembers } from './documents/resolved-members.ts';
-import { compileSource, type OpenSource, withRootValues } from './documents/resolver.ts';
+import { selectResolvedMembers, selectRootValue } from './documents/resolved-members.ts';
 import { compileMembers, type ShowMembers } from './documents/shown-members.ts';
+import { compileSource, type OpenSource } from './documents/source.ts';
 import { memberNames } from './input/member-names.ts';
 import { compileParameter, type ParameterReader, termType } from './input/parameters.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
@@ -61,7 +61,7 @@ export interface Route {
   readonly main: RowDocument;
   /** The document as `execute` of graphql-js runs it, with variables that the readers have read. */
   readonly executed: DocumentNode;
-  /** That of `executed`. With root values, where the reply is made of what the resolver returns. */
+  /** That of `executed`. */
   readonly schema: GraphQLSchema;
   readonly scope: Scope | null;
   readonly readers: VariableReaders;
@@ -94,8 +94,7 @@ export function compileRoutes(
   declarations: Declarations | null = wireDeclarations(),
 ): readonly Route[] {
   if (declarations !== null) checkDeclarations(schema, declarations);
-  const executed = withReadVariables(withResolvedMembers(schema, rows));
-  const schemas: RowSchemas = { schema, executed, roots: withRootValues(executed) };
+  const schemas: RowSchemas = { schema, executed: withReadVariables(schema) };
   const problems: string[] = [];
   const seenRoutes = new Set<string>();
   const routes = rows.flatMap((row) => {
@@ -122,15 +121,14 @@ function checkDocuments(schema: GraphQLSchema, { document, stream }: DeclaredRou
   for (const source of sources) if (source !== undefined) checkDocument(schema, source);
 }
 
-/** The schema that documents are written for, the same one for variables that were read, and that one with the values of root fields. */
+/** The schema that documents are written for, and the same one for variables that were read. */
 interface RowSchemas {
   readonly schema: GraphQLSchema;
   readonly executed: GraphQLSchema;
-  readonly roots: GraphQLSchema;
 }
 
 function compileRoute(schemas: RowSchemas, row: DeclaredRoute, scopes: OperationScopes): Route {
-  const { schema, executed: executedSchema, roots } = schemas;
+  const { schema, executed: executedSchema } = schemas;
   const main = compileDocument(schema, row.document, scopes);
   const pathNames = [...row.path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
   checkShape(row, pathNames);
@@ -141,12 +139,12 @@ function compileRoute(schemas: RowSchemas, row: DeclaredRoute, scopes: Operation
   const route: Route = {
     row,
     main,
-    executed: readDocument(selectResolvedMembers(row, main.document)),
-    schema: row.reply === undefined ? executedSchema : roots,
+    executed: readDocument(row.reply === undefined ? selectResolvedMembers(schema, row, main.document) : selectRootValue(main)),
+    schema: executedSchema,
     scope: main.scope,
     readers: variableReaders(row, main, pathNames),
     stream,
-    source: isFolded ? compileSource(roots, main) : undefined,
+    source: isFolded ? compileSource(executedSchema, main) : undefined,
     showEnums: row.reply === undefined ? compileEnumTexts(executedSchema, main) : undefined,
     showMembers: compileMembers(executedSchema, row, main),
     argumentNames: argumentNames(main.rootNode),
@@ -160,7 +158,7 @@ function compileRoute(schemas: RowSchemas, row: DeclaredRoute, scopes: Operation
 
 /** A stream's document: a subscription with the same variables and the same scope as the route's. */
 function compileSubscription(
-  { schema, roots }: RowSchemas,
+  { schema, executed }: RowSchemas,
   row: DeclaredRoute,
   main: RowDocument,
   source: string,
@@ -173,7 +171,7 @@ function compileSubscription(
     if (String(own.type) !== String(variable.type)) throw new Error(`$${variable.name} has two types in ${row.operationId}`);
   }
   if (document.scope !== main.scope) throw new Error('the subscription needs another scope than the document');
-  return compileSource(roots, document);
+  return compileSource(executed, document);
 }
 
 function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): VariableReaders {

@@ -13,7 +13,7 @@ import { sendDownload } from '../../http/reply/download.ts';
 import { sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { Variables } from '../../wire/ground/encoder.ts';
 import type { Route } from '../compile.ts';
-import type { OpenSource } from '../documents/resolver.ts';
+import type { OpenSource } from '../documents/source.ts';
 import { readVariables, refusesExtensions } from '../input/variables.ts';
 import type { DeclaredRoute } from '../route.ts';
 import { type Call, requestParts, type Step, wantsStream } from './call.ts';
