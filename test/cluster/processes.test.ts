@@ -62,7 +62,7 @@ describe(`a service of three processes, ${testServerUrl === undefined ? 'on the 
   /** Processes of the service with this argument. */
   const below = (argument: string) =>
     allProcesses()
-      .filter(({ parentId, id }) => parentId === parley.pid && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(argument))
+      .filter(({ parentId, id }) => parentId === parley.pid && argumentsOf(id).includes(argument))
       .map(({ id }) => id);
   const newChat = async () => (await client.post(`/api/v1/ais/${agentId}/chats`)).body.id as string;
   /** On a connection of its own, to any of the processes. */
@@ -225,6 +225,17 @@ describe(`a service of three processes, ${testServerUrl === undefined ? 'on the 
     expect(await parley.kill('SIGTERM')).toBe(0);
   });
 
+  it.runIf(testServerUrl === undefined)('ends with its supervisor also while the embedded database starts', async () => {
+    parley = startProcess(env);
+    const [owner = 0] = await eventually(() => {
+      const owners = below('--owns-database');
+      expect(owners).toHaveLength(1);
+      return owners;
+    });
+    await parley.kill('SIGKILL');
+    await eventually(() => expect(allProcesses().map(({ id }) => id)).not.toContain(owner), 5_000);
+  });
+
   it.runIf(testServerUrl === undefined)('starts all anew when the process of the embedded database is killed', async () => {
     await start();
     const chats = await Promise.all(Array.from({ length: count }, newChat));
@@ -280,3 +291,12 @@ describe(`a service of three processes, ${testServerUrl === undefined ? 'on the 
     expect(await parley.kill('SIGTERM')).toBe(0);
   });
 });
+
+/** Empty for a process that has ended meanwhile. */
+function argumentsOf(id: number): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

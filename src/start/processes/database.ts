@@ -20,6 +20,8 @@ const fullEveryMs = 1_000;
  */
 export async function ownDatabase(settings: Settings, logger: Logger, onCrash: (error: Error) => void): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
+  // As a kill: nothing that was acknowledged is lost, and the next start may have the folder at once.
+  process.once('disconnect', () => process.exit(1));
   const server = await startEmbedded(resolve(settings.DATA_DIR), settings, onCrash, { isShared: true });
   if (server.upgradeCopy !== undefined) logUpgradeCopy(logger, server.upgradeCopy);
   const say = (message: DatabaseMessage) => process.send?.(message);
@@ -34,8 +36,6 @@ export async function ownDatabase(settings: Settings, logger: Logger, onCrash: (
     await server.close();
     process.exit(0);
   });
-  // As a kill: nothing that was acknowledged is lost, and the next start may have the folder at once.
-  process.once('disconnect', () => process.exit(1));
   say({ socketFolder: String(server.connection.host) });
 }
 
