@@ -30,11 +30,18 @@ export const listCases: readonly ListCase[] = [
   { name: 'agents of a member with many chats', document: page(agents) },
   { name: 'agents of a member, counted', document: counted(agents) },
   { name: 'agents of a member, shared', document: page(agents), variables: { filter: { scope: 'SHARED' } } },
+  { name: 'agents of a member, private', document: page(agents), variables: { filter: { scope: 'PRIVATE' } } },
   { name: 'agents of a member, search: nothing', document: page(agents), variables: { filter: { search: nowhere } } },
   { name: 'agents of a member, search: counted', document: counted(agents), variables: { filter: { search: 'agent' } } },
   { name: 'agents of a member, rare category', document: page(agents), variables: { filter: { categoryId: idOf('cat', 50) } } },
   { name: 'agents of an administrator', document: page(agents), isAdmin: true },
   { name: 'agents of an administrator, counted', document: counted(agents), isAdmin: true },
+  {
+    name: 'agents of an administrator, private',
+    document: page(agents),
+    variables: { filter: { scope: 'PRIVATE' } },
+    isAdmin: true,
+  },
   {
     name: 'agents of an administrator, search: nothing',
     document: page(agents),

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 /** How many synthetic rows of each kind. */
 export const sizes = {
   users: 100_000,
-  agents: 20_000,
+  agents: 100_000,
   chats: 1_000_000,
   messages: 2_000_000,
   runs: 1_000_000,

@@ -8,6 +8,7 @@ import type { Database } from '../ground/database.ts';
 import { byTime, mergeLatest, readPage, requireShortList } from '../ground/lists/paging.ts';
 import { type Selection, selected } from '../ground/lists/selected.ts';
 import { groupWhere } from '../people/groups/filter.ts';
+import { fewAgentsWhere } from './few.ts';
 import { agentWhere } from './filter.ts';
 
 type AgentMembers = Members<AgentView>;
@@ -172,9 +173,10 @@ interface ListRequest {
 export async function listAgents(db: Database, { filter, narrow, viewer, page, members }: ListRequest): Promise<Page<AgentView>> {
   const { isOldestFirst = false, isBackward = false } = page;
   const isLong = reads(members, ...longMembers);
+  const narrowWhere = await fewAgentsWhere(db, narrow);
   const lists = alternatives(filter).map((branch) =>
     db.prisma.agent.findMany({
-      ...byTime('createdAt', isOldestFirst ? 'asc' : 'desc', branchWhere(branch, narrow), page),
+      ...byTime('createdAt', isOldestFirst ? 'asc' : 'desc', branchWhere(branch, narrowWhere), page),
       select: { id: true, createdAt: true, rowBytes: isLong },
     }),
   );
@@ -183,12 +185,17 @@ export async function listAgents(db: Database, { filter, narrow, viewer, page, m
     isBackward: isBackward !== isOldestFirst,
   });
   const { rows, foundCount } = await readPage(db, places, (ids) => readViews(db, { id: { in: ids } }, viewer, members));
-  const countAll = countUnlessWhole(page, foundCount, (most) => countAgents(db, filter, narrow, most));
+  const countAll = countUnlessWhole(page, foundCount, (most) => countAgents(db, filter, narrowWhere, most));
   return toPage(rows, page, timeKey, countAll, foundCount);
 }
 
 /** An agent that matches several alternatives counts once. Each alternative is read by its own index until there are enough. */
-async function countAgents({ prisma }: Database, filter: AgentFilter, narrow: AgentFilter, most: number): Promise<number> {
+async function countAgents(
+  { prisma }: Database,
+  filter: AgentFilter,
+  narrow: Prisma.AgentWhereInput,
+  most: number,
+): Promise<number> {
   const branches = alternatives(filter);
   const [only] = branches;
   if (branches.length === 1 && only !== undefined) return prisma.agent.count({ where: branchWhere(only, narrow), take: most });
@@ -201,8 +208,8 @@ async function countAgents({ prisma }: Database, filter: AgentFilter, narrow: Ag
   return Math.min(ids.size, most);
 }
 
-function branchWhere(branch: AgentFilter, narrow: AgentFilter): Prisma.AgentWhereInput {
-  return { AND: [{ isDeleted: false }, agentWhere(branch), agentWhere(narrow)] };
+function branchWhere(branch: AgentFilter, narrow: Prisma.AgentWhereInput): Prisma.AgentWhereInput {
+  return { AND: [{ isDeleted: false }, agentWhere(branch), narrow] };
 }
 
 export function alternatives(filter: AgentFilter): readonly AgentFilter[] {

@@ -84,6 +84,26 @@ describe('agents', () => {
     expect((await page({ last: 1 })).nodes).toEqual(newest.slice(0, 1));
   });
 
+  it.each([
+    ['in another case', 'FIND the%', ['Find THE% sign']],
+    ['of two characters', 'e%', ['Find THE% sign']],
+    ['in a description', 'łódź_', ['Plain']],
+    ['across name and description', 'Plain\nŁ', []],
+    ['that nothing contains', 'zebrafinch', []],
+    ['that many contain, with their count', 'gent 1', null],
+  ])('finds agents by words %s', async (_case, search, names) => {
+    const owner = await make.person();
+    await make.agent({ owner, name: 'Find THE% sign', description: 'X' });
+    await make.agent({ owner, name: 'Plain', description: 'ŁÓDŹ_' });
+    const query =
+      'query ($search: String) { agents(first: 100, filter: { search: $search, scope: OWNED }) { totalCount nodes { name } } }';
+    const { data } = await (names === null ? ann : owner).graphql(query, { search });
+    const expected =
+      names ?? Array.from({ length: agentsMade }, (_, i) => `Agent ${i}`).filter((name) => name.includes('gent 1'));
+    expect(data.agents.totalCount).toBe(expected.length);
+    expect(data.agents.nodes.map(({ name }: { name: string }) => name).toSorted()).toEqual(expected.toSorted());
+  });
+
   it('says in the words of the document what is wrong in a filter', async () => {
     const { errors } = await ann.graphql('query ($search: String) { agents(filter: { search: $search }) { nodes { id } } }', {
       search: 'x'.repeat(201),
