@@ -22,6 +22,9 @@ import { loadTotal, ofEveryCall, sumsByAgent, sumsBySubject, toSums } from './su
 
 /** Fits a payload. */
 const idsPerSignal = 100;
+/** Agents that one statement looks up. After so many statements, the next one looks up the others. */
+const agentsPerLook = 500;
+const looksMax = 4;
 
 export class UsageStore {
   readonly #db: Database;
@@ -57,13 +60,19 @@ export class UsageStore {
 
   /** Agents that match, most tokens first. */
   async byAgent(orgId: string, period: UsagePeriod, filter: AgentFilter, limit: number): Promise<readonly AgentUsage[]> {
-    const used = await sumsByAgent(this.#db, orgId, period);
-    const where = { AND: [{ id: { in: [...used.keys()] } }, agentWhere(filter)] };
-    const matches = new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
     const countTokens = (sums: UsageSums) => sums.dataTokensUsed + sums.apiTokensUsed;
-    const agentSums = [...used].flatMap(([agentId, sums]) => (matches.has(agentId) ? [{ agentId, ...sums }] : []));
+    const agentSums = [...(await sumsByAgent(this.#db, orgId, period))].map(([agentId, sums]) => ({ agentId, ...sums }));
     agentSums.sort((a, b) => countTokens(b) - countTokens(a) || (a.agentId < b.agentId ? -1 : 1));
-    return agentSums.slice(0, limit);
+    const matching: AgentUsage[] = [];
+    // Those with most tokens first, so that the agents of a large organization are not all looked up.
+    for (let start = 0, size = agentsPerLook; start < agentSums.length && matching.length < limit; start += size) {
+      if (start >= looksMax * agentsPerLook) size = agentSums.length;
+      const looked = agentSums.slice(start, start + size);
+      const where = { AND: [{ id: { in: looked.map(({ agentId }) => agentId) } }, agentWhere(filter)] };
+      const matches = new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
+      matching.push(...looked.filter(({ agentId }) => matches.has(agentId)));
+    }
+    return matching.slice(0, limit);
   }
 
   /** Days with use, in order. `from` and `to` are days: `2026-01-31`, both included. */
