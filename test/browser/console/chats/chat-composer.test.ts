@@ -1,6 +1,7 @@
+import type { Locator } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
-import { openConsole } from '../../../support/browser/console.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { holdReply } from '../../../support/browser/held-reply.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
@@ -71,5 +72,59 @@ describe.skipIf(!hasBrowser())('the box of a chat', () => {
     await page.getByRole('link', { name: 'New chat' }).first().click();
     await page.waitForURL((url) => url.pathname === '/');
     expect(await box.inputValue()).toBe('');
+  });
+
+  it('takes a file that is dropped anywhere in the chat, and nothing that is dropped leaves the page', async () => {
+    const { page, transcript } = await openChat();
+    const drop = (target: Locator, type: 'file' | 'address') =>
+      target.evaluate((element, what) => {
+        const dataTransfer = new DataTransfer();
+        if (what === 'file') dataTransfer.items.add(new File(['a, b'], 'list.txt', { type: 'text/plain' }));
+        else dataTransfer.setData('text/uri-list', 'https://elsewhere.example/');
+        const names = ['dragover', 'drop'];
+        return names.map((name) => element.dispatchEvent(new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer })));
+      }, type);
+    // An event that was not prevented lets the browser open what was dropped.
+    const prevented = [false, false];
+    expect(await drop(transcript, 'file')).toEqual(prevented);
+    const files = page.getByRole('list', { name: 'Files of the message' });
+    await files.getByText('list.txt').waitFor();
+    expect(await drop(transcript, 'address')).toEqual(prevented);
+    expect(await files.getByRole('listitem').count()).toBe(1);
+    await page.getByRole('link', { name: 'Usage' }).click();
+    const heading = page.getByRole('heading', { level: 1, name: 'Usage' });
+    await heading.waitFor();
+    expect(await drop(heading, 'file')).toEqual(prevented);
+  });
+
+  it('of an agent that is gone says so, and asks nobody else', async () => {
+    const gone = await make.agent({ owner: ann, name: 'Lighthouse keeper' });
+    await ann.delete(`/api/v1/ais/${gone.id}`);
+    const { page, box } = await open(`/?agent=${gone.id}&question=When%3F`);
+    await page.getByRole('heading', { level: 1, name: 'This agent is not there' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await keepConsolePicture(page, 'chat-agent-gone');
+    expect(await box.count()).toBe(0);
+    await page.getByRole('link', { name: 'Ask another agent' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Harbour pilot' }).waitFor();
+  });
+
+  it('and a message in other words are answered by the model that was chosen', async () => {
+    const { page, box, transcript } = await openChat();
+    const picker = page.getByRole('combobox', { name: 'Model' });
+    await picker.selectOption('parley/offline');
+    await box.fill('When?');
+    await page.keyboard.press('Enter');
+    const answeredBy = transcript.getByText(/^parley\/offline ·/);
+    await answeredBy.waitFor();
+    await page.reload();
+    await answeredBy.waitFor();
+    expect(await picker.inputValue()).toBe('parley/offline');
+    await transcript.getByRole('button', { name: 'Edit the message' }).click();
+    await transcript.getByRole('textbox', { name: 'The message in other words' }).fill('When again?');
+    await transcript.getByRole('button', { name: 'Send again' }).click();
+    await transcript.getByText('When again?', { exact: true }).waitFor();
+    await answeredBy.waitFor();
+    await transcript.getByText('2/2').waitFor();
   });
 });

@@ -1,7 +1,6 @@
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
 import {
   type ClipboardEvent,
-  type DragEvent,
   type KeyboardEvent,
   type ReactNode,
   useEffect,
@@ -43,7 +42,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
     return ownDraft;
   });
   const text = useSyncExternalStore(draft.subscribe, draft.getSnapshot);
-  const { tooLarge, addFiles, isOver, dropHandlers, onPaste } = useFiles(attachments, fileMaxBytes);
+  const { tooLarge, addFiles, isOver, onPaste } = useFiles(attachments, fileMaxBytes);
   const box = useRef<HTMLTextAreaElement>(null);
   // A finger would only see the keyboard come up.
   useEffect(() => {
@@ -70,7 +69,6 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
         event.preventDefault();
         void send();
       }}
-      {...dropHandlers}
     >
       <ErrorNote error={sending.error} />
       {tooLarge.length === 0 ? null : (
@@ -105,10 +103,9 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
   );
 }
 
-/** Files by drop and paste. Those that are too large are named, and the others added. */
+/** Files by drop, anywhere on the page, and paste. Those that are too large are named, and the others added. */
 function useFiles(attachments: Attachments, fileMaxBytes: number | undefined) {
   const [tooLarge, setTooLarge] = useState<readonly string[]>([]);
-  const [isOver, setOver] = useState(false);
   const addFiles = (files: readonly File[]) => {
     const isTooLarge = ({ size }: File) => fileMaxBytes !== undefined && size > fileMaxBytes;
     setTooLarge(files.filter(isTooLarge).map(({ name }) => name));
@@ -121,17 +118,40 @@ function useFiles(attachments: Attachments, fileMaxBytes: number | undefined) {
     event.preventDefault();
     addFiles(files);
   };
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    addFiles([...event.dataTransfer.files]);
-  };
-  const onDragOver = (event: DragEvent) => {
-    if (!event.dataTransfer.types.includes('Files')) return;
-    event.preventDefault();
-    setOver(true);
-  };
-  return { tooLarge, addFiles, isOver, onPaste, dropHandlers: { onDragOver, onDragLeave: () => setOver(false), onDrop } };
+  const isOver = useDroppedFiles(addFiles);
+  return { tooLarge, addFiles, isOver, onPaste };
+}
+
+/** Takes files that are dropped anywhere while the box is there. @returns whether some are held over the page. */
+function useDroppedFiles(addFiles: (files: readonly File[]) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  const take = useRef(addFiles);
+  take.current = addFiles;
+  useEffect(() => {
+    // What another part of the page takes, like a dialog with a place for files, is not for the box.
+    const isForBox = (event: DragEvent) => !event.defaultPrevented && event.dataTransfer?.types.includes('Files') === true;
+    const onDragOver = (event: DragEvent) => {
+      if (!isForBox(event)) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const onDragLeave = (event: DragEvent) => {
+      if (event.relatedTarget === null) setOver(false);
+    };
+    const onDrop = (event: DragEvent) => {
+      setOver(false);
+      if (!isForBox(event)) return;
+      event.preventDefault();
+      take.current([...(event.dataTransfer?.files ?? [])]);
+    };
+    const listeners = { dragover: onDragOver, dragleave: onDragLeave, drop: onDrop } as const;
+    const names = ['dragover', 'dragleave', 'drop'] as const;
+    for (const name of names) document.addEventListener(name, listeners[name]);
+    return () => {
+      for (const name of names) document.removeEventListener(name, listeners[name]);
+    };
+  }, []);
+  return isOver;
 }
 
 function FilePicker({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {

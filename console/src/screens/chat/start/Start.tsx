@@ -23,22 +23,44 @@ const agentStoredAs = 'parley.agent';
 
 /** The place of a new chat: which agent answers, what it can be asked, and the box. `?agent=` and `?question=` fill it in. */
 export function Start() {
+  const search = new URLSearchParams(useSearch());
+  const namedAgentId = search.get('agent');
+  // What was loaded for another agent is not shown for this one.
+  return <StartPage key={namedAgentId} namedAgentId={namedAgentId} question={search.get('question')} />;
+}
+
+function StartPage({ namedAgentId, question }: { readonly namedAgentId: string | null; readonly question: string | null }) {
   const { t } = useText();
   const { may } = useSession();
   const [, go] = useLocation();
-  const search = new URLSearchParams(useSearch());
-  const preferredAgentId = search.get('agent') ?? localStorage.getItem(agentStoredAs);
+  const preferredAgentId = namedAgentId ?? localStorage.getItem(agentStoredAs);
   const { data, error, isLoading, reload } = usePage(ChatStartDocument, {
     agentId: preferredAgentId ?? '',
     hasAgent: preferredAgentId !== null,
   });
   useTitle(t('New chat'));
-  const question = search.get('question');
   if (isLoading) {
     return (
       <div className={styles.start}>
         <Skeleton lines={4} />
       </div>
+    );
+  }
+  if (namedAgentId !== null && (data?.agent ?? null) === null) {
+    if (error !== undefined && error.code !== 'NOT_FOUND') return <ErrorNote error={error} onRetry={reload} />;
+    return (
+      <EmptyState
+        icon={<Bot size={26} aria-hidden />}
+        isScreen
+        title={t('This agent is not there')}
+        action={
+          <ButtonLink variant="primary" href="/">
+            {t('Ask another agent')}
+          </ButtonLink>
+        }
+      >
+        {t('It was deleted, or it is not shared with you any more. Nobody else was asked.')}
+      </EmptyState>
     );
   }
   const agent = data?.agent ?? data?.chats.nodes[0]?.agent ?? data?.agents.nodes[0];

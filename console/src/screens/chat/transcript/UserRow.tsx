@@ -8,6 +8,7 @@ import { TextArea } from '../../../ui/form/field.tsx';
 import { CopyButton } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatEditDocument } from '../documents.ts';
+import { chosenModel } from '../start/chosen-model.ts';
 import { Branches } from './Branches.tsx';
 import { Files } from './Files.tsx';
 import { Outcome } from './Outcome.tsx';
@@ -50,14 +51,14 @@ export const UserRow = memo(function UserRow({
 
 function EditForm({ message, onDone }: { readonly message: Chat_MessageFragment; readonly onDone: () => void }) {
   const { t } = useText();
-  const { transcript } = useChat();
+  const { chat, transcript } = useChat();
   const [text, setText] = useState(message.content);
   const { run, isBusy, error } = useMutate(ChatEditDocument);
   const files = message.parts.flatMap((part) => (part.__typename === 'FilePart' && part.file !== null ? [part.fileId] : []));
   const send = async () => {
     const parts = [{ text }, ...files.map((fileId) => ({ fileId }))];
     const prompt = files.length === 0 ? { text } : { parts };
-    const result = await run({ id: message.id, input: { prompt } });
+    const result = await run({ id: message.id, input: { prompt, modelId: chosenModel(chat.id) ?? null } });
     if (result === undefined) return;
     transcript.takeBegun(result.editMessage, true);
     onDone();
