@@ -5,6 +5,7 @@ import { usePage } from '../graphql/hooks.ts';
 import { type Session, useSession } from '../parts/session/session.tsx';
 import { useText } from '../text/text.ts';
 import { ErrorNote } from '../ui/feedback.tsx';
+import { isOfInputMethod } from '../ui/form/keys.ts';
 import { useDelayed } from '../ui/use-delayed.ts';
 import { PaletteSearchDocument, type PaletteSearchQuery, type SearchKind } from './documents.ts';
 import styles from './Palette.module.css';
@@ -59,6 +60,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     go(entry.href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (isOfInputMethod(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();

@@ -5,9 +5,11 @@ import { live } from '../graphql/live/live.ts';
 import { signOut, useSession } from '../parts/session/session.tsx';
 import { chooseLanguage, type Language, languages, useText } from '../text/text.ts';
 import { IconButton } from '../ui/form/button.tsx';
+import { Announcer } from '../ui/overlay/announcer.tsx';
+import { useFocusKept } from '../ui/overlay/focus.ts';
 import { Menu } from '../ui/overlay/menu.tsx';
 import { Avatar } from '../ui/small.tsx';
-import { chooseTheme, themes } from '../ui/theme.ts';
+import { chooseTheme, chosenTheme, themes } from '../ui/theme.ts';
 import { Palette, usePalette } from './Palette.tsx';
 import { findPlace, places } from './places.ts';
 import styles from './Shell.module.css';
@@ -18,6 +20,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const palette = usePalette();
   const [isNavOpen, setNavOpen] = useState(false);
   const content = useFocusAtArrival();
+  useFocusKept(content);
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
@@ -41,6 +44,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <ConnectionNote />
         {children}
       </main>
+      <Announcer />
       {palette.isOpen ? <Palette onClose={palette.close} /> : null}
     </div>
   );
@@ -111,6 +115,7 @@ function PersonMenu() {
   const { t, language } = useText();
   const { viewer } = useSession();
   const [, go] = useLocation();
+  const [chosen, setChosen] = useState(chosenTheme);
   const nameOfTheme = { system: t('Colors of the device'), light: t('Light colors'), dark: t('Dark colors') };
   return (
     <Menu
@@ -123,7 +128,11 @@ function PersonMenu() {
         ...themes.map((theme) => ({
           label: nameOfTheme[theme],
           icon: <Moon size={16} aria-hidden />,
-          onSelect: () => chooseTheme(theme),
+          isChosen: theme === chosen,
+          onSelect: () => {
+            chooseTheme(theme);
+            setChosen(theme);
+          },
         })),
         'separator',
         ...(Object.keys(languages) as Language[]).map((each) => ({

@@ -147,6 +147,8 @@ function reach(index) {
 }
 
 function press(event) {
+  // The key belongs to an input method; Safari says so by the code alone.
+  if (event.isComposing || event.keyCode === 229) return;
   const count = options().length;
   if (event.key === 'Escape') {
     if (list.hidden) input.blur();

@@ -28,6 +28,7 @@ import { chooseModel, chosenModel } from './start/chosen-model.ts';
 import { ModelPicker } from './start/ModelPicker.tsx';
 import { Rows } from './transcript/Rows.tsx';
 import { getTranscript } from './transcript/transcript.ts';
+import { useNews } from './transcript/use-news.ts';
 
 /** One chat: what was said, what is being said, the box, and the sources of an answer beside it. */
 export function Conversation({ chatId }: { readonly chatId: string }) {
@@ -41,6 +42,7 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
   const isBusy = runId !== undefined;
   useTitle(chat?.name ?? t('Chat'));
   useReadMark(chat ?? undefined);
+  useNews(view);
   const models = useMemo(() => (settings?.models ?? []).map(({ id }) => id), [settings]);
   const around = useMemo<ChatAround | undefined>(
     () => (chat === null || chat === undefined ? undefined : { chat, transcript, isBusy, models, openSources: setSources }),

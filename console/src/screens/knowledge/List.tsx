@@ -24,6 +24,7 @@ import {
 import { kinds } from './kinds.ts';
 import styles from './knowledge.module.css';
 import { SourceTable } from './SourceTable.tsx';
+import { useStateNews } from './source/use-state-news.ts';
 import { KnowledgeTabs } from './Tabs.tsx';
 import { useWords } from './words.ts';
 
@@ -90,6 +91,7 @@ function Sources({ mayAdd, onEmpty }: { readonly mayAdd: boolean; readonly onEmp
     loadMore,
   } = useMorePages(first, async (after) => (await run(SourceListDocument, { ...variables, after })).dataSources);
   const sources = useLiveSources(nodes, reload);
+  useStateNews(sources);
   const isNarrowed = search !== '' || type !== '' || state !== '';
   const isEmpty = data !== undefined && sources.length === 0 && !isNarrowed;
   useEffect(() => onEmpty(isEmpty), [isEmpty, onEmpty]);

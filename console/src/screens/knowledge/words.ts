@@ -38,6 +38,6 @@ export function useWords() {
   return { nameKind, periods, states, describeState };
 }
 
-type StatedSource = Pick<SourceEntryFragment, 'indexStatus' | 'errorCode'> & {
+export type StatedSource = Pick<SourceEntryFragment, 'indexStatus' | 'errorCode'> & {
   readonly statistics: Pick<SourceEntryFragment['statistics'], 'failedCount'>;
 };

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Spinner } from '../progress.tsx';
 import styles from './button.module.css';
@@ -13,14 +13,14 @@ interface Look {
 
 const joinClasses = ({ variant = 'plain', size = 'normal' }: Look) => [styles.button, styles[variant], styles[size]].join(' ');
 
-/** A button with words. While it is busy it takes no click. */
+/** A button with words. While it is busy it takes no click, and keeps the focus: one that is disabled would lose it. */
 export function Button({
   variant,
   size,
   icon,
   isBusy = false,
   children,
-  disabled,
+  onClick,
   ...rest
 }: ButtonHTMLAttributes<HTMLButtonElement> & Look & { readonly isBusy?: boolean }) {
   return (
@@ -28,14 +28,18 @@ export function Button({
       type="button"
       {...rest}
       className={joinClasses(look(variant, size))}
-      disabled={disabled === true || isBusy}
       aria-busy={isBusy || undefined}
+      aria-disabled={isBusy || undefined}
+      onClick={isBusy ? refuse : onClick}
     >
       {isBusy ? <Spinner /> : icon}
       {children}
     </button>
   );
 }
+
+/** Of a form, the Enter that would send it once more comes as a click too. */
+const refuse = (event: MouseEvent) => event.preventDefault();
 
 /** A link that looks like a button. */
 export function ButtonLink({

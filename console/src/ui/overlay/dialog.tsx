@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef } from '
 import { useText } from '../../text/text.ts';
 import { IconButton } from '../form/button.tsx';
 import styles from './dialog.module.css';
+import { rememberFocus } from './focus.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -27,11 +28,15 @@ export function Dialog({ title, isOpen, onClose, children, actions, size = 'norm
   useLayoutEffect(() => {
     const dialog = ref.current;
     if (!isOpen || dialog === null) return;
+    const giveBack = rememberFocus();
     dialog.showModal();
     // Of a form, the first field; the browser would take the button that closes it.
     dialog.querySelector<HTMLElement>('form :is(input, textarea, select):enabled')?.focus();
     // Before it goes, also with the screen around it: only closing returns the focus.
-    return () => dialog.close();
+    return () => {
+      dialog.close();
+      giveBack();
+    };
   }, [isOpen]);
   const submit = (event: FormEvent) => {
     event.preventDefault();

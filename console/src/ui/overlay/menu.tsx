@@ -1,3 +1,4 @@
+import { Check } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { ReactNode } from 'react';
 import styles from './menu.module.css';
@@ -44,11 +45,12 @@ export function Menu({
                 key={item.label}
                 className={`${styles.item} ${item.isDanger === true ? styles.danger : ''}`}
                 disabled={item.isDisabled === true}
-                data-chosen={item.isChosen}
+                {...(item.isChosen === undefined ? {} : { role: 'menuitemradio', 'aria-checked': item.isChosen })}
                 onSelect={item.onSelect}
               >
                 {item.icon}
                 {item.label}
+                {item.isChosen === true ? <Check size={16} aria-hidden className={styles.check} /> : null}
               </DropdownMenu.Item>
             ),
           )}

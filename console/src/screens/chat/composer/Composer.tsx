@@ -4,6 +4,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   useEffect,
+  useLayoutEffect,
   useRef,
   useState,
   useSyncExternalStore,
@@ -11,6 +12,7 @@ import {
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
+import { isPressed } from '../../../ui/form/keys.ts';
 import { formatBytes } from '../../../ui/small.tsx';
 import { AttachmentList } from './AttachmentList.tsx';
 import type { Attachments } from './attachments.ts';
@@ -57,7 +59,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
     if (hasArrived) box.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (!isPressed(event, 'Enter') || event.shiftKey) return;
     event.preventDefault();
     void send();
   };
@@ -96,7 +98,13 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
           <FilePicker onFiles={addFiles} />
           {children}
           <span className={styles.space} />
-          <RunButtons isEmpty={text.trim() === ''} canSend={canSend} onStop={onStop} isStopping={isStopping} />
+          <RunButtons
+            isEmpty={text.trim() === ''}
+            canSend={canSend}
+            onStop={onStop}
+            isStopping={isStopping}
+            onStopGone={() => box.current?.focus()}
+          />
         </div>
       </div>
     </form>
@@ -182,27 +190,56 @@ function RunButtons({
   canSend,
   onStop,
   isStopping,
-}: Pick<ComposerProps, 'onStop' | 'isStopping'> & { readonly isEmpty: boolean; readonly canSend: boolean }) {
+  onStopGone,
+}: Pick<ComposerProps, 'onStop' | 'isStopping'> & {
+  readonly isEmpty: boolean;
+  readonly canSend: boolean;
+  readonly onStopGone: () => void;
+}) {
   const { t } = useText();
   return (
     <>
-      {onStop === undefined ? null : (
-        <button
-          type="button"
-          className={styles.stop}
-          aria-label={t('Stop')}
-          title={t('Stop')}
-          disabled={isStopping}
-          onClick={onStop}
-        >
-          <Square size={14} aria-hidden fill="currentColor" />
-        </button>
-      )}
+      {onStop === undefined ? null : <StopButton isStopping={isStopping} onStop={onStop} onGone={onStopGone} />}
       {onStop !== undefined && isEmpty ? null : (
         <button type="submit" className={styles.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
           <ArrowUp size={18} aria-hidden />
         </button>
       )}
     </>
+  );
+}
+
+function StopButton({
+  isStopping,
+  onStop,
+  onGone,
+}: {
+  readonly isStopping: boolean;
+  readonly onStop: () => void;
+  /** The button had the focus when its run was over. */
+  readonly onGone: () => void;
+}) {
+  const { t } = useText();
+  const button = useRef<HTMLButtonElement>(null);
+  const atEnd = useRef(onGone);
+  atEnd.current = onGone;
+  useLayoutEffect(() => {
+    const element = button.current;
+    return () => {
+      if (document.activeElement === element) atEnd.current();
+    };
+  }, []);
+  return (
+    <button
+      ref={button}
+      type="button"
+      className={styles.stop}
+      aria-label={t('Stop')}
+      title={t('Stop')}
+      aria-disabled={isStopping || undefined}
+      onClick={isStopping ? undefined : onStop}
+    >
+      <Square size={14} aria-hidden fill="currentColor" />
+    </button>
   );
 }

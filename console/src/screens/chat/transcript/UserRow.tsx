@@ -5,6 +5,7 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { TextArea } from '../../../ui/form/field.tsx';
+import { isPressed } from '../../../ui/form/keys.ts';
 import { CopyButton } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatEditDocument } from '../documents.ts';
@@ -76,7 +77,7 @@ function EditForm({ message, onDone }: { readonly message: Chat_MessageFragment;
         value={text}
         autoFocus
         onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => event.key === 'Escape' && onDone()}
+        onKeyDown={(event) => isPressed(event, 'Escape') && onDone()}
       />
       <ErrorNote error={error} />
       <div className={styles.editActions}>

@@ -17,6 +17,7 @@ import { Settings } from './Settings.tsx';
 import { SourceActions } from './SourceActions.tsx';
 import styles from './source.module.css';
 import type { Source } from './source.ts';
+import { useStateNews } from './use-state-news.ts';
 
 /** One source: how far it is, what is in it, what went wrong, and who answers from it. */
 export function SourceScreen({ id, part }: { readonly id: string; readonly part: string }) {
@@ -34,6 +35,7 @@ export function SourceScreen({ id, part }: { readonly id: string; readonly part:
     onComplete: () => setGone(true),
   });
   const page = data?.dataSource ?? undefined;
+  useStateNews(page === undefined ? [] : [{ ...page, ...told }]);
   if (page === undefined || isGone) {
     if (error !== undefined && error.code !== 'NOT_FOUND') {
       return (

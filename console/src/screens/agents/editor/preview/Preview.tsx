@@ -5,6 +5,7 @@ import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { TextArea } from '../../../../ui/form/field.tsx';
+import { isPressed } from '../../../../ui/form/keys.ts';
 import type { EditorAgent } from '../section.ts';
 import styles from './preview.module.css';
 import { PreviewChat, type Turn } from './preview-chat.ts';
@@ -53,7 +54,7 @@ function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly
     send();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (!isPressed(event, 'Enter') || event.shiftKey) return;
     event.preventDefault();
     send();
   };

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
 import { Field, TextInput } from '../../../../ui/form/field.tsx';
+import { isPressed } from '../../../../ui/form/keys.ts';
 import { Section } from '../../../../ui/page.tsx';
 import { Avatar } from '../../../../ui/small.tsx';
 import { faultAt } from '../../faults.ts';
@@ -68,7 +69,7 @@ export function Editors({ form, owner }: { readonly form: AgentForm; readonly ow
               value={email}
               onChange={(event) => setEmail(event.target.value)}
               onKeyDown={(event) => {
-                if (event.key !== 'Enter') return;
+                if (!isPressed(event, 'Enter')) return;
                 event.preventDefault();
                 add();
               }}

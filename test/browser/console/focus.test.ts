@@ -1,0 +1,120 @@
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../support/browser/browser.ts';
+import { openConsole } from '../../support/browser/console.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+import { heldAnswer, type UpstreamScript } from '../../support/upstream.ts';
+
+const { service, make, upstream } = await withService('model');
+let ann: Person;
+let agentId: string;
+
+beforeAll(async () => {
+  ann = await make.person({ role: 'ADMIN', name: 'Ann Example' });
+  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot' })).id;
+  const parameters = { type: 'object', properties: { part: { type: 'string' } } };
+  const order = {
+    method: 'POST',
+    url: 'http://127.0.0.1:9/orders',
+    parameters,
+    body: '{"part":"{part}"}',
+    requireApproval: true,
+  };
+  const { status } = await ann.post(`/api/v1/ais/${agentId}/tools`, { name: 'order', type: 'API_FUNCTION', data: order });
+  expect(status).toBe(200);
+});
+
+const hasFocus = (target: Locator) => target.evaluate((element) => element === document.activeElement);
+const expectFocus = (target: Locator) => expect.poll(() => hasFocus(target), { timeout: 10_000 }).toBe(true);
+const expectNews = (page: Page, text: string) => page.getByRole('status', { name: 'News' }).getByText(text).waitFor();
+const ask = async (page: Page, text: string) => {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.keyboard.press('Enter');
+};
+
+describe.skipIf(!hasBrowser())('the focus of the keyboard', () => {
+  it('goes from Stop to the box, and what happens is said once', async () => {
+    const held = heldAnswer({ text: ['The tide ', 'turns.'] });
+    upstream.next(held.script);
+    const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await ask(page, 'When?');
+    await page.waitForURL('**/chats/*');
+    await expectNews(page, 'An answer is coming.');
+    const stop = page.getByRole('button', { name: 'Stop' });
+    await stop.focus();
+    await page.keyboard.press('Enter');
+    await stop.waitFor({ state: 'detached' });
+    await expectFocus(page.getByRole('textbox', { name: 'Message' }));
+    await expectNews(page, 'Stopped.');
+    held.goOn();
+    upstream.next({ text: 'At noon.' });
+    await ask(page, 'And now?');
+    await expectNews(page, 'The answer is there.');
+  });
+
+  it('stays near a call that was approved, which was said to wait', async () => {
+    const call: UpstreamScript = { toolCalls: [{ id: 'call_1', name: 'order', arguments: '{"part":"tube"}' }] };
+    upstream.next(call, { text: 'It could not be ordered.' });
+    const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await ask(page, 'Order a tube');
+    await expectNews(page, 'A call waits for your approval.');
+    await page.getByRole('button', { name: 'Approve' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Transcript' }).getByText('It could not be ordered.').waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
+  });
+
+  it('returns from the dialog of a menu to the list of the menu', async () => {
+    await make.chat({ owner: ann, agentId, name: 'Tides' });
+    await make.chat({ owner: ann, agentId, name: 'Berths' });
+    const { page } = await openConsole(service, ann, '/');
+    const chats = page.getByRole('navigation', { name: 'Chats' });
+    const entry = chats.getByRole('listitem').filter({ hasText: 'Tides' });
+    const more = entry.getByRole('button');
+    await more.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    const isInList = () => chats.evaluate((element) => element.contains(document.activeElement));
+    await expect.poll(isInList).toBe(true);
+    await more.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Delete' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
+    await entry.waitFor({ state: 'detached' });
+    // What is nearest: something of the list.
+    await expect.poll(isInList).toBe(true);
+  });
+
+  it('stays on a button while what it does goes on', async () => {
+    const { page } = await openConsole(service, ann, '/account');
+    const box = page.getByRole('textbox', { name: 'Name' });
+    await box.fill('Ann Example');
+    const save = page.getByRole('button', { name: 'Save' }).first();
+    await box.fill('Ann Sample');
+    await save.focus();
+    await page.keyboard.press('Enter');
+    // Nothing is left to save.
+    await expect.poll(() => save.isDisabled()).toBe(true);
+    await expect.poll(() => page.evaluate(() => document.activeElement?.matches('body, :disabled'))).toBe(false);
+  });
+});
+
+describe.skipIf(!hasBrowser())('a choice of a menu', () => {
+  it('says which colors and which language hold', async () => {
+    const { page } = await openConsole(service, ann, '/usage');
+    const you = page.getByRole('button', { name: /^You: / });
+    await you.click();
+    await page.getByRole('menuitemradio', { name: 'Colors of the device', checked: true }).waitFor();
+    await page.getByRole('menuitemradio', { name: 'English', checked: true }).waitFor();
+    await page.getByRole('menuitemradio', { name: 'Dark colors', checked: false }).click();
+    await you.click();
+    await page.getByRole('menuitemradio', { name: 'Dark colors', checked: true }).waitFor();
+    await page.getByRole('menuitemradio', { name: 'Deutsch', checked: false }).click();
+    await page.getByRole('button', { name: /^Sie: |^Du: |: Ann / }).click();
+    await page.getByRole('menuitemradio', { name: 'Deutsch', checked: true }).waitFor();
+    expect(await page.getByRole('menuitemradio', { checked: true }).count()).toBe(2);
+  });
+});
