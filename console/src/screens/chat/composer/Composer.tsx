@@ -50,7 +50,8 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
   useEffect(() => {
     if (matchMedia('(hover: hover)').matches) box.current?.focus();
   }, []);
-  const canSend = text.trim() !== '' && !sending.isBusy;
+  const isEmpty = text.trim() === '' && attachments.items.length === 0;
+  const canSend = !isEmpty && !sending.isBusy;
   const send = async () => {
     if (!canSend) return;
     const settle = draft.send();
@@ -99,7 +100,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
           {children}
           <span className={styles.space} />
           <RunButtons
-            isEmpty={text.trim() === ''}
+            isEmpty={isEmpty}
             canSend={canSend}
             onStop={onStop}
             isStopping={isStopping}
