@@ -29,3 +29,27 @@ describe.skipIf(!hasBrowser())('a file without words', () => {
     expect(problems).toEqual([]);
   });
 });
+
+describe.skipIf(!hasBrowser())('a file that is refused', () => {
+  it('leaves no empty chat, and holds up no good file', async () => {
+    upstream.otherwise({ text: 'It is a list.' });
+    const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('bad.txt') === true && route.request().postData()?.includes('ChatUpload') === true
+        ? route.fulfill({ json: { data: null, errors: [{ message: 'It is no text.', extensions: { code: 'BAD_REQUEST' } }] } })
+        : route.continue(),
+    );
+    const files = ['good.txt', 'bad.txt'].map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('a, b') }));
+    const before = (await ann.graphql('{ chats { totalCount } }')).data.chats.totalCount;
+    await page.locator('input[type=file]').setInputFiles(files);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('list', { name: 'Files of the message' }).getByText('It is no text.').waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
+    expect((await ann.graphql('{ chats { totalCount } }')).data.chats.totalCount).toBe(before);
+    await page.getByRole('button', { name: 'Send' }).click();
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    await transcript.getByRole('article', { name: 'You' }).getByText('good.txt').waitFor();
+    await transcript.getByText('It is a list.').waitFor();
+    expect(await transcript.getByText('bad.txt').count()).toBe(0);
+  });
+});

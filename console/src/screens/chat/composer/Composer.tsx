@@ -15,7 +15,7 @@ import { IconButton } from '../../../ui/form/button.tsx';
 import { isPressed } from '../../../ui/form/keys.ts';
 import { formatBytes } from '../../../ui/small.tsx';
 import { AttachmentList } from './AttachmentList.tsx';
-import type { Attachments } from './attachments.ts';
+import { type Attachments, isRefused } from './attachments.ts';
 import styles from './composer.module.css';
 import { getDraft } from './draft.ts';
 import type { Sending } from './sending.ts';
@@ -50,7 +50,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
   useEffect(() => {
     if (matchMedia('(hover: hover)').matches) box.current?.focus();
   }, []);
-  const isEmpty = text.trim() === '' && attachments.items.length === 0;
+  const isEmpty = text.trim() === '' && attachments.items.every(isRefused);
   const canSend = !isEmpty && !sending.isBusy;
   const send = async () => {
     if (!canSend) return;

@@ -20,8 +20,10 @@ export interface Attachments {
   readonly remove: (id: string) => void;
   /** Takes those away that were sent. */
   readonly clear: (sent: readonly Attachment[]) => void;
-  /** Sends all that is not sent yet to a chat. @returns their ids; undefined when one failed. */
+  /** Sends all that is not sent yet to a chat; what was refused before is left out. @returns their ids; undefined when one failed. */
   readonly sendTo: (chatId: string) => Promise<readonly string[] | undefined>;
+  /** Their chat is gone: they are to be sent again. */
+  readonly forget: () => void;
   readonly isSending: boolean;
 }
 
@@ -83,7 +85,9 @@ export function useAttachments(chatId: string | undefined): Attachments {
   };
   const sendTo = async (target: string) => {
     const ids = await Promise.all(
-      latest.current.map((each) => each.stored?.id ?? sending.current.get(each.id)?.done ?? send(target, each)),
+      latest.current
+        .filter((each) => !isRefused(each))
+        .map((each) => each.stored?.id ?? sending.current.get(each.id)?.done ?? send(target, each)),
     );
     const whole = ids.filter((id) => id !== undefined);
     return whole.length === ids.length ? whole : undefined;
@@ -95,6 +99,12 @@ export function useAttachments(chatId: string | undefined): Attachments {
     },
     [change],
   );
+  const forget = () => change((all) => all.map((each) => ({ ...each, percent: undefined, stored: undefined })));
   const isSending = items.some(({ percent, stored }) => percent !== undefined && stored === undefined);
-  return { items, add, remove, clear, sendTo, isSending };
+  return { items, add, remove, clear, sendTo, forget, isSending };
+}
+
+/** Whether the service said that it does not take the file: to try again is no use. */
+export function isRefused({ error }: Attachment): boolean {
+  return error?.code !== undefined && error.code !== 'INTERNAL' && error.retryAfterSeconds === undefined;
 }

@@ -6,7 +6,13 @@ import type { Attachments } from '../composer/attachments.ts';
 import { getDraft } from '../composer/draft.ts';
 import { readPrompt } from '../composer/prompt.ts';
 import type { Sending } from '../composer/sending.ts';
-import { type Chat_AgentFragment, type Chat_HeadFragment, ChatCreateDocument, ChatSendDocument } from '../documents.ts';
+import {
+  type Chat_AgentFragment,
+  type Chat_HeadFragment,
+  ChatCreateDocument,
+  ChatDeleteDocument,
+  ChatSendDocument,
+} from '../documents.ts';
 import { getTranscript } from '../transcript/transcript.ts';
 import { chooseModel } from './chosen-model.ts';
 import { givenValues, type Values } from './inputs.ts';
@@ -22,9 +28,22 @@ export function useFirstMessage(
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ParleyError>();
   const chatRef = useRef<Chat_HeadFragment>(undefined);
+  /** Leaves no empty chat behind. One that cannot be deleted is used for the next try. */
+  const takeBack = async () => {
+    const id = chatRef.current?.id;
+    if (id === undefined) return;
+    try {
+      await run(ChatDeleteDocument, { id });
+      chatRef.current = undefined;
+      attachments.forget();
+    } catch {
+      // The message is refused for a reason that is said already.
+    }
+  };
   const send = async (text: string) => {
     setBusy(true);
     setError(undefined);
+    let isSent = false;
     try {
       const userInputs = givenValues(agent.userInputs, values);
       chatRef.current ??= (await run(ChatCreateDocument, { agentId: agent.id, input: { userInputs } })).createChat;
@@ -33,6 +52,7 @@ export function useFirstMessage(
       if (fileIds === undefined) return false;
       const input = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
       const { sendMessage } = await run(ChatSendDocument, { chatId: chat.id, input });
+      isSent = true;
       chooseModel(chat.id, model);
       // What was written while the message was on its way goes on in the chat.
       getDraft('new').moveTo(chat.id);
@@ -43,6 +63,7 @@ export function useFirstMessage(
       setError(readableError(cause));
       return false;
     } finally {
+      if (!isSent) await takeBack();
       setBusy(false);
     }
   };
