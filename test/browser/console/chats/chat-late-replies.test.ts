@@ -62,10 +62,21 @@ describe.skipIf(!hasBrowser())('a late reply', () => {
     const reply = await holdReply(page, 'query ChatList');
     await page.goBack();
     await reply.isAnswered;
-    await ann.patch(`/api/v1/chats/${id}`, { name: 'New name' });
-    await list.getByRole('link', { name: 'New name' }).waitFor();
+    const renamed = list.getByRole('link', { name: /^New name/ });
+    let turn = 0;
+    // What happens before the service has begun the subscription is not told.
+    await expect
+      .poll(
+        async () => {
+          turn += 1;
+          await ann.patch(`/api/v1/chats/${id}`, { name: `New name ${turn}` });
+          return renamed.count();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(1);
     await reply.letGo();
-    expect(await list.getByRole('link', { name: 'New name' }).count()).toBe(1);
+    expect(await renamed.count()).toBe(1);
     expect(await list.getByRole('link', { name: 'Old name' }).count()).toBe(0);
   });
 });

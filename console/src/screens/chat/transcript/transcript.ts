@@ -93,7 +93,9 @@ export class Transcript {
       const earlier = isJoined ? currentMessages.filter(({ id }) => id < first.id) : [];
       if (!isJoined || earlier.length === 0) this.#startCursor = messages.pageInfo.startCursor;
       const hasEarlier = isJoined && earlier.length > 0 ? this.#view.hasEarlier : messages.pageInfo.hasPreviousPage;
-      const nodes = messages.nodes.filter(({ id }) => !reading.isOvertaken(id));
+      const currentIds = new Set(currentMessages.map(({ id }) => id));
+      // Of a message that was told since, the reply may still know more about its run; one that was deleted since stays away.
+      const nodes = messages.nodes.filter(({ id }) => !reading.isOvertaken(id) || currentIds.has(id));
       const newer = currentMessages.filter(({ id }) => reading.isOvertaken(id));
       this.#set({ messages: mergeMessages([...earlier, ...nodes], newer), hasEarlier, error: undefined });
       this.#takeHead(reading.isOvertaken(headKey) ? (this.#view.chat ?? head) : head);
@@ -235,9 +237,18 @@ function mergeMessages(
 ): readonly Chat_MessageFragment[] {
   if (changed.length === 0) return known;
   const byId = new Map(known.map((message) => [message.id, message]));
-  for (const message of changed) byId.set(message.id, message);
+  for (const message of changed) byId.set(message.id, keepEnd(byId.get(message.id), message));
   return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
+
+/** A message that is told may have been read before its run ended: a run whose end is known does not go on again. */
+function keepEnd(known: Chat_MessageFragment | undefined, told: Chat_MessageFragment): Chat_MessageFragment {
+  if (known?.run?.id !== told.run?.id || hasEnded(told) || known === undefined || !hasEnded(known)) return told;
+  return { ...told, run: known.run };
+}
+
+const endedStatuses: readonly string[] = ['CANCELLED', 'COMPLETED', 'FAILED', 'INCOMPLETE'];
+const hasEnded = ({ run: messageRun }: Chat_MessageFragment) => messageRun !== null && endedStatuses.includes(messageRun.status);
 
 const transcriptsMax = 12;
 const transcripts = new Map<string, Transcript>();
