@@ -107,6 +107,44 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     expect(api.requests.map(({ body }) => body)).toEqual(['{"part":"saddle"}']);
   });
 
+  it('that waits for two approvals says so at the first, after a reload too', async () => {
+    const call = (id: string) => ({ id, name: 'order', arguments: `{"part":"${id}"}` });
+    upstream.next({ toolCalls: [call('chain'), call('bell')] }, { text: 'Both are ordered.' });
+    const { page, transcript, ask } = await open();
+    await ask('Order a chain and a bell');
+    const cards = transcript.getByRole('region', { name: /^May it call order\? [12]\/2$/ });
+    await cards.first().getByRole('button', { name: 'Approve' }).click();
+    const waits = cards.first().getByText('This waits for the answer to the other call.');
+    await waits.waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.reload();
+    await waits.waitFor();
+    await keepConsolePicture(page, 'chat-approval-waits');
+    await cards.last().getByRole('button', { name: 'Approve' }).click();
+    await transcript.getByText('Both are ordered.').waitFor();
+    expect(await waits.count()).toBe(0);
+  });
+
+  it('that failed, or has no word, keeps saying so and can be asked for again when the chat has gone on', async () => {
+    upstream.next({ status: 500, body: '{"error":{"message":"The model is ill."}}' }, { text: '' }, { text: 'Well again.' });
+    const { page, transcript, ask, isOver } = await open();
+    await ask('Does it work?');
+    await transcript.getByText('The answer failed.').waitFor();
+    await isOver();
+    await ask('And now?');
+    await transcript.getByText('The model answered without a word.').waitFor();
+    await isOver();
+    await ask('And in the end?');
+    await transcript.getByText('Well again.').waitFor();
+    await isOver();
+    await page.reload();
+    await transcript.getByText('Well again.').waitFor();
+    await transcript.getByText('The answer failed.').waitFor();
+    await transcript.getByText('The model answered without a word.').waitFor();
+    expect(await transcript.getByRole('button', { name: 'Try again' }).count()).toBe(2);
+    await keepConsolePicture(page, 'chat-failed-before');
+  });
+
   it('can be asked for again and rated, and a message said in other words: branches lead from one to the other', async () => {
     upstream.next({ text: 'First answer.' }, { text: 'Second answer.' }, { text: 'Third answer.' });
     const { page, transcript, ask, isOver } = await open();

@@ -4,6 +4,7 @@ import { Markdown } from '../../../parts/markdown/Markdown.tsx';
 import { useText } from '../../../text/text.ts';
 import { Avatar } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
+import type { Chat_MessageFragment } from '../documents.ts';
 import { followedRun, runStore, useOptionalRun } from '../run/run-store.ts';
 import { Steps } from '../run/Steps.tsx';
 import { AnswerBar } from './AnswerBar.tsx';
@@ -56,7 +57,12 @@ export const Answer = memo(function Answer({
         {isLive || last === undefined ? null : (
           <>
             <Calls messages={messages} isLast={isLast} />
-            <Outcome run={last.run} error={last.run?.error ?? null} messageId={last.id} />
+            <Outcome
+              run={last.run}
+              error={last.run?.error ?? null}
+              messageId={last.id}
+              isWordless={visibleTexts.length === 0 && messages.every(isEmpty)}
+            />
             {runId === undefined || visibleTexts.length === 0 ? null : (
               <AnswerBar
                 message={last}
@@ -71,6 +77,10 @@ export const Answer = memo(function Answer({
     </article>
   );
 });
+
+/** Says nothing, calls nothing and shows no file. */
+const isEmpty = ({ toolCalls, parts }: Chat_MessageFragment) =>
+  toolCalls.length === 0 && parts.every((part) => part.__typename === 'TextPart');
 
 /** The list before, while its members are the same: texts around a citation are not drawn again with every token. */
 function useSameList<Member>(list: readonly Member[]): readonly Member[] {

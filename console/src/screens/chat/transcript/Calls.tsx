@@ -22,9 +22,9 @@ interface CallAnswer {
 /** The calls that an answer waits for: those that a person approves or refuses, and functions whose output a person gives. */
 export function Calls({ messages, isLast }: { readonly messages: readonly Chat_MessageFragment[]; readonly isLast: boolean }) {
   const { chat, transcript, isBusy } = useChat();
-  const [answers, setAnswers] = useState<Readonly<Record<string, CallAnswer>>>({});
-  const [error, setError] = useState<ParleyError>();
   const asking = messages.findLast(({ toolCalls }) => toolCalls.length > 0);
+  const [answers, setAnswers] = useCallAnswers(asking?.id ?? '');
+  const [error, setError] = useState<ParleyError>();
   if (asking === undefined) return null;
   const answersByCall = new Map(messages.flatMap((each) => (each.toolCallId === null ? [] : [[each.toolCallId, each] as const])));
   const answer = async (id: string, reply: CallAnswer) => {
@@ -37,6 +37,8 @@ export function Calls({ messages, isLast }: { readonly messages: readonly Chat_M
     });
     // The service takes the outputs of all calls at once.
     if (outputs.length < asking.toolCalls.length) return;
+    // A page that is loaded again before the service has them all asks again.
+    forgetAnswers(asking.id);
     try {
       const result = await run(ChatSubmitOutputsDocument, { chatId: chat.id, input: { systemMessageId: asking.id, outputs } });
       transcript.takeBegun(result.submitToolOutputs);
@@ -48,11 +50,13 @@ export function Calls({ messages, isLast }: { readonly messages: readonly Chat_M
   const isOpen = isLast && !isBusy && chat.canWrite;
   return (
     <div className={styles.calls}>
-      {asking.toolCalls.map((call) => (
+      {asking.toolCalls.map((call, index) => (
         <CallCard
           key={call.id}
           call={call}
           outcome={answersByCall.get(call.id)?.toolStatus ?? answers[call.id]?.status}
+          place={asking.toolCalls.length === 1 ? '' : ` ${index + 1}/${asking.toolCalls.length}`}
+          isWaiting={isOpen && answers[call.id] !== undefined && !answersByCall.has(call.id)}
           isOpen={isOpen && answers[call.id] === undefined && !answersByCall.has(call.id)}
           onAnswer={(reply) => void answer(call.id, reply)}
         />
@@ -62,14 +66,36 @@ export function Calls({ messages, isLast }: { readonly messages: readonly Chat_M
   );
 }
 
+const storedAs = (messageId: string) => `parley.calls.${messageId}`;
+const forgetAnswers = (messageId: string) => sessionStorage.removeItem(storedAs(messageId));
+
+/** The answers to the calls of a message until all are there. They outlive a reload of the page. */
+function useCallAnswers(messageId: string) {
+  const [answers, setAnswers] = useState((): Readonly<Record<string, CallAnswer>> => {
+    const stored = sessionStorage.getItem(storedAs(messageId));
+    return stored === null ? {} : (JSON.parse(stored) as Readonly<Record<string, CallAnswer>>);
+  });
+  const change = (next: Readonly<Record<string, CallAnswer>>) => {
+    setAnswers(next);
+    sessionStorage.setItem(storedAs(messageId), JSON.stringify(next));
+  };
+  return [answers, change] as const;
+}
+
 function CallCard({
   call,
   outcome,
+  place,
+  isWaiting,
   isOpen,
   onAnswer,
 }: {
   readonly call: Chat_CallFragment;
   readonly outcome: ToolOutputStatus | undefined;
+  /** Which of several calls it is, behind its title. */
+  readonly place: string;
+  /** It is answered here, and another call of the message is not: the service takes the answers of all at once. */
+  readonly isWaiting: boolean;
   readonly isOpen: boolean;
   readonly onAnswer: (answer: CallAnswer) => void;
 }) {
@@ -83,11 +109,15 @@ function CallCard({
     : t('It asks for the output of {name}', { name: call.name });
   const approve = () => onAnswer({ status: 'SUCCESS', output: text === indented(call.arguments) ? '' : text });
   return (
-    <section className={styles.call} aria-label={title}>
+    <section className={styles.call} aria-label={`${title}${place}`}>
       <header>
-        <h3>{title}</h3>
+        <h3>
+          {title}
+          {place}
+        </h3>
         {outcome === undefined ? null : <OutcomeBadge outcome={outcome} isApproval={isApproval} />}
       </header>
+      {isWaiting ? <p role="status">{t('This waits for the answer to the other call.')}</p> : null}
       {isOpen && isApproval ? (
         <Field
           label={t('Arguments')}

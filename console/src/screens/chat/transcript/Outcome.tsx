@@ -15,19 +15,22 @@ export function Outcome({
   error,
   messageId,
   isUnanswered = false,
+  isWordless = false,
 }: {
   readonly run: EndedRun | null;
   readonly error: { readonly message: string } | null;
   /** The message that is asked again when the run cannot be repeated. */
   readonly messageId: string;
   readonly isUnanswered?: boolean;
+  /** There is an answer, and nothing in it. */
+  readonly isWordless?: boolean;
 }) {
   const { t } = useText();
   const { chat, transcript, isBusy } = useChat();
   const [refused, setRefused] = useState<ParleyError>();
   const [isAsking, setAsking] = useState(false);
   const hasFailed = error !== null || run?.status === 'FAILED';
-  const words = hasFailed ? t('The answer failed.') : getWords(run, isUnanswered, t);
+  const words = hasFailed ? t('The answer failed.') : getWords(run, isUnanswered, isUnanswered || isWordless, t);
   if (words === undefined) return null;
   const again = async () => {
     setAsking(true);
@@ -62,8 +65,14 @@ export function Outcome({
   );
 }
 
-function getWords(run: EndedRun | null, isUnanswered: boolean, t: (message: string) => string): string | undefined {
+function getWords(
+  run: EndedRun | null,
+  isUnanswered: boolean,
+  isWordless: boolean,
+  t: (message: string) => string,
+): string | undefined {
   if (run?.status === 'CANCELLED') return isUnanswered ? t('Stopped before there was an answer.') : t('Stopped.');
+  if (run?.status === 'COMPLETED' && isWordless) return t('The model answered without a word.');
   if (run?.status !== 'INCOMPLETE') return undefined;
   switch (run.incompleteReason) {
     case 'MAX_OUTPUT_TOKENS':

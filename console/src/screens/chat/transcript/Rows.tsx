@@ -77,7 +77,7 @@ export function Rows({
 function OneRow({ row, isLast, isTarget }: { readonly row: Row; readonly isLast: boolean; readonly isTarget: boolean }) {
   return (
     <div className={styles.row} data-target={isTarget || undefined}>
-      {row.kind === 'user' ? <UserRow message={row.message} isLast={isLast} /> : null}
+      {row.kind === 'user' ? <UserRow message={row.message} isUnanswered={row.isUnanswered} /> : null}
       {row.kind === 'answer' ? <Answer row={row} isLast={isLast} /> : null}
       {row.kind === 'pending' ? <PendingRow text={row.text} filenames={row.filenames} /> : null}
     </div>

@@ -18,10 +18,10 @@ import styles from './transcript.module.css';
 /** What a person said. It can be said in other words, which begins a branch. */
 export const UserRow = memo(function UserRow({
   message,
-  isLast,
+  isUnanswered,
 }: {
   readonly message: Chat_MessageFragment;
-  readonly isLast: boolean;
+  readonly isUnanswered: boolean;
 }) {
   const { t } = useText();
   const { chat, isBusy } = useChat();
@@ -45,7 +45,9 @@ export const UserRow = memo(function UserRow({
           </IconButton>
         ) : null}
       </div>
-      {isLast && !isBusy ? <Outcome run={message.run} error={message.error} messageId={message.id} isUnanswered /> : null}
+      {isUnanswered ? (
+        <Outcome run={message.run} error={message.error ?? message.run?.error ?? null} messageId={message.id} isUnanswered />
+      ) : null}
     </article>
   );
 });

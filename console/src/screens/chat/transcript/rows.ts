@@ -3,7 +3,13 @@ import type { TranscriptView } from './transcript.ts';
 
 /** A row of a transcript: what a person said, or an answer with all that belongs to it. */
 export type Row =
-  | { readonly kind: 'user'; readonly key: string; readonly message: Chat_MessageFragment }
+  | {
+      readonly kind: 'user';
+      readonly key: string;
+      readonly message: Chat_MessageFragment;
+      /** Its run is over and has said nothing. */
+      readonly isUnanswered: boolean;
+    }
   | {
       readonly kind: 'answer';
       readonly key: string;
@@ -20,7 +26,7 @@ export function buildRows({ messages, runIds, pending }: TranscriptView, before:
   const rows: Row[] = [];
   for (const message of messages) {
     if (message.role === 'SYSTEM') continue;
-    if (message.role === 'USER') rows.push({ kind: 'user', key: message.id, message });
+    if (message.role === 'USER') rows.push({ kind: 'user', key: message.id, message, isUnanswered: false });
     else addToAnswer(rows, message, runIds);
   }
   for (const runId of runIds) {
@@ -29,6 +35,7 @@ export function buildRows({ messages, runIds, pending }: TranscriptView, before:
     const row: Row = { kind: 'answer', key: `answer-${runId}`, runId, isRunning: true, messages: [] };
     rows.splice(questionIndex === -1 ? rows.length : questionIndex + 1, 0, row);
   }
+  noteUnanswered(rows);
   for (const { id, text, filenames } of pending) rows.push({ kind: 'pending', key: id, text, filenames });
   const rowsByKey = new Map(before.map((row) => [row.key, row]));
   return rows.map((row) => {
@@ -50,8 +57,19 @@ function addToAnswer(rows: Row[], message: Chat_MessageFragment, runIds: readonl
   rows.push({ kind: 'answer', key, runId, isRunning: runId !== undefined && runIds.includes(runId), messages: [message] });
 }
 
+/** A question without an answer of its run, wherever it stands. One run may answer several questions, in a row behind the last. */
+function noteUnanswered(rows: Row[]): void {
+  const answeringRuns = new Set(rows.flatMap((row) => (row.kind === 'answer' ? [row.runId] : [])));
+  for (const [index, row] of rows.entries()) {
+    if (row.kind !== 'user' || row.message.runId === null || answeringRuns.has(row.message.runId)) continue;
+    rows[index] = { ...row, isUnanswered: true };
+  }
+}
+
 function isSame(one: Row, other: Row): boolean {
-  if (one.kind === 'user' && other.kind === 'user') return one.message === other.message;
+  if (one.kind === 'user' && other.kind === 'user') {
+    return one.message === other.message && one.isUnanswered === other.isUnanswered;
+  }
   if (one.kind === 'pending' && other.kind === 'pending') return one.text === other.text;
   if (one.kind !== 'answer' || other.kind !== 'answer') return false;
   return (
