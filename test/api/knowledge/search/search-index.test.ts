@@ -215,7 +215,9 @@ async function addAll(_service: TestService, who: Person, agentId: string): Prom
 
 function served(service: TestService, who: Person, ids: readonly string[]): Promise<void> {
   return eventually(async () => {
-    const { retrieval } = await searchOf(service, who, ids, 'anything');
+    const { retrieval, passages } = await searchOf(service, who, ids, 'anything');
     expect(retrieval).toMatchObject({ mode: 'hybrid', reason: null });
+    // By meaning alone: each of them has its vector.
+    expect(new Set(passages.map(({ dataSourceId }) => dataSourceId))).toEqual(new Set(ids));
   });
 }
