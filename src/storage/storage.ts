@@ -180,21 +180,8 @@ function openRateBuckets(db: Database, redis: RedisTransport | undefined): RateB
  */
 async function check(settings: Settings, blobs: Blobs, db: Database, masterKeys: MasterKeys): Promise<void> {
   await refuseBlobsWithoutRows(settings, blobs, db);
-  if (db.kind === 'embedded') {
-    await refuseFullDisk(db);
-    await identify(settings, db);
-  }
+  if (db.kind === 'embedded') await identify(settings, db);
   await checkMasterKeys(db, masterKeys, settings);
   if (db.kind === 'server') await confirmFiles(settings, blobs, db.pool);
   masterKeys.keep();
-}
-
-/**
- * Runs that a kill interrupted are ended at a start, which is a write. A server has other clients, so there /readyz tells of it.
- *
- * @throws StartRefusal
- */
-async function refuseFullDisk(db: Database): Promise<void> {
-  const shortage = await db.room.shortage();
-  if (shortage !== undefined) throw new StartRefusal(`a disk is full: ${shortage}. Make room on it, and start again.`);
 }

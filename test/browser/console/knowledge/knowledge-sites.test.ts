@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser())('a web site in the console', () => {
     await tab.getByRole('progressbar', { name: 'Progress of reading' }).waitFor({ state: 'detached' });
     const failures = tab.getByRole('list', { name: 'Not read' });
     await failures.getByText('/docs/fees').first().waitFor();
-    await tab.getByText('Ready, with failures').waitFor();
+    await tab.getByText('Ready, with failures', { exact: true }).waitFor();
     await keepConsolePicture(tab, 'knowledge-failures');
     expect(await accessibilityFaults(tab)).toEqual([]);
     isForbidden = false;
