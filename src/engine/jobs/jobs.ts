@@ -231,10 +231,11 @@ export class Jobs {
         localGroupConcurrency: options.concurrency,
       },
       async ([job]) => {
-        // There may be more.
-        const hasPlace = [...this.#running].filter((running) => running.name === name).length < options.concurrency - 1;
-        this.#wake(name, hasPlace);
-        if (job !== undefined) await this.#run(worker, job);
+        if (job === undefined) return;
+        // There may be more. Where the tenant has no place left, only a job of another one could begin.
+        const tenantJobs = [...this.#running].filter((running) => running.name === name && running.groupId === job.groupId);
+        this.#wake(name, tenantJobs.length + 1 < options.concurrency);
+        await this.#run(worker, job);
       },
     );
   }

@@ -2,22 +2,41 @@ import { type ModelForm, type SamplingOptionName, samplingOptionList } from '../
 import type { Warning } from '../../entities/ground/warning.ts';
 import type { ModelParameters } from './port.ts';
 
+interface SamplingMember {
+  readonly option: SamplingOptionName;
+  /** Null: the form does not have it. */
+  readonly member: string | null;
+}
+
+/** What each form calls the options. Each request asks. */
+const membersByForm: Readonly<Record<ModelForm, readonly SamplingMember[]>> = {
+  openai: nameMembers('openai'),
+  compatible: nameMembers('compatible'),
+  aiSdk: nameMembers('aiSdk'),
+};
+
+function nameMembers(form: ModelForm): readonly SamplingMember[] {
+  return samplingOptionList.map(({ name, formNames = {} }) => ({
+    option: name,
+    member: formNames[form] === undefined ? defaultName(name, form) : formNames[form],
+  }));
+}
+
 /** The options of a request as members of one form. Those that the form does not have are left out. */
 export function samplingMembers(parameters: ModelParameters, form: ModelForm): Readonly<Record<string, number>> {
-  const members = samplingOptionList.flatMap(({ name, formNames = {} }) => {
-    const value = parameters[name];
-    const member = formNames[form] === undefined ? defaultName(name, form) : formNames[form];
-    return value === undefined || member === null ? [] : [[member, value] as const];
-  });
-  return Object.fromEntries(members);
+  const members: Record<string, number> = {};
+  for (const { option, member } of membersByForm[form]) {
+    const value = parameters[option];
+    if (value !== undefined && member !== null) members[member] = value;
+  }
+  return members;
 }
 
 /** A warning for each option of a request that the form does not have. */
 export function unservedSampling(parameters: ModelParameters, form: ModelForm): readonly Warning[] {
-  const unserved = samplingOptionList.filter(
-    ({ name, formNames = {} }) => parameters[name] !== undefined && formNames[form] === null,
+  return membersByForm[form].flatMap(({ option, member }) =>
+    member === null && parameters[option] !== undefined ? [unservedOption(toSnakeCase(option))] : [],
   );
-  return unserved.map(({ name }) => unservedOption(toSnakeCase(name)));
 }
 
 /** @param param  the member of the request that has no effect. */

@@ -37,8 +37,9 @@ export function selectResolvedMembers(schema: GraphQLSchema, { shapes = {} }: Sh
   const Field = ({ selectionSet, ...node }: FieldNode) => {
     const type = info.getParentType();
     const field = info.getFieldDef();
-    if (selectionSet === undefined || !names.has((node.alias ?? node.name).value) || !isObjectType(type) || !field)
-      return undefined;
+    if (selectionSet === undefined || !field || !names.has((node.alias ?? node.name).value)) return undefined;
+    if (!isObjectType(type))
+      throw new Error(`${node.name.value} is a member of an interface: its resolver cannot be called there`);
     return selectTwin(type, node, toTwin(field));
   };
   return visit(document, visitWithTypeInfo(info, { Field }));

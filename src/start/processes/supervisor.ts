@@ -54,15 +54,13 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#members = Array.from({ length: options.count }, (_, index) => ({
-      ...{
-        number: index + 1,
-        worker: undefined,
-        messages: undefined,
-        isStarted: false,
-        startedAtMs: 0,
-        hasServed: false,
-        shortLives: 0,
-      },
+      number: index + 1,
+      worker: undefined,
+      messages: undefined,
+      isStarted: false,
+      startedAtMs: 0,
+      hasServed: false,
+      shortLives: 0,
     }));
   }
 

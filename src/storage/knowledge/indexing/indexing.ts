@@ -21,7 +21,7 @@ export type { IndexedContent, IndexFailure, IndexLease, ItemLeft, OwnedId } from
  *        └──requeue── INDEXED, FAILED, SKIPPED, CANCELLED          (cancel: CANCELLED or INDEXED; delete: DELETING, from any state)
  * ```
  *
- * A new document of few passages is INDEXED right after PARSING. Every item outside of the states at rest has a job `knowledge.index-item`, which is
+ * A new document of few passages is INDEXED right after PARSING, a short one right after FETCHING. Every item outside of the states at rest has a job `knowledge.index-item`, which is
  * queued in the transaction that changes the state.
  */
 export class IndexingStore extends LeasedItems {

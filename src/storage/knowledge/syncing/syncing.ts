@@ -1,7 +1,7 @@
-// Raw SQL: leases. One statement looks whether a run has ended.
+// Raw SQL: leases. One statement looks whether a run has ended, because it is asked after each item.
 import type { Connection } from '../../../entities/knowledge/connection.ts';
 import { connectedTypes, type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
-import type { Database, Transaction } from '../../ground/database.ts';
+import type { Database, Sql, Transaction } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
 import type { AlsoInTransaction, OwnedId } from '../indexing/lease.ts';
@@ -51,7 +51,7 @@ export class SyncStore extends LeasedRuns {
 
   /** Ends the run of a source whose items are all indexed or failed. `also` queues a further run that is wanted. */
   async closeEnded(dataSourceId: string, also: AlsoInTransaction): Promise<void> {
-    if (!(await hasEndedRun(this.#db, dataSourceId))) return;
+    if ((await findEndedRun(this.#db, dataSourceId)) === undefined) return;
     await this.#db.transaction(async (tx) => {
       const { sourceRun, knowledgeItem, dataSource } = tx.prisma;
       // Others that add items to the run wait here.
@@ -59,14 +59,14 @@ export class SyncStore extends LeasedRuns {
       const run = await findEndedRun(tx, dataSourceId);
       if (run === undefined) return also(tx, []);
       const endedAt = new Date();
-      const isListed = isConnectedType(run.dataSource.type as DataSourceType);
+      const isListed = isConnectedType(run.type);
       const failureWhere = { dataSourceId, queuedRunId: run.id, indexStatus: 'FAILED' };
       const end = isListed
         ? { status: 'COMPLETED', failedCount: await knowledgeItem.count({ where: failureWhere }) }
         : await uploadRunEnd(tx, run);
       await sourceRun.update({ where: { id: run.id }, data: { ...end, endedAt } });
       await dataSource.update({ where: { id: dataSourceId }, data: { lastSyncedAt: endedAt } });
-      const { isSyncWanted, deletingAt } = run.dataSource;
+      const { isSyncWanted, deletingAt } = run;
       await also(tx, isSyncWanted && deletingAt === null ? await findOwners(tx, [dataSourceId]) : []);
     });
     this.#signals.publish('data-source-changed', dataSourceId);
@@ -158,30 +158,24 @@ async function findOwners({ prisma }: Transaction, ids: readonly string[]): Prom
   return sources.map(({ id, orgId, organization: { tenantId } }) => ({ id, orgId, tenantId }));
 }
 
-/** One statement, because it is asked after each item. */
-async function hasEndedRun(db: Database, dataSourceId: string): Promise<boolean> {
-  const rows = await db.query(
-    `select from source_runs r where "dataSourceId" = $1 and status = 'INDEXING' and not exists (
+interface EndedRun {
+  readonly id: string;
+  readonly dataSourceId: string;
+  readonly startedAt: Date;
+  readonly type: DataSourceType;
+  readonly isSyncWanted: boolean;
+  readonly deletingAt: Date | null;
+}
+
+/** The run of a source whose items are all indexed or failed. */
+async function findEndedRun(sql: Pick<Sql, 'query'>, dataSourceId: string): Promise<EndedRun | undefined> {
+  const [run] = await sql.query<EndedRun>(
+    `select r.id, r."dataSourceId", r."startedAt", s.type, s."isSyncWanted", s."deletingAt"
+     from source_runs r join data_sources s on s.id = r."dataSourceId"
+     where r."dataSourceId" = $1 and r.status = 'INDEXING' and not exists (
        select from knowledge_items i where i."dataSourceId" = $1 and i."queuedRunId" = r.id and i."indexStatus" = any($2::text[])
      ) limit 1`,
     [dataSourceId, openStates],
   );
-  return rows.length > 0;
-}
-
-/** The run of a source whose items are all indexed or failed. */
-async function findEndedRun({ prisma }: Pick<Transaction, 'prisma'>, dataSourceId: string) {
-  const run = await prisma.sourceRun.findFirst({
-    where: { dataSourceId, status: 'INDEXING' },
-    select: {
-      id: true,
-      dataSourceId: true,
-      startedAt: true,
-      dataSource: { select: { type: true, isSyncWanted: true, deletingAt: true } },
-    },
-  });
-  if (run === null) return undefined;
-  const where = { dataSourceId, queuedRunId: run.id, indexStatus: { in: [...openStates] } };
-  const item = await prisma.knowledgeItem.findFirst({ where, select: { id: true } });
-  return item === null ? run : undefined;
+  return run;
 }

@@ -65,9 +65,9 @@ export class UsageStore {
     agentSums.sort((a, b) => countTokens(b) - countTokens(a) || (a.agentId < b.agentId ? -1 : 1));
     const matching: AgentUsage[] = [];
     // Those with most tokens first, so that the agents of a large organization are not all looked up.
-    for (let start = 0, size = agentsPerLook; start < agentSums.length && matching.length < limit; start += size) {
-      if (start >= looksMax * agentsPerLook) size = agentSums.length;
-      const looked = agentSums.slice(start, start + size);
+    for (let start = 0, looks = 1; start < agentSums.length && matching.length < limit; looks += 1) {
+      const looked = agentSums.slice(start, looks > looksMax ? undefined : start + agentsPerLook);
+      start += looked.length;
       const where = { AND: [{ id: { in: looked.map(({ agentId }) => agentId) } }, agentWhere(filter)] };
       const matches = new Set((await this.#db.prisma.agent.findMany({ where, select: { id: true } })).map(({ id }) => id));
       matching.push(...looked.filter(({ agentId }) => matches.has(agentId)));

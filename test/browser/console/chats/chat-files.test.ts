@@ -53,3 +53,22 @@ describe.skipIf(!hasBrowser())('a file that is refused', () => {
     expect(await transcript.getByText('bad.txt').count()).toBe(0);
   });
 });
+
+describe.skipIf(!hasBrowser())('a first message whose reply is lost', () => {
+  it('stands in its chat, and in the box again', async () => {
+    upstream.otherwise({ text: 'It is noted.' });
+    const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('ChatSend') !== true) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    const box = page.getByRole('textbox', { name: 'Message' });
+    await box.fill('Remember the tide');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('alert').waitFor();
+    await expect.poll(() => box.inputValue()).toBe('Remember the tide');
+    const { chats } = (await ann.graphql('{ chats(first: 1) { nodes { messages(first: 1) { nodes { content } } } } }')).data;
+    expect(chats.nodes[0].messages.nodes).toEqual([{ content: 'Remember the tide' }]);
+  });
+});

@@ -28,10 +28,12 @@ export function useFirstMessage(
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ParleyError>();
   const chatRef = useRef<Chat_HeadFragment>(undefined);
+  /** A reply was lost, so that the message may be in the chat. */
+  const mayBeUsed = useRef(false);
   /** Leaves no empty chat behind. One that cannot be deleted is used for the next try. */
   const takeBack = async () => {
     const id = chatRef.current?.id;
-    if (id === undefined) return;
+    if (id === undefined || mayBeUsed.current) return;
     try {
       await run(ChatDeleteDocument, { id });
       chatRef.current = undefined;
@@ -43,16 +45,19 @@ export function useFirstMessage(
   const send = async (text: string) => {
     setBusy(true);
     setError(undefined);
-    let isSent = false;
+    let isAsked = false;
     try {
       const userInputs = givenValues(agent.userInputs, values);
       chatRef.current ??= (await run(ChatCreateDocument, { agentId: agent.id, input: { userInputs } })).createChat;
       const chat = chatRef.current;
       const fileIds = await attachments.sendTo(chat.id);
-      if (fileIds === undefined) return false;
+      if (fileIds === undefined) {
+        await takeBack();
+        return false;
+      }
       const input = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
+      isAsked = true;
       const { sendMessage } = await run(ChatSendDocument, { chatId: chat.id, input });
-      isSent = true;
       chooseModel(chat.id, model);
       // What was written while the message was on its way goes on in the chat.
       getDraft('new').moveTo(chat.id);
@@ -60,10 +65,12 @@ export function useFirstMessage(
       go(`/chats/${chat.id}`);
       return true;
     } catch (cause) {
-      setError(readableError(cause));
+      const refusal = readableError(cause);
+      if (isAsked && refusal.code === undefined) mayBeUsed.current = true;
+      setError(refusal);
+      await takeBack();
       return false;
     } finally {
-      if (!isSent) await takeBack();
       setBusy(false);
     }
   };
