@@ -74,12 +74,12 @@ describe('a tied process', () => {
     const child = start('-c', 'echo ready; /bin/sleep 600 & wait');
     await once(child.stdout ?? child, 'data');
     // The shell, what it started, and the watcher.
-    expect(own()).toHaveLength(3);
+    await eventually(() => expect(own()).toHaveLength(3));
     killTied(child);
     await eventually(() => expect(own()).toEqual([]), 10_000);
     const brief = start('-c', 'echo ready; read line');
     await once(brief.stdout ?? brief, 'data');
-    expect(own()).toHaveLength(2);
+    await eventually(() => expect(own()).toHaveLength(2));
     brief.stdin?.end('\n');
     await once(brief, 'close');
     await eventually(() => expect(own()).toEqual([]), 10_000);
