@@ -177,6 +177,41 @@ export type AgentCategory = Prisma.AgentCategoryModel
  */
 export type Connection = Prisma.ConnectionModel
 /**
+ * Model PermissionPrincipal
+ * Somebody whom an access list of a source names: a person, a group, a domain, everybody. The same for all sources of a directory.
+ */
+export type PermissionPrincipal = Prisma.PermissionPrincipalModel
+/**
+ * Model PermissionMember
+ * 
+ */
+export type PermissionMember = Prisma.PermissionMemberModel
+/**
+ * Model AccessSet
+ * An access list of a source: any of its principals opens it. Equal lists are one row.
+ */
+export type AccessSet = Prisma.AccessSetModel
+/**
+ * Model AccessSetPrincipal
+ * 
+ */
+export type AccessSetPrincipal = Prisma.AccessSetPrincipalModel
+/**
+ * Model AccessRule
+ * Who may open an item: whoever opens every one of the sets. Equal rules of a source are one row.
+ */
+export type AccessRule = Prisma.AccessRuleModel
+/**
+ * Model PermissionReading
+ * How far the permissions of a MIRRORED source are read. A lease lets one process read them.
+ */
+export type PermissionReading = Prisma.PermissionReadingModel
+/**
+ * Model PersonAccount
+ * An account at another service that a person proved to have by a connection.
+ */
+export type PersonAccount = Prisma.PersonAccountModel
+/**
  * Model ConnectionAttempt
  * A person who is on the way to another service, to connect an account.
  */

@@ -6,6 +6,7 @@ import type { AccountService } from '../connections/oauth-service.ts';
 import type { AtlassianProduct } from './atlassian/site.ts';
 import type { Connector } from './connector.ts';
 import type { SourceMember } from './members.ts';
+import type { PermissionKind } from './permissions.ts';
 import type { WebServices } from './web/web.ts';
 
 /**
@@ -44,6 +45,8 @@ export interface SourceKind {
   readonly browse?: Browser;
   /** Its account may have several sites; `cloudId` of a source chooses one. */
   readonly site?: AtlassianProduct;
+  /** How the rights of persons at the service are read. Absent: a source of it cannot be MIRRORED. */
+  readonly permissions?: PermissionKind;
   /** Opens what reads sources of this kind. */
   open(services: WebServices): Connector;
 }

@@ -424,6 +424,13 @@ export const ModelName = {
   AgentMessageCount: 'AgentMessageCount',
   AgentCategory: 'AgentCategory',
   Connection: 'Connection',
+  PermissionPrincipal: 'PermissionPrincipal',
+  PermissionMember: 'PermissionMember',
+  AccessSet: 'AccessSet',
+  AccessSetPrincipal: 'AccessSetPrincipal',
+  AccessRule: 'AccessRule',
+  PermissionReading: 'PermissionReading',
+  PersonAccount: 'PersonAccount',
   ConnectionAttempt: 'ConnectionAttempt',
   UsedTicket: 'UsedTicket',
   CallApproval: 'CallApproval',
@@ -504,7 +511,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2503,6 +2510,524 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ConnectionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ConnectionCountAggregateOutputType> | number
+        }
+      }
+    }
+    PermissionPrincipal: {
+      payload: Prisma.$PermissionPrincipalPayload<ExtArgs>
+      fields: Prisma.PermissionPrincipalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PermissionPrincipalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PermissionPrincipalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>
+        }
+        findFirst: {
+          args: Prisma.PermissionPrincipalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PermissionPrincipalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>
+        }
+        findMany: {
+          args: Prisma.PermissionPrincipalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>[]
+        }
+        create: {
+          args: Prisma.PermissionPrincipalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>
+        }
+        createMany: {
+          args: Prisma.PermissionPrincipalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PermissionPrincipalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>[]
+        }
+        delete: {
+          args: Prisma.PermissionPrincipalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>
+        }
+        update: {
+          args: Prisma.PermissionPrincipalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>
+        }
+        deleteMany: {
+          args: Prisma.PermissionPrincipalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PermissionPrincipalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PermissionPrincipalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>[]
+        }
+        upsert: {
+          args: Prisma.PermissionPrincipalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionPrincipalPayload>
+        }
+        aggregate: {
+          args: Prisma.PermissionPrincipalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePermissionPrincipal>
+        }
+        groupBy: {
+          args: Prisma.PermissionPrincipalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PermissionPrincipalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PermissionPrincipalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PermissionPrincipalCountAggregateOutputType> | number
+        }
+      }
+    }
+    PermissionMember: {
+      payload: Prisma.$PermissionMemberPayload<ExtArgs>
+      fields: Prisma.PermissionMemberFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PermissionMemberFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PermissionMemberFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>
+        }
+        findFirst: {
+          args: Prisma.PermissionMemberFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PermissionMemberFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>
+        }
+        findMany: {
+          args: Prisma.PermissionMemberFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>[]
+        }
+        create: {
+          args: Prisma.PermissionMemberCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>
+        }
+        createMany: {
+          args: Prisma.PermissionMemberCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PermissionMemberCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>[]
+        }
+        delete: {
+          args: Prisma.PermissionMemberDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>
+        }
+        update: {
+          args: Prisma.PermissionMemberUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>
+        }
+        deleteMany: {
+          args: Prisma.PermissionMemberDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PermissionMemberUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PermissionMemberUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>[]
+        }
+        upsert: {
+          args: Prisma.PermissionMemberUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionMemberPayload>
+        }
+        aggregate: {
+          args: Prisma.PermissionMemberAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePermissionMember>
+        }
+        groupBy: {
+          args: Prisma.PermissionMemberGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PermissionMemberGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PermissionMemberCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PermissionMemberCountAggregateOutputType> | number
+        }
+      }
+    }
+    AccessSet: {
+      payload: Prisma.$AccessSetPayload<ExtArgs>
+      fields: Prisma.AccessSetFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AccessSetFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AccessSetFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>
+        }
+        findFirst: {
+          args: Prisma.AccessSetFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AccessSetFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>
+        }
+        findMany: {
+          args: Prisma.AccessSetFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>[]
+        }
+        create: {
+          args: Prisma.AccessSetCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>
+        }
+        createMany: {
+          args: Prisma.AccessSetCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AccessSetCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>[]
+        }
+        delete: {
+          args: Prisma.AccessSetDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>
+        }
+        update: {
+          args: Prisma.AccessSetUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>
+        }
+        deleteMany: {
+          args: Prisma.AccessSetDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AccessSetUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AccessSetUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>[]
+        }
+        upsert: {
+          args: Prisma.AccessSetUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPayload>
+        }
+        aggregate: {
+          args: Prisma.AccessSetAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAccessSet>
+        }
+        groupBy: {
+          args: Prisma.AccessSetGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessSetGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AccessSetCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessSetCountAggregateOutputType> | number
+        }
+      }
+    }
+    AccessSetPrincipal: {
+      payload: Prisma.$AccessSetPrincipalPayload<ExtArgs>
+      fields: Prisma.AccessSetPrincipalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AccessSetPrincipalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AccessSetPrincipalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>
+        }
+        findFirst: {
+          args: Prisma.AccessSetPrincipalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AccessSetPrincipalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>
+        }
+        findMany: {
+          args: Prisma.AccessSetPrincipalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>[]
+        }
+        create: {
+          args: Prisma.AccessSetPrincipalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>
+        }
+        createMany: {
+          args: Prisma.AccessSetPrincipalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AccessSetPrincipalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>[]
+        }
+        delete: {
+          args: Prisma.AccessSetPrincipalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>
+        }
+        update: {
+          args: Prisma.AccessSetPrincipalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>
+        }
+        deleteMany: {
+          args: Prisma.AccessSetPrincipalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AccessSetPrincipalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AccessSetPrincipalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>[]
+        }
+        upsert: {
+          args: Prisma.AccessSetPrincipalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessSetPrincipalPayload>
+        }
+        aggregate: {
+          args: Prisma.AccessSetPrincipalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAccessSetPrincipal>
+        }
+        groupBy: {
+          args: Prisma.AccessSetPrincipalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessSetPrincipalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AccessSetPrincipalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessSetPrincipalCountAggregateOutputType> | number
+        }
+      }
+    }
+    AccessRule: {
+      payload: Prisma.$AccessRulePayload<ExtArgs>
+      fields: Prisma.AccessRuleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AccessRuleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AccessRuleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>
+        }
+        findFirst: {
+          args: Prisma.AccessRuleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AccessRuleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>
+        }
+        findMany: {
+          args: Prisma.AccessRuleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>[]
+        }
+        create: {
+          args: Prisma.AccessRuleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>
+        }
+        createMany: {
+          args: Prisma.AccessRuleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AccessRuleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>[]
+        }
+        delete: {
+          args: Prisma.AccessRuleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>
+        }
+        update: {
+          args: Prisma.AccessRuleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>
+        }
+        deleteMany: {
+          args: Prisma.AccessRuleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AccessRuleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AccessRuleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>[]
+        }
+        upsert: {
+          args: Prisma.AccessRuleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessRulePayload>
+        }
+        aggregate: {
+          args: Prisma.AccessRuleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAccessRule>
+        }
+        groupBy: {
+          args: Prisma.AccessRuleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessRuleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AccessRuleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessRuleCountAggregateOutputType> | number
+        }
+      }
+    }
+    PermissionReading: {
+      payload: Prisma.$PermissionReadingPayload<ExtArgs>
+      fields: Prisma.PermissionReadingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PermissionReadingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PermissionReadingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>
+        }
+        findFirst: {
+          args: Prisma.PermissionReadingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PermissionReadingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>
+        }
+        findMany: {
+          args: Prisma.PermissionReadingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>[]
+        }
+        create: {
+          args: Prisma.PermissionReadingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>
+        }
+        createMany: {
+          args: Prisma.PermissionReadingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PermissionReadingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>[]
+        }
+        delete: {
+          args: Prisma.PermissionReadingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>
+        }
+        update: {
+          args: Prisma.PermissionReadingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>
+        }
+        deleteMany: {
+          args: Prisma.PermissionReadingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PermissionReadingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PermissionReadingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>[]
+        }
+        upsert: {
+          args: Prisma.PermissionReadingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PermissionReadingPayload>
+        }
+        aggregate: {
+          args: Prisma.PermissionReadingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePermissionReading>
+        }
+        groupBy: {
+          args: Prisma.PermissionReadingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PermissionReadingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PermissionReadingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PermissionReadingCountAggregateOutputType> | number
+        }
+      }
+    }
+    PersonAccount: {
+      payload: Prisma.$PersonAccountPayload<ExtArgs>
+      fields: Prisma.PersonAccountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PersonAccountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PersonAccountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>
+        }
+        findFirst: {
+          args: Prisma.PersonAccountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PersonAccountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>
+        }
+        findMany: {
+          args: Prisma.PersonAccountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>[]
+        }
+        create: {
+          args: Prisma.PersonAccountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>
+        }
+        createMany: {
+          args: Prisma.PersonAccountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PersonAccountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>[]
+        }
+        delete: {
+          args: Prisma.PersonAccountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>
+        }
+        update: {
+          args: Prisma.PersonAccountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>
+        }
+        deleteMany: {
+          args: Prisma.PersonAccountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PersonAccountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PersonAccountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>[]
+        }
+        upsert: {
+          args: Prisma.PersonAccountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonAccountPayload>
+        }
+        aggregate: {
+          args: Prisma.PersonAccountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePersonAccount>
+        }
+        groupBy: {
+          args: Prisma.PersonAccountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonAccountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PersonAccountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonAccountCountAggregateOutputType> | number
         }
       }
     }
@@ -7748,6 +8273,89 @@ export const ConnectionScalarFieldEnum = {
 export type ConnectionScalarFieldEnum = (typeof ConnectionScalarFieldEnum)[keyof typeof ConnectionScalarFieldEnum]
 
 
+export const PermissionPrincipalScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  directory: 'directory',
+  kind: 'kind',
+  key: 'key',
+  name: 'name',
+  membersReadAt: 'membersReadAt',
+  unknown: 'unknown'
+} as const
+
+export type PermissionPrincipalScalarFieldEnum = (typeof PermissionPrincipalScalarFieldEnum)[keyof typeof PermissionPrincipalScalarFieldEnum]
+
+
+export const PermissionMemberScalarFieldEnum = {
+  groupId: 'groupId',
+  memberId: 'memberId'
+} as const
+
+export type PermissionMemberScalarFieldEnum = (typeof PermissionMemberScalarFieldEnum)[keyof typeof PermissionMemberScalarFieldEnum]
+
+
+export const AccessSetScalarFieldEnum = {
+  id: 'id',
+  dataSourceId: 'dataSourceId',
+  principals: 'principals',
+  contentHash: 'contentHash'
+} as const
+
+export type AccessSetScalarFieldEnum = (typeof AccessSetScalarFieldEnum)[keyof typeof AccessSetScalarFieldEnum]
+
+
+export const AccessSetPrincipalScalarFieldEnum = {
+  principalId: 'principalId',
+  setId: 'setId'
+} as const
+
+export type AccessSetPrincipalScalarFieldEnum = (typeof AccessSetPrincipalScalarFieldEnum)[keyof typeof AccessSetPrincipalScalarFieldEnum]
+
+
+export const AccessRuleScalarFieldEnum = {
+  id: 'id',
+  dataSourceId: 'dataSourceId',
+  setIds: 'setIds',
+  contentHash: 'contentHash'
+} as const
+
+export type AccessRuleScalarFieldEnum = (typeof AccessRuleScalarFieldEnum)[keyof typeof AccessRuleScalarFieldEnum]
+
+
+export const PermissionReadingScalarFieldEnum = {
+  dataSourceId: 'dataSourceId',
+  directory: 'directory',
+  readAt: 'readAt',
+  fullAt: 'fullAt',
+  startedAt: 'startedAt',
+  state: 'state',
+  place: 'place',
+  missingRights: 'missingRights',
+  errorCode: 'errorCode',
+  errorMessage: 'errorMessage',
+  failedAt: 'failedAt',
+  attempt: 'attempt',
+  leaseOwner: 'leaseOwner',
+  leaseUntil: 'leaseUntil'
+} as const
+
+export type PermissionReadingScalarFieldEnum = (typeof PermissionReadingScalarFieldEnum)[keyof typeof PermissionReadingScalarFieldEnum]
+
+
+export const PersonAccountScalarFieldEnum = {
+  connectionId: 'connectionId',
+  userId: 'userId',
+  orgId: 'orgId',
+  service: 'service',
+  accountId: 'accountId',
+  verifiedEmail: 'verifiedEmail',
+  provenAt: 'provenAt'
+} as const
+
+export type PersonAccountScalarFieldEnum = (typeof PersonAccountScalarFieldEnum)[keyof typeof PersonAccountScalarFieldEnum]
+
+
 export const ConnectionAttemptScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -7839,6 +8447,9 @@ export const DataSourceScalarFieldEnum = {
   data: 'data',
   cite: 'cite',
   orgVisible: 'orgVisible',
+  access: 'access',
+  linkShared: 'linkShared',
+  recheck: 'recheck',
   deletingAt: 'deletingAt',
   errorCode: 'errorCode',
   errorMessage: 'errorMessage',
@@ -7938,6 +8549,8 @@ export const KnowledgeItemScalarFieldEnum = {
   seenRunId: 'seenRunId',
   queuedRunId: 'queuedRunId',
   missedRuns: 'missedRuns',
+  accessRuleId: 'accessRuleId',
+  accessUnknown: 'accessUnknown',
   rowBytes: 'rowBytes'
 } as const
 
@@ -9105,6 +9718,13 @@ export type GlobalOmitConfig = {
   agentMessageCount?: Prisma.AgentMessageCountOmit
   agentCategory?: Prisma.AgentCategoryOmit
   connection?: Prisma.ConnectionOmit
+  permissionPrincipal?: Prisma.PermissionPrincipalOmit
+  permissionMember?: Prisma.PermissionMemberOmit
+  accessSet?: Prisma.AccessSetOmit
+  accessSetPrincipal?: Prisma.AccessSetPrincipalOmit
+  accessRule?: Prisma.AccessRuleOmit
+  permissionReading?: Prisma.PermissionReadingOmit
+  personAccount?: Prisma.PersonAccountOmit
   connectionAttempt?: Prisma.ConnectionAttemptOmit
   usedTicket?: Prisma.UsedTicketOmit
   callApproval?: Prisma.CallApprovalOmit

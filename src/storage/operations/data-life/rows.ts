@@ -30,6 +30,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   AgentDataSource: ['agentId', 'dataSourceId'],
   AgentFlowVersion: ['flowId', 'version'],
   VectorStore: ['dataSourceId'],
+  PersonAccount: ['connectionId'],
   ChatRead: ['chatId', 'userId'],
   CodeState: ['chatId'],
   FoldedResponse: ['runId'],

@@ -64,6 +64,7 @@ const within = (relation: string, person: string, blobs?: readonly string[]): Ta
 const ofOrganizations: TableRule = { ofPerson: undefined, ofOrganization: (orgId) => ({ orgId }), erase: 'step' };
 
 const derivedReason = 'It is made from the documents, and made anew from them.';
+const mirroredReason = 'It is a copy of who may open what at a source, and read anew from there.';
 const ofService = 'It belongs to the service itself and has nothing of a person.';
 const shortLived = 'It is deleted within a day or two, and holds no text of a person.';
 
@@ -134,6 +135,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   AgentGrant: ownedRule('delete'),
   Connection: ownedAs('ownerUserId', 'delete', ['renewalOwner', 'renewalUntil']),
   ConnectionAttempt: ownedAs('ownerUserId', 'delete'),
+  PersonAccount: ownedRule('delete'),
   UsedTicket: { leftOut: shortLived },
   CallApproval: ownedRule('delete'),
   Webhook: { ...ofOrganizations, omit: ['secret', 'previousSecret'] },
@@ -143,6 +145,12 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   AgentDataSource: within('agent', 'userId'),
   SourceRun: within('dataSource', 'ownerUserId'),
   KnowledgeItem: within('dataSource', 'ownerUserId', ['contentBlobKey']),
+  PermissionPrincipal: { leftOut: mirroredReason },
+  PermissionMember: { leftOut: mirroredReason },
+  AccessSet: { leftOut: mirroredReason },
+  AccessSetPrincipal: { leftOut: mirroredReason },
+  AccessRule: { leftOut: mirroredReason },
+  PermissionReading: { leftOut: mirroredReason },
   Chunk: { leftOut: derivedReason },
   ChunkText: { leftOut: derivedReason },
   LexemeFrequency: { leftOut: derivedReason },

@@ -83,6 +83,7 @@ const notKept: Readonly<Partial<Record<Model, string>>> = {
           'AgentToolName',
           'AgentCategory',
           'Connection',
+          'PersonAccount',
         ],
         ...['Webhook', 'DataRetention', 'ChatRead'],
       ] as Model[]
