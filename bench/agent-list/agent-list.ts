@@ -19,7 +19,7 @@ const comparisons = [
     name: 'GraphQL: tiny query',
     plainQuery: '{ viewer { keyId scopes } }',
     query: '{ viewer { keyId scopes } }',
-    floor: undefined,
+    floor: { ratioMin: 0.7 },
   },
 ] as const;
 
