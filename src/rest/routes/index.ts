@@ -5,6 +5,7 @@ import { grantRoutes } from './agents/grants.ts';
 import { agentPartRoutes } from './agents/parts.ts';
 import { chatRoutes } from './conversations/chats/chats.ts';
 import { chatFileRoutes } from './conversations/chats/files.ts';
+import { chatPlaceRoutes } from './conversations/chats/places.ts';
 import { completionRoutes } from './conversations/completions.ts';
 import { conversationRoutes } from './conversations/conversations.ts';
 import { fileRoutes } from './conversations/files.ts';
@@ -35,6 +36,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...agentPartRoutes,
   ...agentBundleRoutes,
   ...chatRoutes,
+  ...chatPlaceRoutes,
   ...chatFileRoutes,
   ...completionRoutes,
   ...responseRoutes,

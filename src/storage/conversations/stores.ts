@@ -7,6 +7,7 @@ import { CodeStateStore } from './chats/code-states.ts';
 import { ConversationStore } from './chats/conversations.ts';
 import { FeedbackStore } from './chats/feedback.ts';
 import { ChatFileStore } from './chats/files.ts';
+import { ChatPlaceStore } from './chats/places.ts';
 import { ChatReadStore } from './chats/reads.ts';
 import { ThreadStore } from './chats/threads.ts';
 import { FileStore } from './files/files.ts';
@@ -23,6 +24,7 @@ import { ScheduleStore } from './schedules.ts';
 export class ConversationStores {
   readonly chats: ChatStore;
   readonly chatChanges: ChatChangeStore;
+  readonly chatPlaces: ChatPlaceStore;
   readonly branches: BranchStore;
   readonly chatReads: ChatReadStore;
   readonly feedback: FeedbackStore;
@@ -43,6 +45,7 @@ export class ConversationStores {
   constructor(db: Database, signals: Signals) {
     this.chats = new ChatStore(db, signals);
     this.chatChanges = new ChatChangeStore(db, signals);
+    this.chatPlaces = new ChatPlaceStore(db, signals);
     this.branches = new BranchStore(db, signals);
     this.chatReads = new ChatReadStore(db, signals);
     this.feedback = new FeedbackStore(db, signals);

@@ -197,6 +197,9 @@ export const table: Readonly<Record<string, Line>> = {
   'GET /api/v1/chats': line('anyone'),
   'Mutation.createChat': line('sees', withInput({ name: 'Holidays' })),
   'Mutation.updateChat': line('writesChat', byId('chat', { name: 'Holidays' })),
+  'Query.chatTags': line('anyone'),
+  // Its results say which chats the caller may not change.
+  'Mutation.changeChats': line('anyone', ({ chat }) => ({ input: { chatIds: [chat], isArchived: false } })),
   'Mutation.deleteChat': line('writesChat', async ({ agent, world }) => ({ id: await world.chat(agent) })),
   'Mutation.duplicateChat': line('writesChat', byId('chat')),
   'Mutation.resetChat': line('writesChat', async ({ agent, world }) => ({ id: await world.chat(agent) })),

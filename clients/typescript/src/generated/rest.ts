@@ -527,7 +527,7 @@ export interface paths {
         head?: never;
         /**
          * Rename or pin a chat
-         * @description Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.
+         * @description Also archives and labels it. Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.
          */
         patch: operations["updateChat"];
         trace?: never;
@@ -830,6 +830,66 @@ export interface paths {
          * @description Begins a run that is asked the same, with the same model, tools and instructions, and answers it at once: follow it by its events. What the failed run said and did stays in the chat, and the model reads it. 409 when the run did not fail or the chat went on. A request with secrets needs them again.
          */
         post: operations["retryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chatId}/place": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the place of a chat
+         * @description Its tags, and whether it is archived. Rename or pin a chat changes both.
+         */
+        get: operations["getChatPlace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat-tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tags of chats
+         * @description The tags of the caller's chats, the ones of the most chats first; at most 200.
+         */
+        get: operations["listChatTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change several chats
+         * @description Archives, labels or deletes 1 to 100 chats. One that cannot be changed does not hold up the others: its result says why.
+         */
+        post: operations["changeChats"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3915,6 +3975,11 @@ export interface components {
             isApproved?: boolean | null;
         };
         /**
+         * @description Whether a list of chats has archived ones.
+         * @enum {string}
+         */
+        ArchiveChoice: "only" | "with" | "without";
+        /**
          * AssistantContent
          * @description A part of what an assistant said.
          */
@@ -4374,6 +4439,24 @@ export interface components {
             /** @description Its name in the instructions. */
             variableName: string;
         };
+        /** @description What becomes of several chats of the caller: absent and null members are kept. */
+        ChangeChatsInput: {
+            /** @description Labels that each gets besides its own; at most 20 of 1 to 50 characters. */
+            addTags?: string[] | null;
+            /** @description The chats, 1 to 100. */
+            chatIds: string[];
+            /** @description Puts them out of the list, or back. */
+            isArchived?: boolean | null;
+            /** @description Deletes them, as `deleteChat` does; goes with no other change. */
+            isDeleted?: boolean | null;
+            /** @description Labels that each loses; at most 20 of 1 to 50 characters. */
+            removeTags?: string[] | null;
+        };
+        /** @description What became of several chats. */
+        ChangeChatsPayload: {
+            /** @description One for each id, in order; at most 100. */
+            results: components["schemas"]["ChatChangeResult"][];
+        };
         /** @description A conversation of one user with one agent. */
         Chat: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
@@ -4414,6 +4497,20 @@ export interface components {
             userId: string;
             /** @description The name of its owner. */
             userName: string;
+        };
+        /** @description Why a chat did not change. */
+        ChatChangeError: {
+            /** @description As in `extensions.code` of errors. */
+            code: string;
+            /** @description For a person to read. */
+            message: string;
+        };
+        /** @description What became of one chat of several. */
+        ChatChangeResult: {
+            /** @description The id that was given. */
+            chatId: string;
+            /** @description Why it did not change; null when it did. */
+            error: components["schemas"]["ChatChangeError"] | null;
         };
         /**
          * ChatCitationEvent
@@ -4708,6 +4805,20 @@ export interface components {
             } | null;
         } & {
             [key: string]: unknown;
+        };
+        /** @description A conversation of one user with one agent. */
+        ChatPlace: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Whether its user has put it out of the list: `chats` has it only where `archive` asks for it. */
+            isArchived: boolean;
+            /**
+             * Format: date-time
+             * @description When that was; null in the list.
+             */
+            archivedAt: string | null;
+            /** @description Labels of its user, at most 20. */
+            tags: string[];
         };
         /**
          * ChatReply
@@ -5208,6 +5319,16 @@ export interface components {
         ChatSummary: {
             /** @description A few sentences. */
             summary: string;
+        };
+        /** @description A label of the caller's chats. */
+        ChatTag: {
+            /** @description As it is written. */
+            name: string;
+            /**
+             * Format: int32
+             * @description The chats that have it, archived ones too, of the 10,000 changed last.
+             */
+            chatCount: number;
         };
         /**
          * ChatToolCallEvent
@@ -11941,8 +12062,10 @@ export interface components {
             /** @description Unique in its agent. */
             name?: string | null;
         };
-        /** @description Changes of a chat: absent members are kept, null clears. */
+        /** @description Changes of a chat: absent members are kept, null clears the name and the pin. */
         UpdateChatInput: {
+            /** @description Puts it out of the list, or back; null keeps it. */
+            isArchived?: boolean | null;
             /** @description 1 to 200 characters; null lets the next exchange name the chat. */
             name?: string | null;
             /**
@@ -11950,6 +12073,8 @@ export interface components {
              * @description From 1 to 1,000,000, lower stands higher; 0 or null unpins.
              */
             pinPosition?: number | null;
+            /** @description Its labels, in place of those before: at most 20 of 1 to 50 characters; null keeps them. */
+            tags?: string[] | null;
         };
         /** @description Changes of a connection: absent members are kept, null clears what can be empty. */
         UpdateConnectionInput: {
@@ -15415,6 +15540,10 @@ export interface operations {
             query?: {
                 /** @description Only chats whose name or messages hold this, in any case. */
                 search?: string;
+                /** @description Whether archived chats are listed: `without`, `only` or `with` them. Default `without`. */
+                archive?: components["schemas"]["ArchiveChoice"];
+                /** @description Only chats with this tag. */
+                tag?: string;
                 /** @description How many to return. Default 100. */
                 limit?: number;
                 /** @description The `nextCursor` of the page before. */
@@ -15542,7 +15671,11 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "Holidays",
-                 *       "pinPosition": 1
+                 *       "pinPosition": 1,
+                 *       "isArchived": false,
+                 *       "tags": [
+                 *         "travel"
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["UpdateChatInput"];
@@ -16350,6 +16483,132 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getChatPlace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chatId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatPlace"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listChatTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChatTag"][];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    changeChats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "chatIds": [
+                 *         "chat_01ke2s7d4vfzgv0b4xw2q9a1bc"
+                 *       ],
+                 *       "isArchived": true,
+                 *       "addTags": [
+                 *         "travel"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeChatsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeChatsPayload"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -690,12 +690,16 @@ export type ToolOutputStatus =
   /** It gave the output. */
   | 'SUCCESS';
 
-/** Changes of a chat: absent members are kept, null clears. */
+/** Changes of a chat: absent members are kept, null clears the name and the pin. */
 export type UpdateChatInput = {
+  /** Puts it out of the list, or back; null keeps it. */
+  isArchived?: boolean | null | undefined;
   /** 1 to 200 characters; null lets the next exchange name the chat. */
   name?: string | null | undefined;
   /** From 1 to 1,000,000, lower stands higher; 0 or null unpins. */
   pinPosition?: number | null | undefined;
+  /** Its labels, in place of those before: at most 20 of 1 to 50 characters; null keeps them. */
+  tags?: Array<string> | null | undefined;
 };
 
 /** The type of a user input's value. */

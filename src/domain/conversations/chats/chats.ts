@@ -6,6 +6,7 @@ import {
   type NewMessage,
   newMessageDefaults,
 } from '../../../entities/conversations/chats/chat.ts';
+import { type ArchiveChoice, tagsMax } from '../../../entities/conversations/chats/place.ts';
 import { DomainError, outOfRange, tooLong } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Page, PageRequest } from '../../../entities/ground/page.ts';
@@ -17,6 +18,7 @@ import { canEditAgent, canWriteChat, visibleChats } from '../../ground/access/ac
 import { removeBlobs } from '../../ground/blobs.ts';
 import { Faults } from '../../ground/faults.ts';
 import { showsNewChats } from '../runs/thread.ts';
+import { type ChatPlaceInput, readPlace } from './place-input.ts';
 import { readTranscriptPages, readTranscripts } from './transcripts.ts';
 
 export interface CreateChatInput {
@@ -25,7 +27,7 @@ export interface CreateChatInput {
   readonly userInputs?: unknown;
 }
 /** Absent members are kept; null removes the name or the pin, and so does a pin of 0. */
-export interface UpdateChatInput {
+export interface UpdateChatInput extends ChatPlaceInput {
   readonly name?: string | null | undefined;
   readonly pinPosition?: number | null | undefined;
 }
@@ -62,7 +64,7 @@ export async function agentsOfChats(
 /** A chat the caller may write in. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only read its log. */
 export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getChat(deps, caller, id);
-  if (!canWriteChat(caller, chat)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may write in it or change it');
+  if (!canWriteChat(caller, chat)) throw readOnlyChat();
   return chat;
 }
 
@@ -70,6 +72,9 @@ export interface ChatListFilter {
   readonly agentId?: string | null | undefined;
   readonly search?: string | null | undefined;
   readonly isPinned?: boolean | null | undefined;
+  /** Default: without archived chats. */
+  readonly archive?: ArchiveChoice | null | undefined;
+  readonly tag?: string | null | undefined;
 }
 
 /**
@@ -83,7 +88,7 @@ export interface ChatListFilter {
 export async function listChats(
   deps: Deps,
   caller: Caller,
-  { agentId, search, isPinned }: ChatListFilter,
+  { agentId, search, isPinned, archive, tag }: ChatListFilter,
   page: PageRequest,
 ): Promise<Page<Chat>> {
   const { userId, orgId } = caller;
@@ -97,6 +102,8 @@ export async function listChats(
       ...(isSearch ? { search: readSearch(search) } : {}),
       ...(typeof isPinned === 'boolean' ? { isPinned } : {}),
       ...(showsLogs ? { shownIn: agent.orgId } : {}),
+      archive: archive ?? 'without',
+      ...(typeof tag === 'string' ? { tag } : {}),
     },
     page,
   );
@@ -177,7 +184,7 @@ function toIntroduction(deps: Deps, { introduction }: Pick<RunnableAgent, 'intro
   ];
 }
 
-/** Renames or pins. @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input. */
+/** Renames, pins, labels or archives. Labels and the archive leave its place in lists. @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input. */
 export async function updateChat(deps: Deps, caller: Caller, id: string, input: UpdateChatInput): Promise<Chat> {
   await getOwnChat(deps, caller, id);
   const { pinPosition } = input;
@@ -189,7 +196,13 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
     ...(name === undefined ? {} : { name }),
     ...(pinPosition === undefined ? {} : { pinPosition: pinPosition === 0 ? null : pinPosition }),
   };
-  await deps.audit.change(caller, () => deps.storage.conversations.chats.update(id, changes));
+  const place = readPlace(deps, input);
+  const { chats, chatPlaces } = deps.storage.conversations;
+  const changesPlaceOnly = Object.keys(place).length > 0 && Object.keys(changes).length === 0;
+  await deps.audit.change(caller, async () => {
+    if (!changesPlaceOnly) await chats.update(id, changes);
+    await chatPlaces.change([id], place, tagsMax);
+  });
   return getChat(deps, caller, id);
 }
 
@@ -272,6 +285,10 @@ function readName(name: string | null | undefined): string | undefined {
 
 export function runActive(runId: string): DomainError {
   return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
+}
+
+export function readOnlyChat(): DomainError {
+  return new DomainError('FORBIDDEN', 'Only the user of a chat may write in it or change it');
 }
 
 export function missingMessage(param = 'id'): DomainError {

@@ -96,6 +96,7 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   ais: 'AGENTS:READ',
   connectionId: 'CONNECTIONS:READ',
   chatId: 'CHATS:READ',
+  chatIds: 'CHATS:READ',
   dataSourceId: 'DATA_SOURCES:READ',
   dataSourceIds: 'DATA_SOURCES:READ',
   fileId: 'CHATS:READ',

@@ -26,6 +26,10 @@ export interface Chat {
   readonly name: string;
   /** Null: not pinned. Lower values come first. */
   readonly pinPosition: number | null;
+  /** Null: it is in the list of its user. */
+  readonly archivedAt: Date | null;
+  /** Labels of its user, each once. */
+  readonly tags: readonly string[];
   /** The run that is answering in the chat. */
   readonly activeRunId: string | null;
   /** When a run last ended in it; null before the first one. */

@@ -18,6 +18,7 @@ import {
 } from '../../../domain/conversations/chats/chats.ts';
 import { canWriteChat } from '../../../domain/ground/access/access.ts';
 import type { Chat, ChatAgent } from '../../../entities/conversations/chats/chat.ts';
+import { archiveChoices } from '../../../entities/conversations/chats/place.ts';
 import type { PageRequest } from '../../../entities/ground/page.ts';
 import { newChatBody } from '../../../wire/chats.ts';
 import { describe } from '../../../wire/ground/body.ts';
@@ -30,6 +31,7 @@ import { keepNode, loadNode, nodeById, registerNode } from '../../ground/builder
 import { describedOnRest } from '../../ground/builder/rest-words.ts';
 import { makeConnection, pageArgs, pageRequest, wholePage } from '../../ground/pagination.ts';
 import { AgentRef, ChatRef, MessageRef, ModelRef, RunRef, UserRef } from '../../ground/refs.ts';
+import { createEnum, ofFormat } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { MessageType } from './messages.ts';
 
@@ -54,6 +56,14 @@ export const ChatUserInputType = builder.objectRef<readonly [name: string, value
     value: t.field({ type: 'PlainValue', description: 'The value that was given.', resolve: ([, value]) => value }),
   }),
 });
+
+const ArchiveChoiceType = createEnum(
+  'ArchiveChoice',
+  'Whether a list of chats has archived ones.',
+  archiveChoices,
+  { without: 'It has none of them.', only: 'It has nothing else.', with: 'It has all chats.' },
+  ofFormat,
+);
 
 const agentOfChat = batched((chats: readonly Chat[], { deps }) => agentsOfChats(deps, chats));
 const isChatUnread = batched((chats: readonly Chat[], { deps, caller }) => areUnread(deps, caller, chats));
@@ -85,6 +95,12 @@ export const ChatType = ChatRef.implement({
       nullable: true,
       description: 'Lower stands higher, from 1; null when it is not pinned.',
     }),
+    isArchived: t.boolean({
+      description: 'Whether its user has put it out of the list: `chats` has it only where `archive` asks for it.',
+      resolve: ({ archivedAt }) => archivedAt !== null,
+    }),
+    archivedAt: t.expose('archivedAt', { type: 'DateTime', nullable: true, description: 'When that was; null in the list.' }),
+    tags: t.stringList({ description: 'Labels of its user, at most 20.', resolve: ({ tags }) => [...tags] }),
     agentId: t.exposeID('agentId', { nullable: true, description: 'The agent that answers in it; null with a bare model.' }),
     agent: t.field({
       type: AgentRef,
@@ -209,6 +225,12 @@ builder.queryFields((t) => ({
           "Only the caller's own chats whose name or messages hold this, in any case; at most 200 characters. A page that is not full after some 100,000 messages ends there: it may be empty, and `hasNextPage` and `endCursor` lead on.",
       }),
       isPinned: t.arg.boolean({ required: false, description: 'Only pinned chats; false: only others. Default: all.' }),
+      archive: t.arg({
+        type: ArchiveChoiceType,
+        required: false,
+        description: 'Whether it has archived chats. Default: `WITHOUT`.',
+      }),
+      tag: t.arg.string({ required: false, description: "Only the caller's own chats with this tag, as it is written." }),
       ...pageArgs(t.arg),
     },
     resolve: (_root, args, context) => listChats(context.deps, context.caller, args, pageRequest(context, args)),
@@ -238,10 +260,15 @@ const CreateChatInput = flatInput<z.output<typeof newChatBody>>(
 );
 
 const UpdateChatInput = builder.inputType('UpdateChatInput', {
-  description: 'Changes of a chat: absent members are kept, null clears.',
+  description: 'Changes of a chat: absent members are kept, null clears the name and the pin.',
   fields: (t) => ({
     name: t.string({ required: false, description: '1 to 200 characters; null lets the next exchange name the chat.' }),
     pinPosition: t.int({ required: false, description: 'From 1 to 1,000,000, lower stands higher; 0 or null unpins.' }),
+    isArchived: t.boolean({ required: false, description: 'Puts it out of the list, or back; null keeps it.' }),
+    tags: t.stringList({
+      required: false,
+      description: 'Its labels, in place of those before: at most 20 of 1 to 50 characters; null keeps them.',
+    }),
   }),
 });
 
@@ -259,7 +286,7 @@ builder.mutationFields((t) => ({
   updateChat: t.field({
     authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
-    description: 'Renames or pins a chat of the caller.',
+    description: 'Renames, pins, labels or archives a chat of the caller.',
     args: {
       id: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: UpdateChatInput, description: 'What to change.' }),

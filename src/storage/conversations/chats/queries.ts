@@ -1,4 +1,5 @@
 import type { Chat } from '../../../entities/conversations/chats/chat.ts';
+import type { ArchiveChoice } from '../../../entities/conversations/chats/place.ts';
 import { countUnlessWhole, endingAt, type Page, type PageRequest, type SortKey, toPage } from '../../../entities/ground/page.ts';
 import type { ChatFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
@@ -17,10 +18,14 @@ export interface ChatQuery {
   readonly search?: string;
   /** Only chats that are pinned; false: only others. */
   readonly isPinned?: boolean;
+  readonly archive: ArchiveChoice;
+  /** Only chats with this tag. */
+  readonly tag?: string;
 }
 
 const columns = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, name: true, pinPosition: true },
+  ...{ archivedAt: true, tags: true },
   ...{ activeRunId: true, answeredAt: true, modelId: true, userInputs: true, isVisibleToEditors: true },
   agent: { select: { id: true, name: true, src: true, description: true, userId: true, seed: true } },
 } as const satisfies Prisma.ChatSelect;
@@ -81,9 +86,11 @@ export async function findUserNames({ prisma }: Database, ids: readonly string[]
   return new Map(users.map(({ id, name }) => [id, name]));
 }
 
-function listWhere({ userId, orgId, agentId, shownIn, isPinned }: ChatQuery): Prisma.ChatWhereInput {
-  const own = { userId, orgId };
-  const readable = shownIn === undefined ? [own] : [own, { isVisibleToEditors: true, orgId: shownIn }];
+function listWhere({ userId, orgId, agentId, shownIn, isPinned, archive, tag }: ChatQuery): Prisma.ChatWhereInput {
+  const own = { userId, orgId, ...archiveWhere[archive], ...(tag === undefined ? {} : { tags: { has: tag } }) };
+  // Tags and the archive of others are theirs.
+  const shown = { isVisibleToEditors: true, orgId: shownIn ?? '', userId: { not: userId } };
+  const readable = shownIn === undefined || tag !== undefined || archive === 'only' ? [own] : [own, shown];
   return {
     deletedAt: null,
     AND: [
@@ -93,6 +100,12 @@ function listWhere({ userId, orgId, agentId, shownIn, isPinned }: ChatQuery): Pr
     ],
   };
 }
+
+const archiveWhere: Readonly<Record<ArchiveChoice, Prisma.ChatWhereInput>> = {
+  without: { archivedAt: null },
+  only: { archivedAt: { not: null } },
+  with: {},
+};
 
 function activityKey({ updatedAt, id }: Chat): SortKey {
   return [updatedAt.toISOString(), id];

@@ -1,4 +1,5 @@
 // Raw SQL: ranking. A slice of a search reads a bounded number of messages, whichever chats they are in.
+import type { ArchiveChoice } from '../../../entities/conversations/chats/place.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { PageRequest, SortKey } from '../../../entities/ground/page.ts';
 import type { Sql } from '../../ground/database.ts';
@@ -14,6 +15,8 @@ export interface ChatSearch {
   /** Text that the name, or a message that people may read, contains; in any case. */
   readonly search: string;
   readonly isPinned?: boolean;
+  readonly archive: ArchiveChoice;
+  readonly tag?: string;
 }
 
 /**
@@ -126,7 +129,7 @@ function toPlace({ after }: Partial<Pick<PageRequest, 'after'>>, direction: 'asc
  * joining the chats with the whole table.
  */
 function toSliceSql(parameters: Parameters, search: ChatSearch, place: Place, direction: 'asc' | 'desc'): string {
-  const { userId, orgId, agentId, isPinned } = search;
+  const { userId, orgId, agentId, isPinned, archive, tag } = search;
   const pattern = `${parameters.add(`%${literal(search.search)}%`)}::text`;
   const [updatedAt, id, ordinal] = [
     parameters.add(place.updatedAt),
@@ -136,6 +139,8 @@ function toSliceSql(parameters: Parameters, search: ChatSearch, place: Place, di
   const conditions = [
     ...(agentId === undefined ? [] : [`"agentId" = ${parameters.add(agentId)}`]),
     ...(isPinned === undefined ? [] : [`"pinPosition" is ${isPinned ? 'not null' : 'null'}`]),
+    ...(archive === 'with' ? [] : [`"archivedAt" is ${archive === 'only' ? 'not null' : 'null'}`]),
+    ...(tag === undefined ? [] : [`tags @> array[${parameters.add(tag)}::text]`]),
     ...(place.ordinal === null ? [`id <> ${id}`] : []),
   ];
   const behind = (chatId: string) => `(case when ${chatId} = ${id} then ${ordinal}::int else -1 end)`;

@@ -8705,6 +8705,8 @@ export const ChatScalarFieldEnum = {
   name: 'name',
   pinPosition: 'pinPosition',
   deletedAt: 'deletedAt',
+  archivedAt: 'archivedAt',
+  tags: 'tags',
   answeredAt: 'answeredAt',
   activeRunId: 'activeRunId',
   lastRunId: 'lastRunId',

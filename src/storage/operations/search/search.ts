@@ -113,12 +113,12 @@ async function messageMentions(db: Database, chats: ReadonlyMap<string, string>,
   return mentions.slice(0, limit);
 }
 
-/** Chats that are called so, and the newest ones. What is read of the others stands in an index. */
+/** Chats that are called so, and the newest ones, without archived ones. What is read of the others stands in an index. */
 const chatsSql = `
 (select id, name as title, "updatedAt", '' as text, true as "isMatch" from (
-    select id, name, "updatedAt" from chats where "userId" = $1 and "orgId" = $2 and "deletedAt" is null
+    select id, name, "updatedAt" from chats where "userId" = $1 and "orgId" = $2 and "deletedAt" is null and "archivedAt" is null
     order by "updatedAt" desc, id desc limit ${namesRead}
   ) newest where name ilike all ($3::text[]) order by "updatedAt" desc, id desc limit $4)
 union all
 (select id, name, "updatedAt", '', false from chats
-  where "userId" = $1 and "orgId" = $2 and "deletedAt" is null order by "updatedAt" desc, id desc limit $5)`;
+  where "userId" = $1 and "orgId" = $2 and "deletedAt" is null and "archivedAt" is null order by "updatedAt" desc, id desc limit $5)`;

@@ -95,7 +95,7 @@ describe('a search of chats', () => {
   it('reads at most 2,400 messages and 300 chats in one statement', async () => {
     const { sql, counts } = scanned();
     const page: PageRequest = { limit: 20, after: undefined };
-    await searchChats(sql, { userId: ann.userId, orgId: ann.orgId, search: 'nowhere' }, page);
+    await searchChats(sql, { userId: ann.userId, orgId: ann.orgId, search: 'nowhere', archive: 'without' }, page);
     const chatIds = [longChat, ...Array.from({ length: 299 }, (_, index) => chatId(index + 1))];
     for (const among of ['spoken', 'questions'] as const)
       for await (const _slice of searchMessages(sql, { chatIds, words: ['nowhere'], among }));
@@ -104,7 +104,7 @@ describe('a search of chats', () => {
     for (const { messages } of counts) expect(messages).toBeLessThanOrEqual(2_400);
     // A slice begins at the last chat of the one before, and leaves it out.
     counts.length = 0;
-    await searchChats(sql, { userId: bob.userId, orgId: bob.orgId, search: 'nowhere' }, page);
+    await searchChats(sql, { userId: bob.userId, orgId: bob.orgId, search: 'nowhere', archive: 'without' }, page);
     expect(counts).toHaveLength(100);
     for (const { chats } of counts) expect(chats).toBeLessThanOrEqual(301);
   });

@@ -109,10 +109,15 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: "List current user's chats",
     shapes: chatShapes,
     blankNull: blankName,
-    document: `query ($search: String, $limit: Int = 100, $cursor: String) {
-      chats(search: $search, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+    document: `query ($search: String, $archive: ArchiveChoice, $tag: String, $limit: Int = 100, $cursor: String) {
+      chats(search: $search, archive: $archive, tag: $tag, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
     }`,
-    query: { search: 'Only chats whose name or messages hold this, in any case.', ...listQuery },
+    query: {
+      search: 'Only chats whose name or messages hold this, in any case.',
+      archive: 'Whether archived chats are listed: `without`, `only` or `with` them. Default `without`.',
+      tag: 'Only chats with this tag.',
+      ...listQuery,
+    },
     wrap: 'data',
     page: 'cursor',
   },
@@ -153,13 +158,14 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     method: 'patch',
     path: '/api/v1/chats/{chatId}',
     summary: 'Rename or pin a chat',
-    description: 'Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.',
+    description:
+      'Also archives and labels it. Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.',
     tag: 'Chats',
     shapes: chatShapes,
     blankNull: blankName,
     document: `mutation ($chatId: ID!, $input: UpdateChatInput!) { updateChat(id: $chatId, input: $input) { ${chatFields} } }`,
     body: 'input',
-    example: { name: 'Holidays', pinPosition: 1 },
+    example: { name: 'Holidays', pinPosition: 1, isArchived: false, tags: ['travel'] },
   },
   {
     operationId: 'deleteChat',
