@@ -67,7 +67,7 @@ export async function run<Result, Variables extends object>(
     ? await client.mutation<Result>(document, variables).toPromise()
     : await sendQuery(document, variables).toPromise();
   if (error !== undefined) throw toParleyError(error);
-  if (data === undefined) throw new ParleyError('The service answered without a result.');
+  if (data === undefined) throw new ParleyError('The service answered without a result.', { code: 'SERVER_ERROR' });
   return data;
 }
 
@@ -90,7 +90,7 @@ export async function upload<Result, Variables>(
       throw error;
     }
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ParleyError('The service does not answer.');
+    throw new ParleyError('The service does not answer.', { code: 'NO_ANSWER' });
   }
 }
 
@@ -104,9 +104,9 @@ export function toParleyError(error: CombinedError): ParleyError {
   if (first === undefined) {
     const response: unknown = error.response;
     const status = response instanceof Response ? response.status : undefined;
-    const message =
-      status === undefined || status === 200 ? 'The service does not answer.' : `The service answered with status ${status}.`;
-    return new ParleyError(message, { status });
+    if (status === undefined || status === 200)
+      return new ParleyError('The service does not answer.', { code: 'NO_ANSWER', status });
+    return new ParleyError(`The service answered with status ${status}.`, { status });
   }
   const { code, faults, requestId, retryAfterSeconds } = first.extensions as {
     readonly code?: string;

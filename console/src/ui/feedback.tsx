@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useText } from '../text/text.ts';
 import styles from './feedback.module.css';
 import { Button } from './form/button.tsx';
+import { useFaultWords } from './form/faults/words.ts';
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad';
 
@@ -37,8 +38,8 @@ export function Note({
 /** A failure, in words, beside what caused it. Shows nothing without an error. */
 export function ErrorNote({ error, onRetry }: { readonly error: ParleyError | undefined; readonly onRetry?: () => void }) {
   const { t } = useText();
+  const { describeError } = useFaultWords();
   if (error === undefined) return null;
-  const more = error.faults.slice(1).map(({ message }) => message);
   return (
     <Note
       tone="bad"
@@ -50,9 +51,8 @@ export function ErrorNote({ error, onRetry }: { readonly error: ParleyError | un
         )
       }
     >
-      <p>{error.message}</p>
-      {more.map((message) => (
-        <p key={message}>{message}</p>
+      {describeError(error).map((words) => (
+        <p key={words}>{words}</p>
       ))}
       {error.requestId === undefined ? null : <p className={styles.request}>{t('Request {id}', { id: error.requestId })}</p>}
     </Note>

@@ -13,6 +13,9 @@ function messages(): Map<string, string> {
     const text = readFileSync(file, 'utf8');
     for (const [, single, double] of text.matchAll(/\bt\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/g))
       say(single ?? double ?? '', file);
+    // The second column of the sentences of the service.
+    if (file.endsWith('faults/sentences.ts'))
+      for (const [, label = ''] of text.matchAll(/'[^']*':\s+'([^']*)'/g)) say(label, file);
     if (file.endsWith('places.ts')) for (const [, label = ''] of text.matchAll(/label: '([^']*)'/g)) say(label, file);
   }
   return found;
@@ -49,6 +52,6 @@ describe('the texts of the console', () => {
         ),
       );
     // Labels of tables of this kind are read above or stand in a map of literals beside the table.
-    expect(indirect.filter((line) => !/t\((?:place\.label|[\w.]*\[[^\]]+\]|message: string)/.test(line))).toEqual([]);
+    expect(indirect.filter((line) => !/t\((?:place\.label|sentence|[\w.]*\[[^\]]+\]|message: string)/.test(line))).toEqual([]);
   });
 });

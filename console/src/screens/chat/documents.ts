@@ -820,33 +820,33 @@ export type ChatRunEventsSubscription = { runEvents:
         | { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus }
         | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
         | { __typename: 'CompactionItem', id: string, status: RunItemStatus }
-        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
         | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
         | { __typename: 'FunctionOutputItem', id: string, status: RunItemStatus }
         | { __typename: 'KeptItem', id: string, status: RunItemStatus }
-        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
         | { __typename: 'McpToolsItem', id: string, status: RunItemStatus }
         | { __typename: 'MessageItem', id: string, status: RunItemStatus }
         | { __typename: 'ReasoningItem', text: string, id: string, status: RunItemStatus }
         | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
-        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { message: string } | null, sources: Array<{ title: string | null, url: string }> }
+        | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
        }
     | { __typename: 'ItemDone', sequence: number, item:
         | { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus }
         | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
         | { __typename: 'CompactionItem', id: string, status: RunItemStatus }
-        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
         | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
         | { __typename: 'FunctionOutputItem', id: string, status: RunItemStatus }
         | { __typename: 'KeptItem', id: string, status: RunItemStatus }
-        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
         | { __typename: 'McpToolsItem', id: string, status: RunItemStatus }
         | { __typename: 'MessageItem', id: string, status: RunItemStatus }
         | { __typename: 'ReasoningItem', text: string, id: string, status: RunItemStatus }
         | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
-        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { message: string } | null, sources: Array<{ title: string | null, url: string }> }
+        | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
        }
     | { __typename: 'ReasoningDelta', itemId: string, delta: string, sequence: number }
     | { __typename: 'RetrievalCompleted', isAvailable: boolean, passageCount: number, titles: Array<string>, sequence: number }
@@ -881,19 +881,19 @@ export type ChatRunEventsSubscription = { runEvents:
     | { __typename: 'TextStarted', sequence: number }
     | { __typename: 'ToolCallCompleted', itemId: string, sequence: number, call:
         | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
         | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
         | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { message: string } | null, sources: Array<{ title: string | null, url: string }> }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
        | null }
     | { __typename: 'ToolCallFailed', itemId: string, sequence: number, call:
         | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
         | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
         | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { message: string } | null, sources: Array<{ title: string | null, url: string }> }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
        | null }
     | { __typename: 'ToolCallStarted', sequence: number }
     | { __typename: 'UsageReported', sequence: number }
@@ -905,7 +905,7 @@ type Chat_Item_ApprovalItem_Fragment = { __typename: 'ApprovalItem', callId: str
 
 type Chat_Item_CompactionItem_Fragment = { __typename: 'CompactionItem', id: string, status: RunItemStatus };
 
-type Chat_Item_FileSearchItem_Fragment = { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { message: string } | null, results: Array<{ fileId: string, filename: string }> };
+type Chat_Item_FileSearchItem_Fragment = { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> };
 
 type Chat_Item_FunctionCallItem_Fragment = { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus };
 
@@ -913,7 +913,7 @@ type Chat_Item_FunctionOutputItem_Fragment = { __typename: 'FunctionOutputItem',
 
 type Chat_Item_KeptItem_Fragment = { __typename: 'KeptItem', id: string, status: RunItemStatus };
 
-type Chat_Item_McpCallItem_Fragment = { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null };
+type Chat_Item_McpCallItem_Fragment = { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null };
 
 type Chat_Item_McpToolsItem_Fragment = { __typename: 'McpToolsItem', id: string, status: RunItemStatus };
 
@@ -923,9 +923,9 @@ type Chat_Item_ReasoningItem_Fragment = { __typename: 'ReasoningItem', text: str
 
 type Chat_Item_ToolCallItem_Fragment = { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus };
 
-type Chat_Item_ToolOutputItem_Fragment = { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null };
+type Chat_Item_ToolOutputItem_Fragment = { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null };
 
-type Chat_Item_WebSearchItem_Fragment = { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { message: string } | null, sources: Array<{ title: string | null, url: string }> };
+type Chat_Item_WebSearchItem_Fragment = { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> };
 
 export type Chat_ItemFragment =
   | Chat_Item_ApprovalAnswerItem_Fragment
@@ -963,17 +963,17 @@ export type ChatRunStepsQuery = { run: { id: string, status: RunStatus, duration
       | { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus }
       | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
       | { __typename: 'CompactionItem', id: string, status: RunItemStatus }
-      | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { message: string } | null, results: Array<{ fileId: string, filename: string }> }
+      | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
       | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
       | { __typename: 'FunctionOutputItem', id: string, status: RunItemStatus }
       | { __typename: 'KeptItem', id: string, status: RunItemStatus }
-      | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
+      | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
       | { __typename: 'McpToolsItem', id: string, status: RunItemStatus }
       | { __typename: 'MessageItem', id: string, status: RunItemStatus }
       | { __typename: 'ReasoningItem', text: string, id: string, status: RunItemStatus }
       | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
-      | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { message: string } | null }
-      | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { message: string } | null, sources: Array<{ title: string | null, url: string }> }
+      | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+      | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
     >, trace: { subagents: Array<{ id: string, name: string, task: string, status: SubagentStatus, summary: string | null, depth: number }> } | null } | null };
 
 export type ChatSendMutationVariables = Exact<{
@@ -1203,8 +1203,8 @@ export const ChatStartDocument = document<ChatStartQuery, ChatStartQueryVariable
 export const ChatSettingsDocument = document<ChatSettingsQuery, ChatSettingsQueryVariables>("query ChatSettings{viewer{limits{chatFileMaxBytes}}models{id}}");
 export const ChatAgentsDocument = document<ChatAgentsQuery, ChatAgentsQueryVariables>("query ChatAgents($search:String$after:String){agents(first:30 after:$after filter:{search:$search}){nodes{id name description pictureUrl}pageInfo{endCursor hasNextPage}}}");
 export const ChatCreateDocument = document<ChatCreateMutation, ChatCreateMutationVariables>("mutation ChatCreate($agentId:ID!$input:CreateChatInput){createChat(agentId:$agentId input:$input){...Chat_head}} fragment Chat_head on Chat{id name canWrite isUnread pinPosition activeRunId modelId agentId seed agent{id name pictureUrl modelId}}");
-export const ChatRunEventsDocument = document<ChatRunEventsSubscription, ChatRunEventsSubscriptionVariables>("subscription ChatRunEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{itemId delta}...on TextDone{itemId text}...on ReasoningDelta{itemId delta}...on RetrievalCompleted{isAvailable passageCount titles}...on ItemAdded{statusHints item{...Chat_item}}...on ItemDone{item{...Chat_item}}...on ToolCallCompleted{itemId call{...Chat_item}}...on ToolCallFailed{itemId call{...Chat_item}}...on CitationAdded{citation{...Chat_citation}}...on SubagentStarted{subagent{...Chat_subagent}}...on SubagentProgressed{subagentId message progress}...on SubagentCompleted{subagent{...Chat_subagent}}...on FlowStepCompleted{step{...Chat_flowStep}}...on RunEnded{run{id status incompleteReason durationMs error{code message}messages{...Chat_message}}}}} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{message}sources{title url}}...on FileSearchItem{queries error{message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{message}}...on ToolOutputItem{callId output error{message}}...on ReasoningItem{text}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_subagent on Subagent{id name task status summary depth} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_call on ToolCall{id name arguments approval}");
-export const ChatRunStepsDocument = document<ChatRunStepsQuery, ChatRunStepsQueryVariables>("query ChatRunSteps($runId:ID!){run(id:$runId){id status durationMs steps{__typename durationMs status ...on RetrievalStep{passageCount passages{title}}}flowSteps{...Chat_flowStep}output{...Chat_item}trace{subagents{...Chat_subagent}}}} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{message}sources{title url}}...on FileSearchItem{queries error{message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{message}}...on ToolOutputItem{callId output error{message}}...on ReasoningItem{text}} fragment Chat_subagent on Subagent{id name task status summary depth}");
+export const ChatRunEventsDocument = document<ChatRunEventsSubscription, ChatRunEventsSubscriptionVariables>("subscription ChatRunEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{itemId delta}...on TextDone{itemId text}...on ReasoningDelta{itemId delta}...on RetrievalCompleted{isAvailable passageCount titles}...on ItemAdded{statusHints item{...Chat_item}}...on ItemDone{item{...Chat_item}}...on ToolCallCompleted{itemId call{...Chat_item}}...on ToolCallFailed{itemId call{...Chat_item}}...on CitationAdded{citation{...Chat_citation}}...on SubagentStarted{subagent{...Chat_subagent}}...on SubagentProgressed{subagentId message progress}...on SubagentCompleted{subagent{...Chat_subagent}}...on FlowStepCompleted{step{...Chat_flowStep}}...on RunEnded{run{id status incompleteReason durationMs error{code message}messages{...Chat_message}}}}} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{code message}sources{title url}}...on FileSearchItem{queries error{code message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{code message}}...on ToolOutputItem{callId output error{code message}}...on ReasoningItem{text}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_subagent on Subagent{id name task status summary depth} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_call on ToolCall{id name arguments approval}");
+export const ChatRunStepsDocument = document<ChatRunStepsQuery, ChatRunStepsQueryVariables>("query ChatRunSteps($runId:ID!){run(id:$runId){id status durationMs steps{__typename durationMs status ...on RetrievalStep{passageCount passages{title}}}flowSteps{...Chat_flowStep}output{...Chat_item}trace{subagents{...Chat_subagent}}}} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{code message}sources{title url}}...on FileSearchItem{queries error{code message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{code message}}...on ToolOutputItem{callId output error{code message}}...on ReasoningItem{text}} fragment Chat_subagent on Subagent{id name task status summary depth}");
 export const ChatSendDocument = document<ChatSendMutation, ChatSendMutationVariables>("mutation ChatSend($chatId:ID!$input:SendMessageInput!){sendMessage(chatId:$chatId input:$input){...Chat_begunRun}} fragment Chat_begunRun on Run{id status messages{...Chat_message}} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_call on ToolCall{id name arguments approval}");
 export const ChatEditDocument = document<ChatEditMutation, ChatEditMutationVariables>("mutation ChatEdit($id:ID!$input:EditMessageInput!){editMessage(id:$id input:$input){...Chat_begunRun}} fragment Chat_begunRun on Run{id status messages{...Chat_message}} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_call on ToolCall{id name arguments approval}");
 export const ChatRegenerateDocument = document<ChatRegenerateMutation, ChatRegenerateMutationVariables>("mutation ChatRegenerate($id:ID!$input:RegenerateMessageInput){regenerateMessage(id:$id input:$input){...Chat_begunRun}} fragment Chat_begunRun on Run{id status messages{...Chat_message}} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_call on ToolCall{id name arguments approval}");

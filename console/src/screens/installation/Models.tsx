@@ -3,6 +3,7 @@ import { useMutate } from '../../graphql/hooks.ts';
 import { useText } from '../../text/text.ts';
 import { Badge, ErrorNote } from '../../ui/feedback.tsx';
 import { Button } from '../../ui/form/button.tsx';
+import { useFaultWords } from '../../ui/form/faults/words.ts';
 import { Section, Table } from '../../ui/page.tsx';
 import { formatMs } from '../../ui/small.tsx';
 import { type InstallationQuery, TestModelDocument, type TestModelMutation } from './documents.ts';
@@ -40,6 +41,7 @@ export function Models({ models, currency }: { readonly models: readonly Model[]
 
 function ModelRow({ model, currency }: { readonly model: Model; readonly currency: string }) {
   const { t, number } = useText();
+  const { describeFault } = useFaultWords();
   const { run, isBusy, error } = useMutate(TestModelDocument);
   const [result, setResult] = useState<TestModelMutation['testModel']>();
   const { id, contextTokensMax, acceptsImages, isPremium, inputPricePerMillionTokens, outputPricePerMillionTokens } = model;
@@ -69,7 +71,7 @@ function ModelRow({ model, currency }: { readonly model: Model; readonly currenc
             </Badge>
           ) : (
             <span className={styles.problem} role="alert">
-              {result.error?.message ?? t('It does not answer.')}
+              {result.error === null ? t('It does not answer.') : describeFault(result.error)}
             </span>
           )}
         </span>

@@ -5,8 +5,8 @@ import { useMorePages, useMutate, usePage } from '../../graphql/hooks.ts';
 import { useText } from '../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../ui/feedback.tsx';
 import { Button, IconButton } from '../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../ui/form/faults.ts';
-import { Field, Select, TextInput } from '../../ui/form/field.tsx';
+import { errorBeside, findFault } from '../../ui/form/faults/find.ts';
+import { Field, type FieldError, Select, TextInput } from '../../ui/form/field.tsx';
 import { ShowMore } from '../../ui/more.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { Section, Table } from '../../ui/page.tsx';
@@ -212,7 +212,7 @@ function LimitField({
 }: {
   readonly label: string;
   readonly hint: string;
-  readonly error: string | undefined;
+  readonly error: FieldError;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }) {

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { useText } from '../../text/text.ts';
 import { formatCost } from '../../ui/cost.ts';
 import { Badge } from '../../ui/feedback.tsx';
+import { useFaultWords } from '../../ui/form/faults/words.ts';
 import { Table } from '../../ui/page.tsx';
 import { formatMs, Time } from '../../ui/small.tsx';
 import type { RunRowFragment } from './documents.ts';
@@ -74,6 +75,7 @@ function Row({
 }) {
   const { t, number } = useText();
   const mayStop = useMayStop();
+  const { describeFault } = useFaultWords();
   const state = describeState(run, t);
   const isRunning = run.status === 'IN_PROGRESS';
   const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
@@ -90,7 +92,7 @@ function Row({
           {run.ratedUpCount > 0 ? <ThumbsUp size={15} role="img" aria-label={t('Rated good')} /> : null}
           {run.ratedDownCount > 0 ? <ThumbsDown size={15} role="img" aria-label={t('Rated bad')} /> : null}
         </span>
-        {run.error === null ? null : <small className={styles.error}>{run.error.message}</small>}
+        {run.error === null ? null : <small className={styles.error}>{describeFault(run.error)}</small>}
       </td>
       <td>
         <span className={styles.person}>{run.user?.name ?? '–'}</span>

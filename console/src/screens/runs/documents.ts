@@ -326,17 +326,17 @@ export type RunQuery = { viewer: { costCurrency: string }, run: { endedAt: strin
       | { __typename: 'ApprovalAnswerItem', id: string }
       | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string }
       | { __typename: 'CompactionItem', id: string }
-      | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { message: string } | null }
+      | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { code: string, message: string } | null }
       | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string }
       | { __typename: 'FunctionOutputItem', callId: string, text: string, id: string }
       | { __typename: 'KeptItem', id: string }
-      | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, output: string | null, serverLabel: string, id: string, error: { message: string } | null }
+      | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, output: string | null, serverLabel: string, id: string, error: { code: string, message: string } | null }
       | { __typename: 'McpToolsItem', id: string }
       | { __typename: 'MessageItem', id: string }
       | { __typename: 'ReasoningItem', id: string }
       | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string }
-      | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, error: { message: string } | null }
-      | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { message: string } | null }
+      | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, error: { code: string, message: string } | null }
+      | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { code: string, message: string } | null }
     >, warnings: Array<{ message: string }>, trace: { instructions: string | null, subagents: Array<{ id: string, task: string, summary: string | null, status: SubagentStatus }>, skills: Array<{ name: string }> } | null, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, error: { code: ErrorCode, message: string } | null } | null };
 
 export type PassageFragment = { title: string, score: number, dataSource: { id: string, name: string } | null };
@@ -365,7 +365,7 @@ type Call_ApprovalItem_Fragment = { __typename: 'ApprovalItem', callId: string, 
 
 type Call_CompactionItem_Fragment = { __typename: 'CompactionItem', id: string };
 
-type Call_FileSearchItem_Fragment = { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { message: string } | null };
+type Call_FileSearchItem_Fragment = { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { code: string, message: string } | null };
 
 type Call_FunctionCallItem_Fragment = { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string };
 
@@ -373,7 +373,7 @@ type Call_FunctionOutputItem_Fragment = { __typename: 'FunctionOutputItem', call
 
 type Call_KeptItem_Fragment = { __typename: 'KeptItem', id: string };
 
-type Call_McpCallItem_Fragment = { __typename: 'McpCallItem', callId: string, name: string, arguments: string, output: string | null, serverLabel: string, id: string, error: { message: string } | null };
+type Call_McpCallItem_Fragment = { __typename: 'McpCallItem', callId: string, name: string, arguments: string, output: string | null, serverLabel: string, id: string, error: { code: string, message: string } | null };
 
 type Call_McpToolsItem_Fragment = { __typename: 'McpToolsItem', id: string };
 
@@ -383,9 +383,9 @@ type Call_ReasoningItem_Fragment = { __typename: 'ReasoningItem', id: string };
 
 type Call_ToolCallItem_Fragment = { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string };
 
-type Call_ToolOutputItem_Fragment = { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, error: { message: string } | null };
+type Call_ToolOutputItem_Fragment = { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, error: { code: string, message: string } | null };
 
-type Call_WebSearchItem_Fragment = { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { message: string } | null };
+type Call_WebSearchItem_Fragment = { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, output: string | null, id: string, error: { code: string, message: string } | null };
 
 export type CallFragment =
   | Call_ApprovalAnswerItem_Fragment
@@ -524,7 +524,7 @@ export type CancelRunMutation = { cancelRun: { id: string, status: RunStatus } }
 
 export const UnansweredQuestionsDocument = document<UnansweredQuestionsQuery, UnansweredQuestionsQueryVariables>("query UnansweredQuestions($agentId:ID$since:DateTime$after:String){unansweredQuestions(agentId:$agentId since:$since first:30 after:$after){nodes{reasons question passages{title score dataSourceId dataSource{id name}}run{id createdAt agent{id name}user{id name}chat{id}}}pageInfo{endCursor hasNextPage}}}");
 export const RatedAnswersDocument = document<RatedAnswersQuery, RatedAnswersQueryVariables>("query RatedAnswers($agentId:ID$rating:FeedbackRating$after:String){feedback(agentId:$agentId rating:$rating first:30 after:$after){nodes{id rating comment tags updatedAt agent{id name}user{id name}chat{id name}message{id content}runId}pageInfo{endCursor hasNextPage}}}");
-export const RunDocument = document<RunQuery, RunQueryVariables>("query Run($id:ID!){viewer{costCurrency}run(id:$id){...RunRow endedAt text answeredModelId usage{totalTokens inputTokens outputTokens cachedTokens cacheWriteTokens reasoningTokens isEstimated}retrieval{mode passageCount bestScore reason nearPassages{...Passage}}steps{...Step}output{...Call}warnings{message}trace{instructions subagents{id task summary status}skills{name}}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount} fragment Passage on FoundPassage{title score dataSource{id name}} fragment Step on RunStep{__typename offsetMs durationMs status errorCode subagentId ...on ModelCallStep{modelId cost firstTokenMs usage{inputTokens outputTokens totalTokens}}...on RetrievalStep{question mode passageCount reason passages{...Passage}}...on ToolCallStep{callId itemId name}...on SubagentStep{id name cost agent{id name}usage{inputTokens outputTokens totalTokens}}...on FlowRunStep{stepId does}} fragment Call on RunItem{__typename id ...on CallItem{callId name arguments}...on McpCallItem{output serverLabel error{message}}...on WebSearchItem{output error{message}}...on FileSearchItem{output error{message}}...on ToolOutputItem{callId output error{message}}...on FunctionOutputItem{callId text}}");
+export const RunDocument = document<RunQuery, RunQueryVariables>("query Run($id:ID!){viewer{costCurrency}run(id:$id){...RunRow endedAt text answeredModelId usage{totalTokens inputTokens outputTokens cachedTokens cacheWriteTokens reasoningTokens isEstimated}retrieval{mode passageCount bestScore reason nearPassages{...Passage}}steps{...Step}output{...Call}warnings{message}trace{instructions subagents{id task summary status}skills{name}}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount} fragment Passage on FoundPassage{title score dataSource{id name}} fragment Step on RunStep{__typename offsetMs durationMs status errorCode subagentId ...on ModelCallStep{modelId cost firstTokenMs usage{inputTokens outputTokens totalTokens}}...on RetrievalStep{question mode passageCount reason passages{...Passage}}...on ToolCallStep{callId itemId name}...on SubagentStep{id name cost agent{id name}usage{inputTokens outputTokens totalTokens}}...on FlowRunStep{stepId does}} fragment Call on RunItem{__typename id ...on CallItem{callId name arguments}...on McpCallItem{output serverLabel error{code message}}...on WebSearchItem{output error{code message}}...on FileSearchItem{output error{code message}}...on ToolOutputItem{callId output error{code message}}...on FunctionOutputItem{callId text}}");
 export const RunHappensDocument = document<RunHappensSubscription, RunHappensSubscriptionVariables>("subscription RunHappens($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{delta}...on UsageReported{usage{totalTokens}}...on SubagentProgressed{subagentId message}}}");
 export const RunsDocument = document<RunsQuery, RunsQueryVariables>("query Runs($filter:RunFilter$after:String){viewer{costCurrency}runs(filter:$filter first:50 after:$after){nodes{...RunRow}pageInfo{endCursor hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount}");
 export const RunningRunsDocument = document<RunningRunsQuery, RunningRunsQueryVariables>("query RunningRuns($filter:RunFilter!){runs(filter:$filter first:30){nodes{...RunRow steps{__typename ...on ModelCallStep{cost usage{totalTokens}}}}pageInfo{hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount}");

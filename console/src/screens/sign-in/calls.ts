@@ -38,10 +38,10 @@ function send(t: Text['t'], path: string, init: RequestInit): Promise<Response> 
 async function readReply<Reply>(t: Text['t'], reply: Response): Promise<Reply> {
   const body = await reply.json().catch(() => ({}));
   if (reply.ok) return body;
-  const message: unknown = body.error?.message;
+  const { message, code }: { readonly message?: unknown; readonly code?: unknown } = body.error ?? {};
   throw new ParleyError(
     typeof message === 'string' ? message : t('The service answered with status {status}.', { status: reply.status }),
-    { status: reply.status },
+    { status: reply.status, ...(typeof code === 'string' ? { code } : {}) },
   );
 }
 

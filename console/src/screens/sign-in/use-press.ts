@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { readableError } from '../../graphql/client.ts';
+import { useFaultWords } from '../../ui/form/faults/words.ts';
 
 /** The work of a button: it waits, and a refusal is told. One button of the page is pressed at a time. */
 export interface Press {
@@ -10,6 +11,7 @@ export interface Press {
 }
 
 export function usePress(): Press {
+  const { describeError } = useFaultWords();
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const press = async (work: () => Promise<void>) => {
@@ -18,7 +20,7 @@ export function usePress(): Press {
     try {
       await work();
     } catch (error) {
-      setProblem(readableError(error).message);
+      setProblem(describeError(readableError(error)).join(' '));
     } finally {
       setBusy(false);
     }

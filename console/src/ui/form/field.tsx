@@ -1,13 +1,25 @@
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
+import type { Fault } from '@parley/client';
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+  useState,
+} from 'react';
+import { useFaultWords } from './faults/words.ts';
 import styles from './field.module.css';
+
+/** What is wrong with a value: words, or what the service said. */
+export type FieldError = Fault | string | undefined;
 
 interface FieldProps {
   /** Of the control; default: one of its own. */
   readonly id?: string;
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with the value, in words. */
-  readonly error?: string | undefined;
+  /** It goes when the reader changes the value. */
+  readonly error?: FieldError;
   readonly children: (control: {
     readonly id: string;
     readonly 'aria-describedby': string | undefined;
@@ -16,12 +28,13 @@ interface FieldProps {
 }
 
 /** A labelled control with its hint and its error. Spread `control` on the control. */
-export function Field({ id: chosenId, label, hint, error, children }: FieldProps) {
+export function Field({ id: chosenId, label, hint, error: shownError, children }: FieldProps) {
   const ownId = useId();
   const id = chosenId ?? ownId;
+  const { error, onChange } = useMendedFault(shownError);
   const hasNote = hint !== undefined || error !== undefined;
   return (
-    <div className={styles.field}>
+    <div className={styles.field} onChange={onChange}>
       <label htmlFor={id}>{label}</label>
       {children({
         id,
@@ -36,6 +49,19 @@ export function Field({ id: chosenId, label, hint, error, children }: FieldProps
       ) : null}
     </div>
   );
+}
+
+/** The words of a fault, until the reader changes the value that it is about. */
+export function useMendedFault(fault: FieldError) {
+  const { describeFault } = useFaultWords();
+  const [mended, setMended] = useState<FieldError>();
+  // Another try may be refused in the same words.
+  if (mended !== undefined && fault === undefined) setMended(undefined);
+  const isShown = fault !== undefined && fault !== mended;
+  return {
+    error: isShown ? (typeof fault === 'string' ? fault : describeFault(fault)) : undefined,
+    onChange: isShown ? () => setMended(fault) : undefined,
+  };
 }
 
 export function TextInput(props: InputHTMLAttributes<HTMLInputElement> & { readonly ref?: React.Ref<HTMLInputElement> }) {

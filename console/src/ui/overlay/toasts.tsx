@@ -1,5 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { readableError } from '../../graphql/client.ts';
 import { Note, type Tone } from '../feedback.tsx';
+import { useFaultWords } from '../form/faults/words.ts';
 import styles from './toasts.module.css';
 
 interface Toast {
@@ -13,6 +15,13 @@ const ToastContext = createContext<(text: string, tone?: Tone) => void>(() => un
 
 /** Says in a corner, for some seconds, what was done. Failures stand beside what caused them instead. */
 export const useToast = () => useContext(ToastContext);
+
+/** The same for why something was refused that no place of the page asked for. */
+export function useErrorToast(): (cause: unknown) => void {
+  const say = useToast();
+  const { describeError } = useFaultWords();
+  return (cause) => say(describeError(readableError(cause)).join(' '), 'bad');
+}
 
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);

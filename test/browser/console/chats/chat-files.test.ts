@@ -36,7 +36,9 @@ describe.skipIf(!hasBrowser())('a file that is refused', () => {
     const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
     await page.route('**/graphql', (route) =>
       route.request().postData()?.includes('bad.txt') === true && route.request().postData()?.includes('ChatUpload') === true
-        ? route.fulfill({ json: { data: null, errors: [{ message: 'It is no text.', extensions: { code: 'BAD_REQUEST' } }] } })
+        ? route.fulfill({
+            json: { data: null, errors: [{ message: 'It is no text.', extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }] },
+          })
         : route.continue(),
     );
     const files = ['good.txt', 'bad.txt'].map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('a, b') }));

@@ -6,8 +6,8 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../ui/form/faults.ts';
-import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
+import { Field, type FieldError, Select, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateKeyDocument, type CreateKeyMutation } from './documents.ts';
 import { listPresets, type Preset, scopeGroups } from './scopes.ts';
@@ -83,7 +83,7 @@ function ReachField({
   onChange,
 }: {
   readonly value: AccessLevel;
-  readonly fault: string | undefined;
+  readonly fault: FieldError;
   readonly onChange: (level: AccessLevel) => void;
 }) {
   const { t } = useText();

@@ -8,6 +8,7 @@ import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
@@ -152,9 +153,10 @@ function RenameDialog({
         </Button>
       }
     >
-      <Field label={t('Name')} error={error?.message}>
+      <Field label={t('Name')} error={findFault(error, 'name')}>
         {(control) => <TextInput {...control} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
+      <ErrorNote error={errorBeside(error, ['name'])} />
     </Dialog>
   );
 }

@@ -5,7 +5,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextArea } from '../../../ui/form/field.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';

@@ -5,7 +5,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';

@@ -3,7 +3,7 @@ import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateGroupDocument, type GroupRowFragment, UpdateGroupDocument } from './documents.ts';

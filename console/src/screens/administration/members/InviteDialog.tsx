@@ -5,7 +5,7 @@ import styles from '../../../parts/people/people.module.css';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Checkbox, Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CodeBox } from '../../../ui/small.tsx';

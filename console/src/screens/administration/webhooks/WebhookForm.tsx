@@ -4,7 +4,7 @@ import styles from '../../../parts/people/people.module.css';
 import { type Text, useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { errorBeside, findFault } from '../../../ui/form/faults.ts';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Checkbox, Field, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { CreateWebhookDocument, type WebhookRowFragment } from './documents.ts';

@@ -5,10 +5,10 @@ import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
-import { errorBeside, faultAt } from '../faults.ts';
 import { type AgentFile, readAgentFile } from './agent-file.ts';
 import { ImportAgentDocument } from './documents.ts';
 import styles from './list.module.css';
@@ -76,7 +76,7 @@ export function ImportAgent({ onClose }: { readonly onClose: () => void }) {
       <FileField fault={fault} onChoose={(upload) => void choose(upload)} />
       {file === undefined ? null : (
         <>
-          <Field label={t('Name')} error={faultAt(send.error, 'input.name')}>
+          <Field label={t('Name')} error={findFault(send.error, 'input.name')}>
             {(control) => (
               <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
             )}
@@ -124,7 +124,7 @@ function SecretFields({
       key={key}
       label={t('Secret {key}', { key })}
       hint={description === '' ? t('The file holds no secrets. Without a value, tools that need it fail.') : description}
-      error={faultAt(error, `input.secrets.${index}`)}
+      error={findFault(error, `input.secrets.${index}`)}
     >
       {(control) => (
         <TextInput

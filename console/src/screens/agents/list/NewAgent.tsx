@@ -4,9 +4,9 @@ import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
-import { errorBeside, faultAt } from '../faults.ts';
 import { CreateAgentDocument, ModelChoiceDocument } from './documents.ts';
 
 const paths = ['input.name', 'input.description', 'input.instructions', 'input.modelId'];
@@ -41,28 +41,28 @@ export function NewAgent({ onClose }: { readonly onClose: () => void }) {
         </>
       }
     >
-      <Field label={t('Name')} error={faultAt(create.error, 'input.name')}>
+      <Field label={t('Name')} error={findFault(create.error, 'input.name')}>
         {(control) => (
           <TextInput {...control} value={name} maxLength={200} autoFocus onChange={(event) => setName(event.target.value)} />
         )}
       </Field>
       <Field
         label={t('What it is for')}
-        error={faultAt(create.error, 'input.description')}
+        error={findFault(create.error, 'input.description')}
         hint={t('One sentence that colleagues read in the list.')}
       >
         {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Field>
       <Field
         label={t('Instructions')}
-        error={faultAt(create.error, 'input.instructions')}
+        error={findFault(create.error, 'input.instructions')}
         hint={t('Say who it is, whom it helps, how it answers, and what it must not do.')}
       >
         {(control) => (
           <TextArea {...control} rows={6} value={instructions} onChange={(event) => setInstructions(event.target.value)} />
         )}
       </Field>
-      <Field label={t('Model')} error={faultAt(create.error, 'input.modelId')}>
+      <Field label={t('Model')} error={findFault(create.error, 'input.modelId')}>
         {(control) => (
           <Select {...control} value={modelId} onChange={(event) => setModel(event.target.value)}>
             <option value="">{t('The default model')}</option>

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { readableError, run } from '../../../graphql/client.ts';
+import { run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
-import { useToast } from '../../../ui/overlay/toasts.tsx';
+import { useErrorToast, useToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
 import {
   AgentFileDocument,
@@ -23,6 +23,7 @@ export function useAgentActs() {
   const { t } = useText();
   const confirm = useConfirm();
   const toast = useToast();
+  const sayError = useErrorToast();
   const [, go] = useLocation();
   const [isBusy, setBusy] = useState(false);
   const attempt = async (act: () => Promise<void>) => {
@@ -30,7 +31,7 @@ export function useAgentActs() {
     try {
       await act();
     } catch (cause) {
-      toast(readableError(cause).message, 'bad');
+      sayError(cause);
     } finally {
       setBusy(false);
     }

@@ -1,6 +1,7 @@
 import { FileText, X } from 'lucide-react';
 import { useText } from '../../../text/text.ts';
 import { IconButton } from '../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../ui/form/faults/words.ts';
 import { Progress } from '../../../ui/progress.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
 import type { Attachments } from './attachments.ts';
@@ -9,6 +10,7 @@ import styles from './composer.module.css';
 /** The files that go with the next message, and how far they are. */
 export function AttachmentList({ attachments: { items, remove } }: { readonly attachments: Attachments }) {
   const { t, number } = useText();
+  const { describeError } = useFaultWords();
   if (items.length === 0) return null;
   return (
     <ul className={styles.files} aria-label={t('Files of the message')}>
@@ -17,7 +19,11 @@ export function AttachmentList({ attachments: { items, remove } }: { readonly at
           <FileText size={16} aria-hidden />
           <div>
             <span>{file.name}</span>
-            {error === undefined ? <small>{formatBytes(file.size, number)}</small> : <small role="alert">{error.message}</small>}
+            {error === undefined ? (
+              <small>{formatBytes(file.size, number)}</small>
+            ) : (
+              <small role="alert">{describeError(error).join(' ')}</small>
+            )}
             {percent !== undefined && stored === undefined ? <Progress percent={percent} label={file.name} /> : null}
           </div>
           <IconButton label={t('Remove {name}', { name: file.name })} onClick={() => remove(id)}>

@@ -106,5 +106,7 @@ export function useAttachments(chatId: string | undefined): Attachments {
 
 /** Whether the service said that it does not take the file: to try again is no use. */
 export function isRefused({ error }: Attachment): boolean {
-  return error?.code !== undefined && error.code !== 'INTERNAL' && error.retryAfterSeconds === undefined;
+  return error?.code !== undefined && !passingCodes.includes(error.code) && error.retryAfterSeconds === undefined;
 }
+
+const passingCodes = ['NO_ANSWER', 'SERVER_ERROR'];

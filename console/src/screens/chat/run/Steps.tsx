@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { usePage } from '../../../graphql/hooks.ts';
 import { type Text, useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
+import { useFaultWords } from '../../../ui/form/faults/words.ts';
 import { Progress, Spinner } from '../../../ui/progress.tsx';
 import { formatMs } from '../../../ui/small.tsx';
 import { ChatRunStepsDocument, type ChatRunStepsQuery } from '../documents.ts';
@@ -177,10 +178,11 @@ function Details({ step }: { readonly step: Step }) {
 
 function CallDetails({ step: { item, output } }: { readonly step: Extract<Step, { readonly kind: 'call' }> }) {
   const { t } = useText();
-  const failure = 'error' in item ? item.error?.message : undefined;
+  const { describeFault } = useFaultWords();
+  const failure = 'error' in item ? (item.error ?? undefined) : undefined;
   return (
     <>
-      {failure === undefined ? null : <p className={styles.bad}>{failure}</p>}
+      {failure === undefined ? null : <p className={styles.bad}>{describeFault(failure)}</p>}
       {item.__typename === 'WebSearchItem' && item.sources.length > 0 ? (
         <p className={styles.words}>{item.sources.map(({ title, url }) => title ?? url).join(' · ')}</p>
       ) : null}
@@ -190,7 +192,7 @@ function CallDetails({ step: { item, output } }: { readonly step: Extract<Step, 
           <pre>{indented(item.arguments)}</pre>
         </details>
       )}
-      {output === undefined || output === failure ? null : (
+      {output === undefined || output === failure?.message ? null : (
         <details className={styles.fold}>
           <summary>{t('What it gave')}</summary>
           <pre>{indented(output)}</pre>

@@ -1,15 +1,17 @@
 import { FileDown, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { readableError, run } from '../../../graphql/client.ts';
+import { run } from '../../../graphql/client.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
+import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import type { MenuItem } from '../../../ui/overlay/menu.tsx';
-import { useToast } from '../../../ui/overlay/toasts.tsx';
+import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
 import { ChatDeleteDocument, type ChatExportFormat, ChatFileExportDocument, ChatUpdateDocument } from '../documents.ts';
 import { chatList } from './chat-list.ts';
@@ -28,13 +30,13 @@ interface NamedChat {
 export function useChatActs(chat: NamedChat, onRename: () => void): readonly (MenuItem | 'separator')[] {
   const { t } = useText();
   const confirm = useConfirm();
-  const say = useToast();
+  const sayError = useErrorToast();
   const [path, go] = useLocation();
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
     } catch (cause) {
-      say(readableError(cause).message, 'bad');
+      sayError(cause);
     }
   };
   const pin = () =>
@@ -98,9 +100,10 @@ export function RenameDialog({ chat, onClose }: { readonly chat: NamedChat; read
         </>
       }
     >
-      <Field label={t('Name')} error={error?.faults[0]?.message ?? error?.message}>
+      <Field label={t('Name')} error={findFault(error, 'name')}>
         {(control) => <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />}
       </Field>
+      <ErrorNote error={errorBeside(error, ['name'])} />
     </Dialog>
   );
 }

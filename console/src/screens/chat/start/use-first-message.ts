@@ -66,7 +66,7 @@ export function useFirstMessage(
       return true;
     } catch (cause) {
       const refusal = readableError(cause);
-      if (isAsked && refusal.code === undefined) mayBeUsed.current = true;
+      if (isAsked && (refusal.code === undefined || refusal.code === 'NO_ANSWER')) mayBeUsed.current = true;
       setError(refusal);
       await takeBack();
       return false;

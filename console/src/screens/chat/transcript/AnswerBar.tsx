@@ -1,11 +1,11 @@
 import { BookOpenText, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
 import { useState } from 'react';
-import { readableError, run } from '../../../graphql/client.ts';
+import { run } from '../../../graphql/client.ts';
 import type { AnswerCitations } from '../../../parts/markdown/citations.tsx';
 import { useText } from '../../../text/text.ts';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { Menu } from '../../../ui/overlay/menu.tsx';
-import { useToast } from '../../../ui/overlay/toasts.tsx';
+import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
 import { CopyButton, Time } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatRateDocument, ChatRegenerateDocument, type FeedbackRatingInput } from '../documents.ts';
@@ -28,7 +28,7 @@ export function AnswerBar({
 }) {
   const { t } = useText();
   const { chat, transcript, models } = useChat();
-  const say = useToast();
+  const sayError = useErrorToast();
   const [isAskingWhy, setAskingWhy] = useState(false);
   const { feedback } = message;
   const sources = cited.citations.length;
@@ -37,7 +37,7 @@ export function AnswerBar({
     try {
       await work();
     } catch (cause) {
-      say(readableError(cause).message, 'bad');
+      sayError(cause);
     }
   };
   const rate = (rating: FeedbackRatingInput) =>

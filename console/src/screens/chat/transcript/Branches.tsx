@@ -1,9 +1,9 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import { readableError, run } from '../../../graphql/client.ts';
+import { run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
 import { IconButton } from '../../../ui/form/button.tsx';
-import { useToast } from '../../../ui/overlay/toasts.tsx';
+import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatSelectBranchDocument, ChatSiblingsDocument } from '../documents.ts';
 import styles from './transcript.module.css';
@@ -12,7 +12,7 @@ import styles from './transcript.module.css';
 export function Branches({ message }: { readonly message: Chat_MessageFragment }) {
   const { t, number } = useText();
   const { chat, transcript, isBusy } = useChat();
-  const say = useToast();
+  const sayError = useErrorToast();
   const [isMoving, setMoving] = useState(false);
   const { id, siblingIndex, siblingCount } = message;
   if (siblingCount < 2) return null;
@@ -26,7 +26,7 @@ export function Branches({ message }: { readonly message: Chat_MessageFragment }
       await run(ChatSelectBranchDocument, { messageId: other.id });
       await transcript.reloadBranch();
     } catch (cause) {
-      say(readableError(cause).message, 'bad');
+      sayError(cause);
     } finally {
       setMoving(false);
     }

@@ -4,6 +4,7 @@ import { readableError, run as runMutation } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
+import { type ToldFault, useFaultWords } from '../../../ui/form/faults/words.ts';
 import { useChat } from '../chat-context.ts';
 import { type Chat_MessageFragment, ChatRegenerateDocument, ChatRetryDocument } from '../documents.ts';
 
@@ -18,7 +19,7 @@ export function Outcome({
   isWordless = false,
 }: {
   readonly run: EndedRun | null;
-  readonly error: { readonly message: string } | null;
+  readonly error: ToldFault | null;
   /** The message that is asked again when the run cannot be repeated. */
   readonly messageId: string;
   readonly isUnanswered?: boolean;
@@ -26,6 +27,7 @@ export function Outcome({
   readonly isWordless?: boolean;
 }) {
   const { t } = useText();
+  const { describeFault } = useFaultWords();
   const { chat, transcript, isBusy } = useChat();
   const [refused, setRefused] = useState<ParleyError>();
   const [isAsking, setAsking] = useState(false);
@@ -58,7 +60,7 @@ export function Outcome({
     <>
       <Note tone={hasFailed ? 'bad' : 'neutral'} action={button}>
         <p>{words}</p>
-        {error === null ? null : <p>{error.message}</p>}
+        {error === null ? null : <p>{describeFault(error)}</p>}
       </Note>
       <ErrorNote error={refused} />
     </>

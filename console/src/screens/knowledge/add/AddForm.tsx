@@ -115,8 +115,3 @@ export function PeriodField({
     </Field>
   );
 }
-
-/** The fault of one member of the input, by the end of its path. */
-export function findFault(error: ParleyError | undefined, member: string): string | undefined {
-  return error?.faults.find(({ path }) => path?.split('.').includes(member) === true)?.message;
-}

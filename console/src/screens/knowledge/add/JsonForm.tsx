@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
+import { findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import type { AddFormProps } from './AddForm.tsx';
-import { AddForm, findFault, useAddSource } from './AddForm.tsx';
+import { AddForm, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 
 /** Adds a payload of the reader's own. */

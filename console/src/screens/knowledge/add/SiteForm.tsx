@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import { useText } from '../../../text/text.ts';
-import { Checkbox, Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { findFault } from '../../../ui/form/faults/find.ts';
+import { Checkbox, Field, type FieldError, TextArea, TextInput } from '../../../ui/form/field.tsx';
 import type { RefreshPeriod, WebUrlFileType } from '../documents.ts';
 import type { AddFormProps } from './AddForm.tsx';
-import { AddForm, findFault, PeriodField, useAddSource } from './AddForm.tsx';
+import { AddForm, PeriodField, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
 import styles from './add.module.css';
 
@@ -91,7 +92,7 @@ export function SiteForm({ agentId, onClose }: AddFormProps) {
 
 interface TextFieldProps {
   readonly label: string;
-  readonly error: string | undefined;
+  readonly error: FieldError;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }

@@ -1,6 +1,7 @@
 import { useText } from '../../../text/text.ts';
 import { Note } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../ui/form/faults/words.ts';
 import { Progress } from '../../../ui/progress.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
 import styles from './add.module.css';
@@ -9,6 +10,7 @@ import { uploads, useUploads } from './uploads.ts';
 /** How far the files are that are being sent, and those that were refused. */
 export function UploadStrip() {
   const { t, number } = useText();
+  const { describeError } = useFaultWords();
   const entries = useUploads();
   if (entries.length === 0) return null;
   const finishedEntries = entries.filter(({ state }) => state === 'done');
@@ -67,7 +69,7 @@ export function UploadStrip() {
           <ul className={styles.failures}>
             {failedEntries.map(({ id, name, error }) => (
               <li key={id}>
-                <b>{name}</b>: {error?.message}
+                <b>{name}</b>: {error === undefined ? null : describeError(error).join(' ')}
               </li>
             ))}
           </ul>

@@ -2,6 +2,7 @@ import { FileText } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
@@ -108,6 +109,7 @@ function ItemRow({ item, onOpen }: { readonly item: ItemEntryFragment; readonly 
   const { number } = useText();
   const { states } = useWords();
   const { label, tone } = states[item.indexStatus];
+  const failure = useReadingFailures()(item);
   return (
     <tr>
       <th scope="row">
@@ -118,7 +120,7 @@ function ItemRow({ item, onOpen }: { readonly item: ItemEntryFragment; readonly 
       </th>
       <td>
         <Badge tone={tone}>{label}</Badge>
-        {item.errorMessage === null ? null : <small className={knowledge.note}>{item.errorMessage}</small>}
+        {failure === undefined ? null : <small className={knowledge.note}>{failure}</small>}
       </td>
       <td className={knowledge.number}>{number(item.passageCount)}</td>
       <td className={knowledge.number}>{number(item.tokenCount)}</td>

@@ -2,6 +2,7 @@ import { RotateCw } from 'lucide-react';
 import { useEffect } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
@@ -16,6 +17,7 @@ import { useChanges } from './use-changes.ts';
 export function Failures({ source }: { readonly source: Source }) {
   const { t } = useText();
   const { states } = useWords();
+  const describeFailure = useReadingFailures();
   const { id, statistics, canEdit, activeRun } = source;
   const { data, error, reload } = usePage(SourceFailuresDocument, { id });
   const first = data?.dataSource?.failedItems;
@@ -54,7 +56,7 @@ export function Failures({ source }: { readonly source: Source }) {
               <b>{item.name}</b>
               <Badge tone={states[item.indexStatus].tone}>{states[item.indexStatus].label}</Badge>
             </div>
-            <p>{item.errorMessage ?? t('No reason is known.')}</p>
+            <p>{describeFailure(item) ?? t('No reason is known.')}</p>
             {item.isRetryable ? <p className={styles.quiet}>{t('Another try may help.')}</p> : null}
           </li>
         ))}

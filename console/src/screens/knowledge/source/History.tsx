@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
 import { Badge, ErrorNote, Skeleton, type Tone } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
@@ -85,7 +86,7 @@ function RunRow({ entry }: { readonly entry: RunEntryFragment }) {
     TIMEOUT: t('It ended at the most time.'),
     MAX_MEMORY: t('It ended at the most memory.'),
   };
-  const note = entry.errorMessage ?? (entry.bound === null ? undefined : bounds[entry.bound]);
+  const note = useReadingFailures()(entry) ?? (entry.bound === null ? undefined : bounds[entry.bound]);
   const { addedCount, changedCount, unchangedCount, removedCount, failedCount } = entry;
   return (
     <tr>

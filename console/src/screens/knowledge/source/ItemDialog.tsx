@@ -1,6 +1,7 @@
 import { ExternalLink, FileText } from 'lucide-react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../ui/form/button.tsx';
@@ -28,7 +29,8 @@ export function ItemDialog({
 
 function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; readonly canEdit: boolean }) {
   const { t } = useText();
-  const { id, errorMessage, omissions, originalContent } = item;
+  const failure = useReadingFailures()(item);
+  const { id, omissions, originalContent } = item;
   const { data, error, isLoading, reload } = usePage(ItemTextDocument, { id });
   const first = data?.knowledgeItem?.passages;
   const numbered = first === undefined ? undefined : withIds(first);
@@ -46,7 +48,7 @@ function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; read
   const cite = data?.knowledgeItem?.cite ?? item.cite;
   return (
     <>
-      {errorMessage === null ? null : <Note tone="warn">{errorMessage}</Note>}
+      {failure === undefined ? null : <Note tone="warn">{failure}</Note>}
       {omissions.length === 0 ? null : (
         <Note tone="warn">{t('Not in the text: {omissions}.', { omissions: omissions.map(({ text }) => text).join('; ') })}</Note>
       )}

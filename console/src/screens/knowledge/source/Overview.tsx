@@ -1,3 +1,4 @@
+import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
 import { Note } from '../../../ui/feedback.tsx';
 import { Card, Facts } from '../../../ui/page.tsx';
@@ -14,14 +15,14 @@ import type { Source } from './source.ts';
 export function Overview({ source, onChanged }: { readonly source: Source; readonly onChanged: () => void }) {
   const { t, number } = useText();
   const { nameKind, periods, describeState } = useWords();
-  const { type, statistics, owner, lastIndexedAt, refreshPeriod, vectors, errorMessage, connection } = source;
+  const { type, statistics, owner, lastIndexedAt, refreshPeriod, vectors, connection } = source;
+  const describeFailure = useReadingFailures();
+  const failure = describeFailure(source);
   const isBusy = source.activeRun !== null || describeState(source).isBusy;
   return (
     <>
       {isBusy ? <ReadingCard source={source} /> : null}
-      {!isBusy && errorMessage !== null ? (
-        <Note tone={source.indexStatus === 'FAILED' ? 'bad' : 'warn'}>{errorMessage}</Note>
-      ) : null}
+      {!isBusy && failure !== undefined ? <Note tone={source.indexStatus === 'FAILED' ? 'bad' : 'warn'}>{failure}</Note> : null}
       {connection?.needsReauthorization === true ? (
         <Note tone="warn">
           {t('The account "{name}" has to be connected again. Until then what was read goes on answering.', {
@@ -29,7 +30,7 @@ export function Overview({ source, onChanged }: { readonly source: Source; reado
           })}
         </Note>
       ) : null}
-      {vectors !== null && vectors.errorMessage !== null ? <Note tone="warn">{vectors.errorMessage}</Note> : null}
+      {vectors !== null && vectors.errorMessage !== null ? <Note tone="warn">{describeFailure(vectors)}</Note> : null}
       <Card>
         <Facts
           items={[

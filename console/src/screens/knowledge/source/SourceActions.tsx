@@ -1,12 +1,13 @@
 import { MoreHorizontal, Pause, RefreshCw } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { readableError, run } from '../../../graphql/client.ts';
+import { run } from '../../../graphql/client.ts';
 import { useMutate } from '../../../graphql/hooks.ts';
 import { useText } from '../../../text/text.ts';
+import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Menu } from '../../../ui/overlay/menu.tsx';
-import { useToast } from '../../../ui/overlay/toasts.tsx';
+import { useErrorToast, useToast } from '../../../ui/overlay/toasts.tsx';
 import { DeleteSourceDocument, RefreshSourceDocument, StopSourceDocument } from '../documents.ts';
 import type { Source } from './source.ts';
 
@@ -46,7 +47,7 @@ export function SourceActions({ source: { id, name, type, activeRun, usageCount 
           <MoreHorizontal size={18} aria-hidden />
         </IconButton>
       </Menu>
-      {error === undefined ? null : <p role="alert">{error.message}</p>}
+      <ErrorNote error={error} />
     </>
   );
 }
@@ -56,6 +57,7 @@ export function useRemoval({ id, name, usageCount }: Pick<Source, 'id' | 'name' 
   const { t } = useText();
   const confirm = useConfirm();
   const say = useToast();
+  const sayError = useErrorToast();
   const [, go] = useLocation();
   return async () => {
     const isWanted = await confirm({
@@ -78,7 +80,7 @@ export function useRemoval({ id, name, usageCount }: Pick<Source, 'id' | 'name' 
       say(t('"{name}" is deleted', { name }));
       go('/knowledge');
     } catch (cause) {
-      say(readableError(cause).message, 'bad');
+      sayError(cause);
     }
   };
 }

@@ -4,6 +4,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { ButtonLink } from '../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../ui/form/faults/words.ts';
 import { Page, Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import { RunDocument, RunsChangedDocument } from '../documents.ts';
@@ -57,6 +58,7 @@ function Content({
 }) {
   const { t } = useText();
   const { may, viewer } = useSession();
+  const { describeFault } = useFaultWords();
   const mayStop = useMayStop();
   const isRunning = run.status === 'IN_PROGRESS';
   const elapsedMs = useElapsedMs(run.startedAt ?? run.createdAt, isRunning);
@@ -87,7 +89,7 @@ function Content({
     >
       {run.error === null ? null : (
         <Note tone="bad">
-          <p>{run.error.message}</p>
+          <p>{describeFault(run.error)}</p>
         </Note>
       )}
       {run.warnings.map(({ message }) => (

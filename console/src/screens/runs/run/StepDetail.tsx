@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useText } from '../../../text/text.ts';
 import { formatCost } from '../../../ui/cost.ts';
 import { Note } from '../../../ui/feedback.tsx';
+import { useFaultWords } from '../../../ui/form/faults/words.ts';
 import { Facts } from '../../../ui/page.tsx';
 import { CodeBox, formatMs } from '../../../ui/small.tsx';
 import type { StepFragment } from '../documents.ts';
@@ -89,7 +90,8 @@ function ToolCall({
 }) {
   const { t } = useText();
   const call = findCall(run, step.callId);
-  const error = call.error ?? failure;
+  const { describeFault } = useFaultWords();
+  const error = call.error === undefined ? failure : describeFault(call.error);
   return (
     <>
       {error === undefined ? null : <Note tone="bad">{error}</Note>}

@@ -1,6 +1,7 @@
 import type { Text } from '../../../text/text.ts';
+import { describeCode } from '../../../ui/form/faults/codes.ts';
+import type { ToldFault } from '../../../ui/form/faults/words.ts';
 import type { CallFragment, RunQuery, StepFragment } from '../documents.ts';
-
 import { flowWords } from '../words.ts';
 
 export type RunDetail = NonNullable<RunQuery['run']>;
@@ -27,7 +28,7 @@ type Call = Extract<CallFragment, { readonly arguments: string }>;
 export interface ShownCall {
   readonly arguments: string | undefined;
   readonly output: string | undefined;
-  readonly error: string | undefined;
+  readonly error: ToldFault | undefined;
   readonly server: string | undefined;
 }
 
@@ -39,7 +40,7 @@ export function findCall({ output }: RunDetail, callId: string): ShownCall {
     if (item.__typename === 'FunctionOutputItem') return [item.text];
     return 'output' in item && item.output !== null ? [item.output] : [];
   });
-  const [error] = items.flatMap((item) => ('error' in item && item.error !== null ? [item.error.message] : []));
+  const [error] = items.flatMap((item) => ('error' in item && item.error !== null ? [item.error] : []));
   return {
     arguments: call === undefined || call.arguments === '' ? undefined : indented(call.arguments),
     output: outputs.length === 0 ? undefined : indented(outputs.join('\n')),
@@ -59,20 +60,5 @@ function indented(text: string): string {
 
 /** Why a call failed, where nothing else says it. */
 export function errorWords(code: string, t: Text['t']): string {
-  const name = code.toUpperCase();
-  const texts: Readonly<Record<string, string>> = {
-    RATE_LIMIT_EXCEEDED: t('It was asked too often.'),
-    INSUFFICIENT_QUOTA: t('A limit is used up.'),
-    MODEL_ERROR: t('The provider of the model failed.'),
-    MODEL_NOT_FOUND: t('The model is not there.'),
-    OVERLOADED: t('It had too much to do.'),
-    TIMEOUT: t('It took too long.'),
-    CONTENT_FILTER: t('The provider held the answer back.'),
-    CONTEXT_LENGTH_EXCEEDED: t('The conversation is too long for the model.'),
-    SERVER_ERROR: t('The service failed.'),
-    INVALID_VALUE: t('What it was given was refused.'),
-    NOT_FOUND: t('What it asked for is not there.'),
-    FORBIDDEN: t('It was not allowed.'),
-  };
-  return texts[name] ?? t('It failed ({code}).', { code: code.toLowerCase().replaceAll('_', ' ') });
+  return describeCode(t, code.toUpperCase()) ?? t('It failed ({code}).', { code: code.toLowerCase().replaceAll('_', ' ') });
 }

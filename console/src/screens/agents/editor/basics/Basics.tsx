@@ -1,8 +1,8 @@
 import { useText } from '../../../../text/text.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Checkbox, Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Avatar } from '../../../../ui/small.tsx';
-import { faultAt } from '../../faults.ts';
 import styles from '../editor.module.css';
 import type { SectionProps } from '../section.ts';
 import { PictureInput } from './PictureInput.tsx';
@@ -21,16 +21,16 @@ export function Basics({ form }: SectionProps) {
             <PictureInput
               value={fields.pictureUrl}
               onChange={(value) => set('pictureUrl', value)}
-              error={faultAt(error, 'input.pictureUrl')}
+              error={findFault(error, 'input.pictureUrl')}
             />
           )}
         </div>
-        <Field label={t('Name')} error={faultAt(error, 'input.name')}>
+        <Field label={t('Name')} error={findFault(error, 'input.name')}>
           {(control) => <TextInput {...control} value={fields.name} onChange={(event) => set('name', event.target.value)} />}
         </Field>
         <Field
           label={t('What it is for')}
-          error={faultAt(error, 'input.description')}
+          error={findFault(error, 'input.description')}
           hint={t('One sentence that colleagues read in the list.')}
         >
           {(control) => (
@@ -42,7 +42,7 @@ export function Basics({ form }: SectionProps) {
             />
           )}
         </Field>
-        <Field label={t('Greeting')} error={faultAt(error, 'input.introduction')} hint={t('Shown at the start of each chat.')}>
+        <Field label={t('Greeting')} error={findFault(error, 'input.introduction')} hint={t('Shown at the start of each chat.')}>
           {(control) => (
             <TextArea
               {...control}
@@ -54,7 +54,7 @@ export function Basics({ form }: SectionProps) {
         </Field>
         <Field
           label={t('First words')}
-          error={faultAt(error, 'input.seed')}
+          error={findFault(error, 'input.seed')}
           hint={t('Stands in the box of a new chat, for people to go on from.')}
         >
           {(control) => <TextInput {...control} value={fields.seed} onChange={(event) => set('seed', event.target.value)} />}

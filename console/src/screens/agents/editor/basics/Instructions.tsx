@@ -1,7 +1,7 @@
 import { useText } from '../../../../text/text.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, Select, TextArea } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { faultAt } from '../../faults.ts';
 import styles from '../editor.module.css';
 import type { SectionProps } from '../section.ts';
 import { ModelOptions } from './ModelOptions.tsx';
@@ -20,7 +20,7 @@ export function Instructions({ form, models }: SectionProps) {
       >
         <Field
           label={t('Instructions')}
-          error={faultAt(error, 'input.instructions')}
+          error={findFault(error, 'input.instructions')}
           hint={
             <span className={styles.between}>
               <span>{t('Answers to inputs stand where {placeholder} is written.', { placeholder: '{{variable}}' })}</span>
@@ -41,7 +41,7 @@ export function Instructions({ form, models }: SectionProps) {
       <Section title={t('Model')}>
         <Field
           label={t('Model')}
-          error={faultAt(error, 'input.modelId')}
+          error={findFault(error, 'input.modelId')}
           hint={
             model === undefined
               ? t('This installation does not have this model any more: choose another one.')

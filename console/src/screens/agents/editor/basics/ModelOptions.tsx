@@ -1,7 +1,7 @@
 import type { ParleyError } from '@parley/client';
 import { useText } from '../../../../text/text.ts';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, TextInput } from '../../../../ui/form/field.tsx';
-import { faultAt } from '../../faults.ts';
 import type { AgentFields } from '../draft/draft.ts';
 import styles from '../editor.module.css';
 
@@ -28,13 +28,13 @@ export function ModelOptions({
     { name: 'maxInputTokens', label: t('Longest conversation'), hint: t('Tokens given to the model at most') },
   ];
   const count = rows.filter(({ name }) => options[name] !== null).length;
-  const hasFault = rows.some(({ name }) => faultAt(error, `input.options.${name}`) !== undefined);
+  const hasFault = rows.some(({ name }) => findFault(error, `input.options.${name}`) !== undefined);
   return (
     <details className={styles.details} open={hasFault || undefined}>
       <summary>{count === 0 ? t('Options: all left to the model') : t('Options: {count} set', { count })}</summary>
       <div className={styles.grid}>
         {rows.map(({ name, label, hint }) => (
-          <Field key={name} label={label} hint={hint} error={faultAt(error, `input.options.${name}`)}>
+          <Field key={name} label={label} hint={hint} error={findFault(error, `input.options.${name}`)}>
             {(control) => (
               <TextInput
                 {...control}

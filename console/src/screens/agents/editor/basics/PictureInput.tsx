@@ -1,6 +1,8 @@
 import { useId, useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { Button } from '../../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../../ui/form/faults/words.ts';
+import type { FieldError } from '../../../../ui/form/field.tsx';
 import styles from '../editor.module.css';
 
 const sidePixels = 128;
@@ -13,7 +15,7 @@ export function PictureInput({
 }: {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly error: string | undefined;
+  readonly error: FieldError;
 }) {
   const { t } = useText();
   const id = useId();
@@ -27,7 +29,8 @@ export function PictureInput({
       setFault(t('This file cannot be read as a picture.'));
     }
   };
-  const message = fault ?? error;
+  const { describeFault } = useFaultWords();
+  const message = fault ?? (typeof error === 'object' ? describeFault(error) : error);
   return (
     <div className={styles.pictureInput}>
       <label htmlFor={id}>{t('Picture')}</label>

@@ -3,8 +3,8 @@ import { useEffect } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../../ui/form/faults/words.ts';
 import { useToast } from '../../../../ui/overlay/toasts.tsx';
-import { getWords } from '../../faults.ts';
 import styles from '../editor.module.css';
 import type { FieldName } from './draft.ts';
 import { fieldLabel, fieldOfPlace } from './field-labels.ts';
@@ -75,6 +75,7 @@ function Conflict({ name, form }: { readonly name: FieldName; readonly form: Age
 /** Why the agent is not saved: the values that are wrong by the names of their fields, which stand in several sections. */
 function Refusal({ error }: { readonly error: ParleyError | undefined }) {
   const { t } = useText();
+  const { describeFault } = useFaultWords();
   if (error === undefined || error.faults.length === 0) return <ErrorNote error={error} />;
   return (
     <Note tone="bad">
@@ -82,7 +83,9 @@ function Refusal({ error }: { readonly error: ParleyError | undefined }) {
         const name = fieldOfPlace(fault.path);
         return (
           <p key={`${fault.path} ${fault.message}`}>
-            {name === undefined ? fault.message : `${fieldLabel(t, name)}: ${getWords(fault)}`}
+            {name === undefined
+              ? describeFault(fault)
+              : t('{field}: {fault}', { field: fieldLabel(t, name), fault: describeFault(fault) })}
           </p>
         );
       })}

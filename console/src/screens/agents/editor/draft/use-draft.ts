@@ -1,4 +1,4 @@
-import type { ParleyError } from '@parley/client';
+import { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
 import { useMutate } from '../../../../graphql/hooks.ts';
@@ -14,6 +14,7 @@ import {
   startDraft,
   toInput,
 } from './draft.ts';
+import { fieldOfPlace } from './field-labels.ts';
 
 export interface AgentForm {
   readonly fields: AgentFields;
@@ -37,21 +38,23 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
   const [draft, setDraft] = useState(() => startDraft(readFields(agent)));
   const mutation = useMutate(SaveAgentDocument);
   const [looking, setLooking] = useState<{ readonly isBusy: boolean; readonly error?: ParleyError }>({ isBusy: false });
+  /** The fields that were changed since the last save was refused. */
+  const [mended, setMended] = useState<ReadonlySet<FieldName>>(new Set());
   const isSaving = mutation.isBusy || looking.isBusy;
   useEffect(() => {
     if (!isSaving) setDraft((current) => mergeTheirs(current, readFields(agent)));
   }, [agent, isSaving]);
   const changed = useMemo(() => changedFields(draft), [draft]);
-  const set = useCallback(
-    <Name extends FieldName>(name: Name, value: AgentFields[Name]) =>
-      setDraft((current) => ({ ...current, mine: { ...current.mine, [name]: value } })),
-    [],
-  );
+  const set = useCallback(<Name extends FieldName>(name: Name, value: AgentFields[Name]) => {
+    setDraft((current) => ({ ...current, mine: { ...current.mine, [name]: value } }));
+    setMended((current) => new Set(current).add(name));
+  }, []);
   const withoutConflict = (current: Draft, name: FieldName) => current.conflicts.filter((other) => other !== name);
   const save = async () => {
     const request = draft.mine;
     setLooking({ isBusy: true });
     mutation.reset();
+    setMended(new Set());
     try {
       // Whoever saves over what they have not seen is asked first.
       const { agent: now } = await run(AgentEditorDocument, { id: agent.id });
@@ -88,6 +91,17 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
     },
     save,
     isSaving,
-    error: mutation.error ?? looking.error,
+    error: withoutMended(mutation.error, mended) ?? looking.error,
   };
+}
+
+/** What is still wrong: a fault goes when its field is changed. */
+function withoutMended(error: ParleyError | undefined, mended: ReadonlySet<FieldName>): ParleyError | undefined {
+  if (error === undefined || error.faults.length === 0) return error;
+  const faults = error.faults.filter(({ path }) => {
+    const name = fieldOfPlace(path);
+    return name === undefined || !mended.has(name);
+  });
+  if (faults.length === 0) return undefined;
+  return faults.length === error.faults.length ? error : new ParleyError(error.message, { ...error, faults });
 }

@@ -4,9 +4,9 @@ import { useMutate, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, Switch, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
@@ -142,7 +142,7 @@ function NewFlow({
     >
       <Field
         label={t('Name')}
-        error={faultAt(create.error, 'input.name')}
+        error={findFault(create.error, 'input.name')}
         hint={t('It begins with two steps, a search and an answer, and is switched off until you turn it on.')}
       >
         {(control) => <TextInput {...control} value={name} onChange={(event) => setName(event.target.value)} />}

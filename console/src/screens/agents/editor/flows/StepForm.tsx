@@ -2,7 +2,8 @@ import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { IconButton } from '../../../../ui/form/button.tsx';
-import { Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Field, type FieldError, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { Fault } from '../parts/Fault.tsx';
 import { parseJson } from '../parts/words.ts';
 import type { FlowStepInput } from './documents.ts';
 import styles from './flows.module.css';
@@ -14,7 +15,7 @@ interface Props {
   readonly step: FlowStepInput;
   readonly steps: readonly FlowStepInput[];
   readonly names: KnownNames;
-  readonly fault: string | undefined;
+  readonly fault: FieldError;
   readonly onChange: (step: FlowStepInput) => void;
   readonly onMove: (by: -1 | 1) => void;
   readonly onRemove: () => void;
@@ -47,11 +48,7 @@ export function StepForm({ number, step, steps, names, fault, onChange, onMove, 
         </IconButton>
       </div>
       <StepFields step={step} names={names} onChange={onChange} />
-      {fault === undefined ? null : (
-        <p className={styles.fault} role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault error={fault} />
     </fieldset>
   );
 }

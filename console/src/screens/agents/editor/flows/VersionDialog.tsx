@@ -2,8 +2,8 @@ import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { Button } from '../../../../ui/form/button.tsx';
-import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
-import { errorBeside, faultAt } from '../../faults.ts';
+import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { Field, type FieldError, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { parseJson } from '../parts/words.ts';
 import type { FlowStepInput, FlowVersionInput } from './documents.ts';
@@ -59,7 +59,7 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
       onSubmit={save}
       action={t('Save')}
     >
-      <Field label={t('What changed')} error={faultAt(error, `${place}.description`)}>
+      <Field label={t('What changed')} error={findFault(error, `${place}.description`)}>
         {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Field>
       <div className={styles.acts}>
@@ -80,7 +80,7 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
         <StepForms
           steps={steps}
           names={names}
-          faultAtStep={(index) => faultAt(error, `${place}.steps.${index}`)}
+          findStepFault={(index) => findFault(error, `${place}.steps.${index}`)}
           onChange={setSteps}
         />
       ) : (
@@ -97,12 +97,12 @@ export function VersionDialog({ version, place, names, isBusy, error, onClose, o
 function StepForms({
   steps,
   names,
-  faultAtStep,
+  findStepFault,
   onChange,
 }: {
   readonly steps: readonly FlowStepInput[];
   readonly names: KnownNames;
-  readonly faultAtStep: (index: number) => string | undefined;
+  readonly findStepFault: (index: number) => FieldError;
   readonly onChange: (steps: readonly FlowStepInput[]) => void;
 }) {
   const { t } = useText();
@@ -116,7 +116,7 @@ function StepForms({
           step={step}
           steps={steps}
           names={names}
-          fault={faultAtStep(index)}
+          fault={findStepFault(index)}
           onChange={(edit) => onChange(steps.map((other, at) => (at === index ? edit : other)))}
           onMove={(by) => onChange(moveItem(steps, index, by))}
           onRemove={() => onChange(steps.filter((_, at) => at !== index))}

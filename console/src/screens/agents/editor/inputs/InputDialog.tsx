@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
+import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
 import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
-import { errorBeside, faultAt } from '../../faults.ts';
 import { KindField } from '../parts/KindField.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { CreateInputDocument, UpdateInputDocument } from './documents.ts';
@@ -53,12 +53,12 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
       onSubmit={() => void save()}
       action={t('Save')}
     >
-      <Field label={t('Question')} error={faultAt(error, 'input.label')} hint={t('What a person reads beside the field.')}>
+      <Field label={t('Question')} error={findFault(error, 'input.label')} hint={t('What a person reads beside the field.')}>
         {(control) => <TextInput {...control} value={values.label} onChange={(event) => change({ label: event.target.value })} />}
       </Field>
       <Field
         label={t('Name in the instructions')}
-        error={faultAt(error, 'input.variableName')}
+        error={findFault(error, 'input.variableName')}
         hint={t('Write {placeholder} where the answer is to stand.', {
           placeholder: `{{${values.variableName === '' ? 'name' : values.variableName}}}`,
         })}
@@ -78,7 +78,7 @@ export function InputDialog({ agentId, input, orderIndex, onClose, onSaved }: Pr
         onChange={(type) => change({ type, defaultValue: '', min: '', max: '' })}
       />
       {values.type === 'SELECT' ? (
-        <Field label={t('Options')} error={faultAt(error, `${at}.options`)} hint={t('One a line')}>
+        <Field label={t('Options')} error={findFault(error, `${at}.options`)} hint={t('One a line')}>
           {(control) => (
             <TextArea {...control} value={values.options} onChange={(event) => change({ options: event.target.value })} />
           )}

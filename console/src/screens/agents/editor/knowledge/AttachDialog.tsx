@@ -1,3 +1,4 @@
+import type { ParleyError } from '@parley/client';
 import { useState } from 'react';
 import { readableError, run } from '../../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../../graphql/hooks.ts';
@@ -31,7 +32,7 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
     async (after) => (await run(AttachableSourcesDocument, { search, after })).dataSources,
   );
   const [busyId, setBusy] = useState<string>();
-  const [fault, setFault] = useState<string>();
+  const [fault, setFault] = useState<ParleyError>();
   const attach = async ({ id }: Source) => {
     setBusy(id);
     setFault(undefined);
@@ -39,7 +40,7 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
       await run(AttachSourceDocument, { agentId, dataSourceId: id });
       onAttached();
     } catch (cause) {
-      setFault(readableError(cause).message);
+      setFault(readableError(cause));
     } finally {
       setBusy(undefined);
     }
@@ -48,7 +49,7 @@ export function AttachDialog({ agentId, attached, onClose, onAttached }: Props) 
     <Dialog title={t('Attach knowledge')} isOpen onClose={onClose} actions={<Button onClick={onClose}>{t('Done')}</Button>}>
       <SearchInput label={t('Search knowledge')} value={typed} onChange={setTyped} />
       <ErrorNote error={error} onRetry={reload} />
-      {fault === undefined ? null : <Note tone="bad">{fault}</Note>}
+      <ErrorNote error={fault} />
       {isLoading ? <Skeleton /> : null}
       {data !== undefined && pages.nodes.length === 0 ? <Note>{t('There is no knowledge that fits.')}</Note> : null}
       {pages.nodes.length === 0 ? null : (

@@ -4,12 +4,14 @@ import { type RefObject, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { readableError, run, upload } from '../../../../graphql/client.ts';
 import { useLiveReload, useMorePages, usePage } from '../../../../graphql/hooks.ts';
+import { useReadingFailures } from '../../../../parts/reading-failures.ts';
 import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../../ui/form/faults/words.ts';
 import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
-import { useToast } from '../../../../ui/overlay/toasts.tsx';
+import { useErrorToast } from '../../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { Progress } from '../../../../ui/progress.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
@@ -129,7 +131,7 @@ function FileInput({
 function useDetach(agentId: string, onDetached: () => void) {
   const { t } = useText();
   const confirm = useConfirm();
-  const toast = useToast();
+  const sayError = useErrorToast();
   const detach = async ({ id, name }: AgentSourceFragment) => {
     const body = t('The agent does not search it any more. The knowledge itself stays, for other agents too.');
     if (!(await confirm({ title: t('Detach {name}?', { name }), body, action: t('Detach') }))) return;
@@ -137,7 +139,7 @@ function useDetach(agentId: string, onDetached: () => void) {
       await run(DetachSourceDocument, { agentId, dataSourceId: id });
       onDetached();
     } catch (cause) {
-      toast(readableError(cause).message, 'bad');
+      sayError(cause);
     }
   };
 
@@ -153,7 +155,8 @@ function SourceRow({
   readonly onDetach: (() => void) | undefined;
 }) {
   const { t } = useText();
-  const { indexStatus, indexPercentage, statistics, errorMessage } = source;
+  const { indexStatus, indexPercentage, statistics } = source;
+  const failure = useReadingFailures()(source);
   const isWorking = stateTone(indexStatus) === 'accent' || (indexStatus === 'INDEXED' && indexPercentage < 100);
   return (
     <Row
@@ -173,7 +176,7 @@ function SourceRow({
             total: statistics.totalCount,
           })}
           {statistics.failedCount === 0 ? null : ` · ${t('{count} failed', { count: statistics.failedCount })}`}
-          {errorMessage === null ? null : <p>{errorMessage}</p>}
+          {failure === undefined ? null : <p>{failure}</p>}
         </>
       }
     >
@@ -184,6 +187,8 @@ function SourceRow({
 
 /** Sends files one after the other, each as a source of the agent. */
 function useFiles(agentId: string, onSent: () => void) {
+  const { t } = useText();
+  const { describeError } = useFaultWords();
   const input = useRef<HTMLInputElement>(null);
   const [sending, setSending] = useState<{ readonly name: string; readonly percent: number }>();
   const [fault, setFault] = useState<string>();
@@ -197,7 +202,7 @@ function useFiles(agentId: string, onSent: () => void) {
           setSending({ name, percent: (100 * sentBytes) / Math.max(totalBytes, 1) });
         await upload(AddFileDocument, { agentId, file }, { onProgress });
       } catch (cause) {
-        setFault(`${name}: ${readableError(cause).message}`);
+        setFault(t('{field}: {fault}', { field: name, fault: describeError(readableError(cause)).join(' ') }));
       }
       onSent();
     }

@@ -27,7 +27,60 @@ export type IndexStatus =
   /** It has nothing to index; the item says why. */
   | 'SKIPPED';
 
-export type AgentSourceFragment = { id: string, name: string, indexStatus: IndexStatus, indexPercentage: number, errorMessage: string | null, statistics: { totalCount: number, doneCount: number, failedCount: number } };
+/** Why a document, a source or a run of a source failed or was left out. The message beside it says what may help. */
+export type KnowledgeErrorCode =
+  /** The other service refuses the connection: its owner has to connect again. */
+  | 'AUTH'
+  /** The other service answered something that could not be read; it is tried again. */
+  | 'BAD_REPLY'
+  /** It was read up to a limit of the source. */
+  | 'BOUND_REACHED'
+  /** A setting of the operator or of the source is missing or wrong. */
+  | 'CONFIGURATION'
+  /** Its stored content is gone. */
+  | 'CONTENT_MISSING'
+  /** It is damaged, or not what its name says. */
+  | 'CORRUPT'
+  /** Reading it ended the process that reads files. */
+  | 'CRASHED'
+  /** It is protected by a password. */
+  | 'ENCRYPTED'
+  /** It failed; no reason is stored. */
+  | 'FAILED'
+  /** The connected account may not read it. */
+  | 'FORBIDDEN'
+  /** Something went wrong on our side. */
+  | 'INTERNAL'
+  /** The process that read it ended several times. */
+  | 'INTERRUPTED'
+  /** Reading it took too much memory. */
+  | 'MEMORY'
+  /** The site asks that its pages are not indexed. */
+  | 'NOINDEX'
+  /** There is no document in it. */
+  | 'NOTHING_LEFT'
+  /** It is not there. */
+  | 'NOT_FOUND'
+  /** There is no text in it. */
+  | 'NO_TEXT'
+  /** The other service was asked too often; it is tried again. */
+  | 'RATE_LIMITED'
+  /** The site asks that its pages are not read. */
+  | 'ROBOTS'
+  /** Reading it took too long. */
+  | 'TIMEOUT'
+  /** It is larger than what is read. */
+  | 'TOO_LARGE'
+  /** Files could not be read at that moment. */
+  | 'UNAVAILABLE'
+  /** The other service does not answer; it is tried again. */
+  | 'UNREACHABLE'
+  /** Documents of this kind are not read. */
+  | 'UNSUPPORTED'
+  /** Files of this type cannot be read. */
+  | 'UNSUPPORTED_TYPE';
+
+export type AgentSourceFragment = { id: string, name: string, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, statistics: { totalCount: number, doneCount: number, failedCount: number } };
 
 export type AgentKnowledgeQueryVariables = Exact<{
   id: string;
@@ -35,7 +88,7 @@ export type AgentKnowledgeQueryVariables = Exact<{
 }>;
 
 
-export type AgentKnowledgeQuery = { agent: { id: string, sources: { nodes: Array<{ id: string, name: string, indexStatus: IndexStatus, indexPercentage: number, errorMessage: string | null, statistics: { totalCount: number, doneCount: number, failedCount: number } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } } | null };
+export type AgentKnowledgeQuery = { agent: { id: string, sources: { nodes: Array<{ id: string, name: string, indexStatus: IndexStatus, indexPercentage: number, errorCode: KnowledgeErrorCode | null, errorMessage: string | null, statistics: { totalCount: number, doneCount: number, failedCount: number } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } } | null };
 
 export type AgentKnowledgeChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -74,7 +127,7 @@ export type DetachSourceMutationVariables = Exact<{
 
 export type DetachSourceMutation = { detachDataSource: { dataSourceId: string } };
 
-export const AgentKnowledgeDocument = document<AgentKnowledgeQuery, AgentKnowledgeQueryVariables>("query AgentKnowledge($id:ID!$after:String){agent(id:$id){id sources(first:30 after:$after){nodes{...AgentSource}pageInfo{endCursor hasNextPage}}}} fragment AgentSource on DataSource{id name indexStatus indexPercentage errorMessage statistics{totalCount doneCount failedCount}}");
+export const AgentKnowledgeDocument = document<AgentKnowledgeQuery, AgentKnowledgeQueryVariables>("query AgentKnowledge($id:ID!$after:String){agent(id:$id){id sources(first:30 after:$after){nodes{...AgentSource}pageInfo{endCursor hasNextPage}}}} fragment AgentSource on DataSource{id name indexStatus indexPercentage errorCode errorMessage statistics{totalCount doneCount failedCount}}");
 export const AgentKnowledgeChangedDocument = document<AgentKnowledgeChangedSubscription, AgentKnowledgeChangedSubscriptionVariables>("subscription AgentKnowledgeChanged{dataSourcesChanged{id}}");
 export const AttachableSourcesDocument = document<AttachableSourcesQuery, AttachableSourcesQueryVariables>("query AttachableSources($search:String$after:String){dataSources(first:30 search:$search after:$after){nodes{id name indexStatus owner{id name}}pageInfo{endCursor hasNextPage}}}");
 export const AttachSourceDocument = document<AttachSourceMutation, AttachSourceMutationVariables>("mutation AttachSource($agentId:ID!$dataSourceId:ID!){attachDataSource(agentId:$agentId input:{dataSourceId:$dataSourceId}){__typename}}");

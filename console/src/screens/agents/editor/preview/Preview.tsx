@@ -4,6 +4,7 @@ import { Markdown } from '../../../../parts/markdown/Markdown.tsx';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../../ui/form/faults/words.ts';
 import { TextArea } from '../../../../ui/form/field.tsx';
 import { isPressed } from '../../../../ui/form/keys.ts';
 import type { EditorAgent } from '../section.ts';
@@ -105,6 +106,7 @@ function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly
 
 function TurnView({ turn }: { readonly turn: Turn }) {
   const { t } = useText();
+  const { describeFault } = useFaultWords();
   const { question, answer, tools, ended, error } = turn;
   const openCalls = ended?.toolCalls ?? [];
   return (
@@ -136,7 +138,7 @@ function TurnView({ turn }: { readonly turn: Turn }) {
           })}
         </Note>
       ) : null}
-      {ended?.error == null ? null : <Note tone="bad">{ended.error.message}</Note>}
+      {ended?.error == null ? null : <Note tone="bad">{describeFault(ended.error)}</Note>}
       {ended?.incompleteReason == null ? null : <Note tone="warn">{t('The answer is cut.')}</Note>}
       <ErrorNote error={error} />
     </article>

@@ -20,6 +20,135 @@ export type CreateChatInput = {
   userInputs?: Array<ChatUserInputInput> | null | undefined;
 };
 
+/** Why something failed: `extensions.code` of each error, `code` of each of its faults, and the code of a failed run. */
+export type ErrorCode =
+  /** The request is no GraphQL request: the query, the variables or the operation name have the wrong type. */
+  | 'BAD_REQUEST'
+  /** The client closed the request before it was answered. */
+  | 'CLIENT_CLOSED_REQUEST'
+  /** It does not fit the state of the thing. */
+  | 'CONFLICT'
+  /** The model or a filter withheld the answer. */
+  | 'CONTENT_FILTER'
+  /** The conversation is too long for the model. */
+  | 'CONTEXT_LENGTH_EXCEEDED'
+  /** Two functions of the request have the same name. */
+  | 'DUPLICATE_TOOL_NAME'
+  /** A list needs at least one item. */
+  | 'EMPTY_ARRAY'
+  /** The flow of the agent came to no answer. */
+  | 'FLOW_FAILED'
+  /** The request names a flow, or a version of a flow, that does not exist or may not answer. */
+  | 'FLOW_NOT_FOUND'
+  /** The caller sees the thing and may not do this with it. */
+  | 'FORBIDDEN'
+  /** The document has too many characters. Send long values as variables. */
+  | 'GRAPHQL_DOCUMENT_TOO_LONG'
+  /** The document is no GraphQL. */
+  | 'GRAPHQL_PARSE_FAILED'
+  /** The reply could become too large. Ask for shorter lists or fewer fields. */
+  | 'GRAPHQL_TOO_COSTLY'
+  /** The document is nested too deeply. */
+  | 'GRAPHQL_TOO_DEEP'
+  /** The document has too many aliases. */
+  | 'GRAPHQL_TOO_MANY_ALIASES'
+  /** The document has too many directives. */
+  | 'GRAPHQL_TOO_MANY_DIRECTIVES'
+  /** The operation has too many fields, fragments unfolded. */
+  | 'GRAPHQL_TOO_MANY_FIELDS'
+  /** The document has too many fragments. */
+  | 'GRAPHQL_TOO_MANY_FRAGMENTS'
+  /** The document has too many operations. */
+  | 'GRAPHQL_TOO_MANY_OPERATIONS'
+  /** The document has too many tokens. */
+  | 'GRAPHQL_TOO_MANY_TOKENS'
+  /** The document does not fit the schema. */
+  | 'GRAPHQL_VALIDATION_FAILED'
+  /** The headers of the request are too large. */
+  | 'HEADERS_TOO_LARGE'
+  /** The first request with this idempotency key is still running. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key came with another request before. */
+  | 'IDEMPOTENCY_MISMATCH'
+  /** The tokens of the organization or the agent are used up. */
+  | 'INSUFFICIENT_QUOTA'
+  /** The API key has no scope for this. */
+  | 'INSUFFICIENT_SCOPE'
+  /** The API key is missing, unknown, expired or revoked. */
+  | 'INVALID_API_KEY'
+  /** The body, or a text that must be JSON, is not valid JSON. */
+  | 'INVALID_JSON'
+  /** A value has the wrong type. */
+  | 'INVALID_TYPE'
+  /** A value is not allowed here. */
+  | 'INVALID_VALUE'
+  /** The bytes are no valid HTTP. */
+  | 'MALFORMED_REQUEST'
+  /** The request forces a call of an MCP server that cannot be used. */
+  | 'MCP_UNAVAILABLE'
+  /** The path does not take this method of HTTP. */
+  | 'METHOD_NOT_ALLOWED'
+  /** A member that is required is missing. */
+  | 'MISSING_REQUIRED_PARAMETER'
+  /** The model's answer does not have the requested form. */
+  | 'MODEL_ERROR'
+  /** There is no such model, or the caller may not see the agent. */
+  | 'MODEL_NOT_FOUND'
+  /** Only one of these members may be given. */
+  | 'MUTUALLY_EXCLUSIVE_PARAMETERS'
+  /** The client accepts no form in which this can be answered. Subscriptions are event streams. */
+  | 'NOT_ACCEPTABLE'
+  /** The thing does not exist, or the caller may not see it. */
+  | 'NOT_FOUND'
+  /** The document has no such operation, or none that this method may run. */
+  | 'OPERATION_RESOLUTION_FAILURE'
+  /** The service has no room at the moment. Try again after `retryAfterSeconds`. */
+  | 'OVERLOADED'
+  /** The response that the request continues does not exist, or the caller may not see it. */
+  | 'PREVIOUS_RESPONSE_NOT_FOUND'
+  /** Too many requests at once or in a short time. Try again after `retryAfterSeconds`. */
+  | 'RATE_LIMIT_EXCEEDED'
+  /** The reply would be larger than REPLY_MAX_BYTES. */
+  | 'REPLY_TOO_LARGE'
+  /** The request did not arrive in time, or what it refers to could not be read in time. */
+  | 'REQUEST_TIMEOUT'
+  /** The body or a file is too large. */
+  | 'REQUEST_TOO_LARGE'
+  /** The response has ended or is paused. */
+  | 'RESPONSE_NOT_ACTIVE'
+  /** The response is not paused. */
+  | 'RESPONSE_NOT_PAUSED'
+  /** The role of the caller has changed while the subscription was open: subscribe again. */
+  | 'RIGHTS_CHANGED'
+  /** The chat is being answered. Wait for the end of the run, or cancel it. */
+  | 'RUN_ACTIVE'
+  /** Something went wrong in the service. The request id finds it in the logs. */
+  | 'SERVER_ERROR'
+  /** The service has no room left to store this; nothing was kept. */
+  | 'STORAGE_FULL'
+  /** Too many requests wait for this conversation. Try again after `retryAfterSeconds`. */
+  | 'THREAD_QUEUE_FULL'
+  /** A function has the name of another tool of the run. */
+  | 'TOOL_NAME_CONFLICT'
+  /** This installation does not serve the tool. */
+  | 'TOOL_NOT_AVAILABLE'
+  /** The process that called a tool died. Whether the call took effect is unknown. */
+  | 'TOOL_OUTCOME_UNKNOWN'
+  /** The call already has another output or decision. */
+  | 'TOOL_OUTPUT_CONFLICT'
+  /** There is no tool of this type. */
+  | 'UNKNOWN_TOOL_TYPE'
+  /** The body has a media type that is not read here. */
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  /** The value or the member would have no effect here. */
+  | 'UNSUPPORTED_VALUE'
+  /** A model provider or another service failed. */
+  | 'UPSTREAM_ERROR'
+  /** A model provider or another service took too long. */
+  | 'UPSTREAM_TIMEOUT'
+  /** The WebSocket connection has lived for its longest time. Connect again. */
+  | 'WEBSOCKET_CONNECTION_LIMIT_REACHED';
+
 /** Why a run was cut. */
 export type IncompleteReason =
   /** The provider held back the rest. */
@@ -92,10 +221,10 @@ export type PreviewEventsSubscription = { runEvents:
     | { __typename: 'ItemDone', sequence: number }
     | { __typename: 'ReasoningDelta', sequence: number }
     | { __typename: 'RetrievalCompleted', sequence: number }
-    | { __typename: 'RunCancelled', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
-    | { __typename: 'RunCompleted', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
-    | { __typename: 'RunFailed', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
-    | { __typename: 'RunIncomplete', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
+    | { __typename: 'RunCancelled', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
+    | { __typename: 'RunCompleted', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
+    | { __typename: 'RunFailed', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
+    | { __typename: 'RunIncomplete', sequence: number, run: { id: string, status: RunStatus, text: string | null, incompleteReason: IncompleteReason | null, error: { code: ErrorCode, message: string } | null, citations: Array<{ id: string, index: number, name: string }>, toolCalls: Array<{ id: string, name: string, approval: boolean | null }> } }
     | { __typename: 'RunPaused', sequence: number }
     | { __typename: 'RunResumed', sequence: number }
     | { __typename: 'RunStarted', sequence: number }
@@ -122,4 +251,4 @@ export const BeginPreviewDocument = document<BeginPreviewMutation, BeginPreviewM
 export const AskPreviewDocument = document<AskPreviewMutation, AskPreviewMutationVariables>("mutation AskPreview($chatId:ID!$text:String!){sendMessage(chatId:$chatId input:{prompt:{text:$text}}){id}}");
 export const StopPreviewDocument = document<StopPreviewMutation, StopPreviewMutationVariables>("mutation StopPreview($runId:ID!){cancelRun(id:$runId){id status}}");
 export const EndPreviewDocument = document<EndPreviewMutation, EndPreviewMutationVariables>("mutation EndPreview($chatId:ID!){deleteChat(id:$chatId){id}}");
-export const PreviewEventsDocument = document<PreviewEventsSubscription, PreviewEventsSubscriptionVariables>("subscription PreviewEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{delta}...on ToolCallStarted{call{id name}}...on RunEnded{run{id status text incompleteReason error{message}citations{id index name}toolCalls{id name approval}}}}}");
+export const PreviewEventsDocument = document<PreviewEventsSubscription, PreviewEventsSubscriptionVariables>("subscription PreviewEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{delta}...on ToolCallStarted{call{id name}}...on RunEnded{run{id status text incompleteReason error{code message}citations{id index name}toolCalls{id name approval}}}}}");

@@ -3,9 +3,9 @@ import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
-import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
+import { findFault } from '../../../../ui/form/faults/find.ts';
+import { Field, type FieldError, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { faultAt } from '../../faults.ts';
 import type { AgentFields } from '../draft/draft.ts';
 import styles from '../editor.module.css';
 import type { SectionProps } from '../section.ts';
@@ -43,7 +43,7 @@ export function Profile({ agent, form, reload }: SectionProps) {
         }
       >
         <ErrorNote error={write.error} />
-        <Field label={t('Headline')} error={faultAt(error, 'input.profile.headline')}>
+        <Field label={t('Headline')} error={findFault(error, 'input.profile.headline')}>
           {(control) => (
             <TextInput
               {...control}
@@ -52,7 +52,7 @@ export function Profile({ agent, form, reload }: SectionProps) {
             />
           )}
         </Field>
-        <Field label={t('Description')} error={faultAt(error, 'input.profile.description')}>
+        <Field label={t('Description')} error={findFault(error, 'input.profile.description')}>
           {(control) => (
             <TextArea
               {...control}
@@ -62,7 +62,7 @@ export function Profile({ agent, form, reload }: SectionProps) {
             />
           )}
         </Field>
-        <Field label={t('What it knows')} error={faultAt(error, 'input.profile.trainingDescription')}>
+        <Field label={t('What it knows')} error={findFault(error, 'input.profile.trainingDescription')}>
           {(control) => (
             <TextArea
               {...control}
@@ -78,7 +78,7 @@ export function Profile({ agent, form, reload }: SectionProps) {
         names={[t('In a few words'), t('In a sentence')]}
         pairs={profile.features.map(({ title, description }) => [title, description])}
         onChange={(pairs) => change({ features: pairs.map(([title, description]) => ({ title, description })) })}
-        findFault={(index) => faultAt(error, `input.profile.features.${index}`)}
+        findFault={(index) => findFault(error, `input.profile.features.${index}`)}
       />
       <Pairs
         title={t('Sample questions')}
@@ -86,7 +86,7 @@ export function Profile({ agent, form, reload }: SectionProps) {
         names={[t('Question'), t('Answer')]}
         pairs={profile.conversations.map(({ question, answer }) => [question ?? '', answer ?? ''])}
         onChange={(pairs) => change({ conversations: pairs.map(([question, answer]) => ({ question, answer })) })}
-        findFault={(index) => faultAt(error, `input.profile.conversations.${index}`)}
+        findFault={(index) => findFault(error, `input.profile.conversations.${index}`)}
       />
     </fieldset>
   );
@@ -108,7 +108,7 @@ function Pairs({
   readonly names: Pair;
   readonly pairs: readonly Pair[];
   readonly onChange: (pairs: readonly Pair[]) => void;
-  readonly findFault: (index: number) => string | undefined;
+  readonly findFault: (index: number) => FieldError;
 }) {
   const { t } = useText();
   const replace = (index: number, pair: Pair) => onChange(pairs.map((other, at) => (at === index ? pair : other)));

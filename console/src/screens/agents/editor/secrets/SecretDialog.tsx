@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
+import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, TextArea, TextInput } from '../../../../ui/form/field.tsx';
-import { errorBeside, faultAt } from '../../faults.ts';
 import { KindField } from '../parts/KindField.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { splitLines } from '../parts/words.ts';
@@ -52,7 +52,7 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
       {secret === undefined ? (
         <Field
           label={t('Key')}
-          error={faultAt(error, 'input.key')}
+          error={findFault(error, 'input.key')}
           hint={t('Tools write it as {reference}.', { reference: `{{secret:${key === '' ? 'KEY' : key}}}` })}
         >
           {(control) => (
@@ -63,7 +63,7 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
       <KindField value={secretType} kinds={types} name={(type) => secretTypeName(t, type)} onChange={setType} />
       <Field
         label={t('Value')}
-        error={faultAt(error, 'input.value')}
+        error={findFault(error, 'input.value')}
         hint={secret?.hasValue === true ? t('Empty keeps the value that is stored.') : t('It is never shown again.')}
       >
         {(control) => (
@@ -78,12 +78,12 @@ export function SecretDialog({ agentId, secret, onClose, onSaved }: Props) {
       </Field>
       <Field
         label={t('Where it may be sent')}
-        error={faultAt(error, 'input.origins')}
+        error={findFault(error, 'input.origins')}
         hint={t('Origins such as https://api.example.com, one a line. Empty: those of the tools that name it.')}
       >
         {(control) => <TextArea {...control} rows={2} value={origins} onChange={(event) => setOrigins(event.target.value)} />}
       </Field>
-      <Field label={t('What it is for')} error={faultAt(error, 'input.description')}>
+      <Field label={t('What it is for')} error={findFault(error, 'input.description')}>
         {(control) => <TextInput {...control} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Field>
     </PartDialog>

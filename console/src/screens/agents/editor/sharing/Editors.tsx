@@ -2,11 +2,11 @@ import { X } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../../../text/text.ts';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, TextInput } from '../../../../ui/form/field.tsx';
 import { isPressed } from '../../../../ui/form/keys.ts';
 import { Section } from '../../../../ui/page.tsx';
 import { Avatar } from '../../../../ui/small.tsx';
-import { faultAt } from '../../faults.ts';
 import type { AgentForm } from '../draft/use-draft.ts';
 import styles from '../editor.module.css';
 import { Row, Rows } from '../parts/Rows.tsx';
@@ -60,7 +60,7 @@ export function Editors({ form, owner }: { readonly form: AgentForm; readonly ow
         <Field
           label={t('Add an editor')}
           hint={t('The e-mail of a member of the organization.')}
-          error={faultAt(form.error, 'input.editors')}
+          error={findFault(form.error, 'input.editors')}
         >
           {(control) => (
             <TextInput

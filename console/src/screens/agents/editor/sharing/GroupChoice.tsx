@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Checkbox, SearchInput } from '../../../../ui/form/field.tsx';
-import { faultAt } from '../../faults.ts';
 import type { AgentForm } from '../draft/use-draft.ts';
 import styles from '../editor.module.css';
 import { Fault } from '../parts/Fault.tsx';
@@ -35,7 +35,7 @@ export function GroupChoice({ form }: { readonly form: AgentForm }) {
       {data !== undefined && groups.length + others.length === 0 ? (
         <Note>{search === '' ? t('There are no groups yet. Make one under People.') : t('No group fits.')}</Note>
       ) : null}
-      <Fault text={faultAt(form.error, 'input.groups')} />
+      <Fault error={findFault(form.error, 'input.groups')} />
     </fieldset>
   );
 }

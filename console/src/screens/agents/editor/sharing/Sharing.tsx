@@ -3,10 +3,10 @@ import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button } from '../../../../ui/form/button.tsx';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Checkbox } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
 import { CodeBox } from '../../../../ui/small.tsx';
-import { faultAt } from '../../faults.ts';
 import { visibilityName } from '../../words.ts';
 import styles from '../editor.module.css';
 import { Fault } from '../parts/Fault.tsx';
@@ -60,7 +60,7 @@ export function Sharing({ agent, form }: SectionProps) {
               </label>
             ))}
           </div>
-          <Fault text={faultAt(error, 'input.visibility')} />
+          <Fault error={findFault(error, 'input.visibility')} />
           {fields.visibility === 'GROUP' ? <GroupChoice form={form} /> : null}
           <CodeBox label={t('Link to a new chat')} text={`${location.origin}/?agent=${agent.id}`} />
         </Section>
@@ -83,7 +83,7 @@ export function Sharing({ agent, form }: SectionProps) {
               }
             />
           ))}
-          <Fault text={faultAt(error, 'input.catalogs')} />
+          <Fault error={findFault(error, 'input.catalogs')} />
           {(data?.agentCategories.length ?? 0) > 0 ? <Categories categories={data?.agentCategories ?? []} form={form} /> : null}
         </Section>
       </fieldset>

@@ -4,9 +4,9 @@ import { useMutate, usePage } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
 import { Field, Switch, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { errorBeside, faultAt } from '../../faults.ts';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { Row, Rows } from '../parts/Rows.tsx';
 import { useRemove } from '../parts/use-remove.ts';
@@ -134,19 +134,19 @@ function SkillDialog({ agentId, skill, onClose, onSaved }: DialogProps) {
       onSubmit={() => void save()}
       action={t('Save')}
     >
-      <Field label={t('Name')} error={faultAt(error, 'input.name')}>
+      <Field label={t('Name')} error={findFault(error, 'input.name')}>
         {(control) => <TextInput {...control} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
       <Field
         label={t('When to use it')}
-        error={faultAt(error, 'input.description')}
+        error={findFault(error, 'input.description')}
         hint={t('The agent chooses skills by this sentence.')}
       >
         {(control) => (
           <TextArea {...control} rows={2} value={description} onChange={(event) => setDescription(event.target.value)} />
         )}
       </Field>
-      <Field label={t('Instructions')} error={faultAt(error, 'input.content')}>
+      <Field label={t('Instructions')} error={findFault(error, 'input.content')}>
         {(control) => <TextArea {...control} rows={10} value={content} onChange={(event) => setContent(event.target.value)} />}
       </Field>
     </PartDialog>

@@ -1,6 +1,7 @@
 import { useText } from '../../../../text/text.ts';
-import { Checkbox, Field, Select, TextInput } from '../../../../ui/form/field.tsx';
+import { Checkbox, Field, type FieldError, Select, TextInput } from '../../../../ui/form/field.tsx';
 import styles from '../editor.module.css';
+import { Fault } from '../parts/Fault.tsx';
 import { secretTypeName } from '../secrets/words.ts';
 import { authTypes, type ToolValues } from './values.ts';
 
@@ -8,7 +9,7 @@ interface Props {
   readonly values: ToolValues;
   readonly change: (members: Partial<ToolValues>) => void;
   readonly secrets: readonly { readonly key: string }[];
-  readonly fault: string | undefined;
+  readonly fault: FieldError;
 }
 
 const writeReference = (key: string) => `{{secret:${key}}}`;
@@ -37,11 +38,7 @@ export function AuthFields({ values, change, secrets, fault }: Props) {
         )}
       </Field>
       {authType === '' ? null : <CredentialFields values={values} change={change} keys={secrets.map(({ key }) => key)} />}
-      {fault === undefined ? null : (
-        <p className={styles.fault} role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault error={fault} />
     </fieldset>
   );
 }

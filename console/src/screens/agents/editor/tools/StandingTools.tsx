@@ -1,8 +1,8 @@
 import { useText } from '../../../../text/text.ts';
 import { Note } from '../../../../ui/feedback.tsx';
+import { findFault } from '../../../../ui/form/faults/find.ts';
 import { Switch } from '../../../../ui/form/field.tsx';
 import { Section } from '../../../../ui/page.tsx';
-import { faultAt } from '../../faults.ts';
 import type { AgentForm } from '../draft/use-draft.ts';
 import styles from '../editor.module.css';
 import { Fault } from '../parts/Fault.tsx';
@@ -47,7 +47,7 @@ export function StandingTools({ form, services, agentId }: Props) {
       {enabledTools.some(isBeyondForm) ? (
         <Note>{t('A filter of the search was set by the API, which this form would lose: change these tools by the API.')}</Note>
       ) : null}
-      <Fault text={faultAt(form.error, 'input.enabledTools')} />
+      <Fault error={findFault(form.error, 'input.enabledTools')} />
       <fieldset className={styles.bare} disabled={isFixed}>
         <legend className="visually-hidden">{t('Standing tools')}</legend>
         <Rows label={t('Standing tools')}>

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useMutate } from '../../../../graphql/hooks.ts';
 import { useText } from '../../../../text/text.ts';
-import { Checkbox, Field, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
-import { errorBeside, faultAt } from '../../faults.ts';
+import { errorBeside, findFault } from '../../../../ui/form/faults/find.ts';
+import { Checkbox, Field, type FieldError, Select, TextArea, TextInput } from '../../../../ui/form/field.tsx';
 import { PartDialog } from '../parts/PartDialog.tsx';
 import { AuthFields } from './AuthFields.tsx';
 import { CreateToolDocument, type OwnToolFragment, UpdateToolDocument } from './documents.ts';
@@ -48,7 +48,7 @@ export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSa
   };
   const titles = { api: t('New function of an API'), client: t('New function of the caller'), mcp: t('New MCP server') };
   const members = ['description', 'url', 'serverUrl', 'server', 'headers', 'query', 'body', 'parameters', 'auth', 'allowedTools'];
-  const fault = (member: string) => faultAt(error, `${at}.${member}`);
+  const fault = (member: string) => findFault(error, `${at}.${member}`);
   const props: FieldsProps = { values, change, fault };
   return (
     <PartDialog
@@ -63,7 +63,7 @@ export function ToolDialog({ agentId, tool, kind = 'api', secrets, onClose, onSa
     >
       <Field
         label={t('Name')}
-        error={faultAt(error, 'input.name')}
+        error={findFault(error, 'input.name')}
         hint={t('The model calls it by this name: letters, digits, _ and -.')}
       >
         {(control) => (
@@ -126,7 +126,7 @@ function ParametersField({ values, change, fault }: FieldsProps) {
 interface FieldsProps {
   readonly values: ToolValues;
   readonly change: (members: Partial<ToolValues>) => void;
-  readonly fault: (member: string) => string | undefined;
+  readonly fault: (member: string) => FieldError;
 }
 
 function ApiFields({ values, change, fault }: FieldsProps) {
