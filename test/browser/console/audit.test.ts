@@ -38,6 +38,21 @@ describe.skipIf(!hasBrowser())('the audit log in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  it('does not fill with one’s own looking: reads that follow each other are one line', async () => {
+    const cleo = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Cleo', role: 'ADMIN' });
+    const agent = await make.agent({ owner: bob, name: 'Quiet pilot', visibility: 'PRIVATE' });
+    for (let read = 0; read < 120; read += 1)
+      await cleo.graphql('query ($id: ID!) { agent(id: $id) { name } }', { id: agent.id });
+    const { page } = await openConsole(service, ann, '/audit');
+    const line = page.getByRole('listitem').filter({ hasText: 'looked at what others have' });
+    await line.getByText('120 times').waitFor();
+    expect(await line.count()).toBe(1);
+    // What was there before it is seen too.
+    await page.getByRole('listitem').filter({ hasText: 'Group changed: Captains' }).waitFor();
+    await line.locator('summary').click();
+    await line.getByText('Quiet pilot').first().waitFor();
+  });
+
   it('can be read by everybody in dark colors on a telephone, and by administrators alone', async () => {
     const { page } = await openConsole(service, ann, '/audit', { scheme: 'dark', width: 390 });
     await page.getByRole('listitem').filter({ hasText: 'Group changed' }).waitFor();

@@ -1,5 +1,5 @@
 import { ScrollText } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, usePage } from '../../../graphql/hooks.ts';
@@ -10,8 +10,9 @@ import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { AuditFilters, type AuditWishes, noWishes, toFilter } from './AuditFilters.tsx';
-import { AuditRow } from './AuditRow.tsx';
+import { AuditRow, ReadsRow } from './AuditRow.tsx';
 import { AuditLogDocument } from './documents.ts';
+import { foldReads, useFilledPage } from './folded-reads.ts';
 
 /** Who did what in the organization. */
 export function AuditLog() {
@@ -22,6 +23,8 @@ export function AuditLog() {
   const filter = { ...toFilter(wishes), targetId };
   const { data, error, isLoading, reload } = usePage(AuditLogDocument, { filter });
   const pages = useMorePages(data?.auditLog, async (after) => (await run(AuditLogDocument, { filter, after })).auditLog);
+  const groups = useMemo(() => foldReads(pages.nodes), [pages.nodes]);
+  useFilledPage(pages, groups.length);
   const isFiltered = targetId !== null || wishes !== noWishes;
   return (
     <PeoplePage
@@ -51,9 +54,13 @@ export function AuditLog() {
       ) : null}
       {pages.nodes.length === 0 ? null : (
         <ol className={styles.rows} aria-label={t('Entries')}>
-          {pages.nodes.map((entry) => (
-            <AuditRow key={entry.id} entry={entry} />
-          ))}
+          {groups.map(({ id, entries }) =>
+            entries.length === 1 ? (
+              entries.map((entry) => <AuditRow key={id} entry={entry} />)
+            ) : (
+              <ReadsRow key={id} entries={entries} />
+            ),
+          )}
         </ol>
       )}
       <ShowMore pages={pages} />

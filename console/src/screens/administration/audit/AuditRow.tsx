@@ -9,14 +9,13 @@ import { getTitle, plainWords, valueWords } from './sentences.ts';
 /** An entry of the log as a sentence, with what was before and after. */
 export function AuditRow({ entry }: { readonly entry: AuditRowFragment }) {
   const { t, number } = useText();
-  const { actor, actorEmail, actorUserId, kind, outcome, count, createdAt, key, address, targetIds } = entry;
-  const who = actor?.name ?? (actorEmail !== '' ? actorEmail : actorUserId === '' ? t('Parley itself') : t('Somebody who left'));
+  const { kind, outcome, count, targetIds } = entry;
   return (
     <li className={styles.entry}>
-      <Avatar name={who} />
+      <Avatar name={useActorName()(entry)} />
       <div className={styles.grow}>
         <p>
-          {actor === null ? <strong>{who}</strong> : <Link href={`/people/${actor.id}`}>{who}</Link>} · {getTitle(t, entry)}
+          <Actor entry={entry} /> · {getTitle(t, entry)}
           <Target entry={entry} /> {outcome === 'REFUSED' ? <Badge tone="bad">{t('Refused')}</Badge> : null}
           {outcome === 'FAILED' ? <Badge tone="warn">{t('Failed')}</Badge> : null}
           {count > 1 ? <Badge>{t('{count} times', { count: number(count) })}</Badge> : null}
@@ -25,13 +24,70 @@ export function AuditRow({ entry }: { readonly entry: AuditRowFragment }) {
           ) : null}
         </p>
         <Changes entry={entry} />
-        <p className={styles.quiet}>
-          <Time at={createdAt} />
-          {key === null ? '' : ` · ${t('by the key {name}', { name: key.name })}`}
-          {address === null ? '' : ` · ${address}`}
-        </p>
+        <Circumstances entry={entry} />
       </div>
     </li>
+  );
+}
+
+/** Reads of one person that follow each other: one line, which unfolds. Newest first. */
+export function ReadsRow({ entries }: { readonly entries: readonly AuditRowFragment[] }) {
+  const { t, number } = useText();
+  const nameActor = useActorName();
+  const [newest, oldest] = [entries[0], entries.at(-1)];
+  if (newest === undefined || oldest === undefined) return null;
+  return (
+    <li className={styles.entry}>
+      <Avatar name={nameActor(newest)} />
+      <div className={styles.grow}>
+        <p>
+          <Actor entry={newest} /> · {t('looked at what others have')}{' '}
+          <Badge>{t('{count} times', { count: number(entries.length) })}</Badge>
+        </p>
+        <details className={styles.details}>
+          <summary className={styles.quiet}>
+            <Time at={oldest.createdAt} /> – <Time at={newest.createdAt} />
+          </summary>
+          <ul className={styles.plain}>
+            {entries.map((entry) => (
+              <li key={entry.id} className={styles.quiet}>
+                {getTitle(t, entry)}
+                <Target entry={entry} />
+                {entry.targetIds.length > 1
+                  ? ` (${t('{count, plural, one {# thing} other {# things}}', { count: entry.targetIds.length })})`
+                  : ''}{' '}
+                · <Time at={entry.createdAt} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      </div>
+    </li>
+  );
+}
+
+function useActorName() {
+  const { t } = useText();
+  return ({ actor, actorEmail, actorUserId }: AuditRowFragment) => {
+    if (actor !== null) return actor.name;
+    return actorEmail !== '' ? actorEmail : actorUserId === '' ? t('Parley itself') : t('Somebody who left');
+  };
+}
+
+function Actor({ entry }: { readonly entry: AuditRowFragment }) {
+  const name = useActorName()(entry);
+  return entry.actor === null ? <strong>{name}</strong> : <Link href={`/people/${entry.actor.id}`}>{name}</Link>;
+}
+
+/** When it was, by which key, and from where. */
+function Circumstances({ entry: { createdAt, key, address } }: { readonly entry: AuditRowFragment }) {
+  const { t } = useText();
+  return (
+    <p className={styles.quiet}>
+      <Time at={createdAt} />
+      {key === null ? '' : ` · ${t('by the key {name}', { name: key.name })}`}
+      {address === null ? '' : ` · ${address}`}
+    </p>
   );
 }
 
