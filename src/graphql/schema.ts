@@ -64,6 +64,8 @@ import './conversations/chats/changes.ts';
 import './conversations/chats/branches.ts';
 import './conversations/chats/places.ts';
 import './conversations/chats/feedback.ts';
+import './conversations/chats/queue.ts';
+import './conversations/chats/contexts.ts';
 import './conversations/chats/files.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';

@@ -90,7 +90,8 @@ export async function summarizeChat(
   }
   const compression = await deps.storage.conversations.chatChanges.compressionOf(chat.id);
   const isWhole = compression === undefined || messages[0]?.ordinal === 0;
-  const summary = await askForSummary(deps, caller, chat, messages, isWhole ? undefined : compression.summary, signal);
+  const earlier = isWhole ? undefined : compression.summary;
+  const summary = await askForSummary(deps, caller, chat, messages, earlier, signal);
   await deps.audit.change(caller, () => deps.storage.conversations.chatChanges.setSummary(chat.id, summary));
   return { summary };
 }
@@ -117,7 +118,8 @@ export async function compressChat(deps: Deps, caller: Caller, id: string, signa
   const firstKept = fresh.filter(({ role }) => role === 'user').at(-keptTurns);
   const older = fresh.filter(({ ordinal }) => firstKept !== undefined && ordinal < firstKept.ordinal);
   if (firstKept === undefined || older.length === 0) {
-    return { summary: before?.summary ?? null, compressedCount: messages.length - fresh.length, keptCount: fresh.length };
+    const summary = before === undefined || before.summary === '' ? null : before.summary;
+    return { summary, compressedCount: messages.length - fresh.length, keptCount: fresh.length };
   }
   const summary = await askForSummary(deps, caller, chat, older, before?.summary, signal);
   await deps.audit.change(caller, async () => {
@@ -163,7 +165,7 @@ async function askForSummary(
   caller: Caller,
   chat: Chat,
   messages: readonly ChatMessage[],
-  earlier: string | undefined,
+  earlierSummary: string | undefined,
   signal: AbortSignal,
 ): Promise<string> {
   const modelId = await modelOfChat(deps, caller, chat);
@@ -171,7 +173,8 @@ async function askForSummary(
     {
       kind: 'compaction',
       modelId,
-      messages: summaryMessages(messages, earlier),
+      // A chat whose context was emptied has an empty one.
+      messages: summaryMessages(messages, earlierSummary === '' ? undefined : earlierSummary),
       tools: [],
       parameters: { maxTokens: summaryTokensMax },
       isStreaming: false,

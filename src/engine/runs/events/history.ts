@@ -32,7 +32,7 @@ export function buildHistory(transcript: readonly ChatMessage[], tokensMax: numb
   }
   const recentTurns = tokensMax === undefined ? turns : lastTurns(turns, tokensMax * 4);
   const historyMessages = withApprovedOutputs(recentTurns.flat()).map(withoutImageAddresses);
-  return typeof summary === 'string'
+  return typeof summary === 'string' && summary !== ''
     ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...historyMessages]
     : historyMessages;
 }

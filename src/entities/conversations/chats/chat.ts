@@ -11,6 +11,12 @@ export type ToolOutputStatus = (typeof toolOutputStatuses)[number];
 export const threadModes = ['collect', 'steer', 'interrupt', 'force'] as const;
 export type ThreadMode = (typeof threadModes)[number];
 
+/** Where the part of a chat begins that models get: behind a message, with a summary in place of that and all before it; '' for none. */
+export interface ContextStart {
+  readonly messageId: string;
+  readonly summary: string;
+}
+
 /** A conversation of one user with one agent. */
 export interface Chat {
   readonly id: string;
@@ -102,7 +108,7 @@ export interface ChatMessage {
   readonly context: readonly unknown[] | null;
   /** Not in transcripts: instructions, hidden parts. */
   readonly isHidden: boolean;
-  /** A summary that replaces this message and all before it in model requests; the newest one counts. */
+  /** A summary that replaces this message and all before it in model requests, '' for none; the newest one counts. */
   readonly compression?: string | null;
   /** A conversation item that models do not get, as the caller gave it; the message is hidden and empty. */
   readonly item?: Readonly<Record<string, unknown>> | null;

@@ -119,7 +119,7 @@ const ImagePartType = builder.objectRef<ImagePart>('ImagePart').implement({
 
 const partTypes = { text: TextPartType, id: FilePartType, url: ImagePartType } as const;
 
-const MessagePartType = builder.unionType('MessagePart', {
+export const MessagePartType = builder.unionType('MessagePart', {
   description: 'A part of what a message says.',
   types: [TextPartType, FilePartType, ImagePartType],
   resolveType: ({ type }) => partTypes[type],
@@ -246,7 +246,7 @@ registerNode('message', {
 });
 
 /** Plain text is a part too. */
-function listParts({ parts, content }: ChatMessage): PromptPart[] {
+export function listParts({ parts, content }: Pick<ChatMessage, 'parts' | 'content'>): PromptPart[] {
   if (parts !== null) return [...parts];
   return content === '' ? [] : [{ type: 'text', text: content }];
 }

@@ -66,8 +66,10 @@ export class ChatChangeStore {
   }
 
   /** From now on models get `summary` in place of all messages before the given one. @returns false when that message is deleted. */
-  compress(chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
-    return compress(this.#db, chatId, firstKeptId, summary);
+  async compress(chatId: string, firstKeptId: string, summary: string): Promise<boolean> {
+    const wasCompressed = await compress(this.#db, chatId, firstKeptId, summary);
+    if (wasCompressed) this.#signals.publish('chat-changed', chatId);
+    return wasCompressed;
   }
 }
 

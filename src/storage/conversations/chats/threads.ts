@@ -94,10 +94,8 @@ export class ThreadStore {
       if (isPlaced(turnResult)) await answerApprovals(tx, turn.approvalIds);
       return turnResult;
     });
-    if (result.kind === 'started' || result.kind === 'waiting') {
-      this.#signals.publish('chat-changed', turn.run.chatId);
-      this.#signals.publish('run-changed', turn.run.id);
-    }
+    if (isPlaced(result)) this.#signals.publish('chat-changed', turn.run.chatId);
+    if (result.kind === 'started' || result.kind === 'waiting') this.#signals.publish('run-changed', turn.run.id);
     return result;
   }
 

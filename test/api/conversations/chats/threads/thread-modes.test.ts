@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Person } from '../../../support/make.ts';
-import { eventually } from '../../../support/processes/eventually.ts';
-import { withService } from '../../../support/service.ts';
-import { heldAnswer, type UpstreamRequest } from '../../../support/upstream.ts';
+import type { Person } from '../../../../support/make.ts';
+import { eventually } from '../../../../support/processes/eventually.ts';
+import { withService } from '../../../../support/service.ts';
+import { heldAnswer, type UpstreamRequest } from '../../../../support/upstream.ts';
 
 /** Messages that meet in one chat. */
 const { make, upstream } = await withService('model');
