@@ -165,6 +165,9 @@ export const settingsSchema = z.object({
   CRAWL_USER_AGENT: optionalMatch(/^[\x20-\x7e]{1,200}$/, 'a name of printable ASCII characters').describe(
     'What the crawler calls itself. Default: Parley/<version>, and PUBLIC_URL when it is set.',
   ),
+  PERMISSION_MAX_AGE_HOURS: whole(24, 1, 8_760).describe(
+    'How long the permissions of a MIRRORED source count after they were last read. Then its documents are open to nobody (docs/permissions.md).',
+  ),
   CRAWL_HOST_CONCURRENCY: whole(2, 1, 16).describe('Requests of the crawler to one host at one time.'),
   CRAWL_DELAY_MS: whole(0, 0, 60_000).describe(
     'Least time between two requests to one host; a longer crawl-delay of its robots.txt counts.',

@@ -93,7 +93,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     people,
     agents: new AgentStores(db, signals),
     conversations: new ConversationStores(db, signals),
-    knowledge: new KnowledgeStores(db, signals),
+    knowledge: new KnowledgeStores(db, signals, settings.PERMISSION_MAX_AGE_HOURS * 3_600_000),
     operations,
     db,
     blobs,

@@ -56,7 +56,7 @@ export interface SearchQuestion {
   readonly question: string;
   /** What was said before, oldest first: a question that does not stand alone is searched with it. Absent: nothing. */
   readonly earlier?: readonly Turn[];
-  /** Who pays for the vector of the question. */
+  /** Who pays for the vector of the question, and whose rights at MIRRORED sources decide what is found. */
   readonly charge: Charge;
 }
 export interface SearchLimits {
@@ -186,9 +186,10 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
         if (contentUrl !== null) return atLines(contentUrl, chunk);
         return signedContentAddress(options, { dataSourceId, itemId, orgId, passage: { chunkId, charStart, charEnd } });
       };
+      const gate = await storage.knowledge.permissions.gates.open(charge, dataSourceIds);
       const searchResult = await searchPassages(
         { ranking: storage.knowledge.chunks, index: copy?.index, embeddings, reranker },
-        { orgId, dataSourceIds, ...items },
+        { orgId, dataSourceIds, ...items, ...(gate === undefined ? {} : { gate }) },
         { text: question, context, charge },
         { passagesMax, tokensMax },
         toUrl,

@@ -6,6 +6,7 @@ import { EmbeddingStore } from './embeddings/embeddings.ts';
 import { IndexingStore } from './indexing/indexing.ts';
 import { KnowledgeItemStore } from './items/items.ts';
 import { ChunkStore } from './passages/chunks.ts';
+import { PermissionStore } from './permissions/permissions.ts';
 import { SearchIndexStore } from './search-index/store.ts';
 import { ConnectedSourceStore } from './sources/connected-sources.ts';
 import { SourceLinks } from './sources/links.ts';
@@ -32,11 +33,14 @@ export class KnowledgeStores {
   /** Undefined where no embedding model is set, or the database keeps no vectors. */
   readonly embeddings: EmbeddingStore | undefined;
   readonly indexing: IndexingStore;
+  /** Who may open what at MIRRORED sources. */
+  readonly permissions: PermissionStore;
   readonly syncing: SyncStore;
   /** What is known of the copy of all passages at an OpenSearch. */
   readonly searchIndex: SearchIndexStore;
 
-  constructor(db: Database, signals: Signals) {
+  /** @param permissionMaxAgeMs  how long permissions count after they were read. */
+  constructor(db: Database, signals: Signals, permissionMaxAgeMs: number) {
     this.sources = new DataSourceStore(db, signals);
     this.items = new KnowledgeItemStore(db);
     this.connections = new ConnectionStore(db, signals);
@@ -50,6 +54,7 @@ export class KnowledgeStores {
     this.chunks = new ChunkStore(db);
     this.embeddings = db.vectors.kind === 'ready' ? new EmbeddingStore(db) : undefined;
     this.indexing = new IndexingStore(db, signals, this.chunks);
+    this.permissions = new PermissionStore(db, signals, permissionMaxAgeMs);
     this.syncing = new SyncStore(db, signals);
     this.searchIndex = new SearchIndexStore(db);
   }

@@ -39,7 +39,7 @@ const quietColumns: Readonly<Record<string, readonly string[]>> = {
 const neverRemembered = ['usage_counters', 'usage_reservations'];
 /** The columns of a table that a cache depends on, where it depends on few: of data sources, runs read only which there are. Indexing writes the others. */
 const toldColumns: Readonly<Record<string, readonly string[]>> = {
-  data_sources: ['orgId', 'deletingAt'],
+  data_sources: ['orgId', 'deletingAt', 'access'],
   users: ['isOperator'],
   // What is remembered of a schedule is whose it is, for the runs that carry its id.
   schedules: ['userId'],

@@ -57,7 +57,10 @@ async function searchOnce(
     ...vectors.map((plan) => vectorSearch(plan, toSize(plan.limit))),
   ];
   const lists = await openSearch.search(alias, searches, timeoutMs, signal);
-  const searchScope = { orgId: first.orgId, dataSourceIds: [...new Set(plans.flatMap(({ dataSourceIds }) => dataSourceIds))] };
+  const searchScope = {
+    ...first,
+    dataSourceIds: [...new Set(plans.flatMap(({ dataSourceIds }) => dataSourceIds))],
+  };
   const itemIds = [...new Set(lists.flat().map(({ itemId }) => itemId))];
   const generations = itemIds.length === 0 ? new Map() : await documents.generations(searchScope, itemIds);
   const isLive = ({ itemId, generation }: CopyHit) => generations.get(itemId) === generation;

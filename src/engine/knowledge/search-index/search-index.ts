@@ -33,6 +33,8 @@ export type SearchAnswer = (typeof searchAnswers)[number];
 const stateAgeMs = 1_000;
 /** Up to so many items that wait to be sent are searched in the database, and joined; with more, the database answers alone. */
 const waitingMax = 100;
+/** A query of OpenSearch names at most 65,536 terms. */
+const rulesMax = 60_000;
 /** Filters by type, path or time are resolved to so many items; with more, the database answers. */
 const filteredMax = 5_000;
 
@@ -76,6 +78,8 @@ export class CopiedIndex implements SearchIndex {
     if (!this.#circuit.isClosed()) return this.#byDatabase('failing', query, signal);
     const copyPlans: CopiedPlans = { words: query.words, vectors: await query.vectors };
     const waiting = await this.#waitingIn(copyPlans);
+    const gate = copyPlans.words?.gate ?? copyPlans.vectors[0]?.gate;
+    if ((gate?.ruleIds.length ?? 0) > rulesMax) return this.#byDatabase('filter', query, signal);
     if (waiting.length > waitingMax) return this.#byDatabase('behind', query, signal);
     const plans = await this.#withoutFilter(copyPlans);
     if (plans === undefined) return this.#byDatabase('filter', query, signal);
@@ -117,9 +121,9 @@ export class CopiedIndex implements SearchIndex {
     const { documents } = this.#options.store;
     const [first] = [plans.words, ...plans.vectors].filter((plan) => plan !== undefined);
     if (first?.filter === undefined) return plans;
-    const { itemIds, filter } = first;
+    const { itemIds, filter, gate } = first;
     const sources = [...new Set([plans.words, ...plans.vectors].flatMap((plan) => plan?.dataSourceIds ?? []))];
-    const limits = { filter, ...(itemIds === undefined ? {} : { itemIds }) };
+    const limits = { filter, ...(itemIds === undefined ? {} : { itemIds }), ...(gate === undefined ? {} : { gate }) };
     const fitting = await documents.itemsWithin(sources, limits, filteredMax);
     if (fitting === undefined) return undefined;
     return {

@@ -38,7 +38,7 @@ const similarityMin = 0.35;
  */
 export async function planQuestion(
   ranking: ChunkRanking,
-  searchLimits: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
+  searchLimits: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter' | 'gate'>,
   askedTerms: AskedTerms,
   limit: number,
 ): Promise<QuestionPlan> {

@@ -1,5 +1,6 @@
 import type { ItemFilter } from '../../../entities/knowledge/item-filter.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/passages/chunk-ranking.ts';
+import type { AccessGate } from '../../../storage/knowledge/permissions/gate.ts';
 import { planQuestion, type QuestionPlan } from './question.ts';
 import type { ContextText } from './question-terms.ts';
 import { findQuestionTerms, searchedText } from './question-terms.ts';
@@ -12,6 +13,8 @@ export interface AllowedSources {
   readonly itemIds?: readonly string[];
   /** Only items that it fits; absent: all. */
   readonly filter?: ItemFilter;
+  /** What the person who asks may open of MIRRORED sources; absent: none of the sources is. */
+  readonly gate?: AccessGate;
 }
 
 /**
@@ -45,8 +48,8 @@ export async function planWordSearch(
 }
 
 /** Whether nothing can be found, by words or by meaning: no source, no item or no word. */
-export function findsNothing({ dataSourceIds, itemIds }: AllowedSources, question: string): boolean {
-  return dataSourceIds.length === 0 || itemIds?.length === 0 || searchedText(question) === '';
+export function findsNothing({ dataSourceIds, itemIds, gate }: AllowedSources, question: string): boolean {
+  return dataSourceIds.length === 0 || itemIds?.length === 0 || gate?.itemIds?.length === 0 || searchedText(question) === '';
 }
 
 /** The same, and how many passages the sources have. */

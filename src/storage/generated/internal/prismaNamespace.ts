@@ -8565,7 +8565,8 @@ export const ChunkScalarFieldEnum = {
   ordinal: 'ordinal',
   length: 'length',
   termKeys: 'termKeys',
-  termCounts: 'termCounts'
+  termCounts: 'termCounts',
+  accessRuleId: 'accessRuleId'
 } as const
 
 export type ChunkScalarFieldEnum = (typeof ChunkScalarFieldEnum)[keyof typeof ChunkScalarFieldEnum]

@@ -38,4 +38,6 @@ export type SignalTopic =
   | 'invitation-changed'
   /** Announced by the trigger when a source is about to be deleted; also published while a source is indexed. */
   | 'data-source-changed'
+  /** Who may open what at a source, or which accounts a person has proven. The payload is the id of the source, or of the person. */
+  | 'permissions-changed'
   | 'usage-changed';

@@ -13,6 +13,12 @@ export class Parameters {
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
+
+  /** The same for an array or object that a statement names at several places: it is sent once. */
+  share(value: object): string {
+    const place = this.values.indexOf(value);
+    return place === -1 ? this.add(value) : `$${place + 1}`;
+  }
 }
 
 /** Reads with a prepared statement whose text `write` returns. */

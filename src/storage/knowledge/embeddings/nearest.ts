@@ -4,6 +4,7 @@ import { type Parameters, selectRows } from '../../ground/sql/where.ts';
 import { indexedAs } from '../../ground/vectors/vector-indexes.ts';
 import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
 import type { ScoredId } from '../passages/chunk-ranking.ts';
+import { openRuleCondition, searchedSourcesCondition } from '../permissions/gate.ts';
 import type { EmbeddingSpace } from './spaces.ts';
 
 export interface NearestPlan extends ItemLimits {
@@ -57,7 +58,7 @@ export class Nearest {
 
   async #isSmall(plan: NearestPlan): Promise<boolean> {
     if (plan.allowedChunks <= this.#exactMax) return true;
-    if (plan.itemIds === undefined && plan.filter === undefined) return false;
+    if (plan.itemIds === undefined && plan.filter === undefined && plan.gate?.itemIds === undefined) return false;
     // The index is searched only so far, and would find too few passages of few items.
     const [row] = await selectRows<{ count: number }>(this.#db, (given) => countSql(plan, given, this.#exactMax));
     return row !== undefined && row.count <= this.#exactMax;
@@ -65,16 +66,24 @@ export class Nearest {
 }
 
 /** The first two values of every statement: `$1` the sources, `$2` the organization. */
-const sourcesSql = `sources AS MATERIALIZED (
-  SELECT id FROM data_sources WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL
+function sourcesSql({ gate }: NearestPlan, parameters: Parameters): string {
+  return `sources AS MATERIALIZED (
+  SELECT id FROM data_sources AS source
+  WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL${searchedSourcesCondition(gate, parameters, 'source')}
 )`;
+}
+
+/** Which items the person who asks may open. */
+function openItemCondition({ gate }: NearestPlan, parameters: Parameters): string {
+  return openRuleCondition(gate, parameters, { source: 'item."dataSourceId"', rule: 'item."accessRuleId"' });
+}
 
 /** The live items that are searched. */
 function itemsSql(plan: NearestPlan, parameters: Parameters): string {
   parameters.values.push(plan.dataSourceIds, plan.orgId);
-  return `${sourcesSql}, items AS MATERIALIZED (
+  return `${sourcesSql(plan, parameters)}, items AS MATERIALIZED (
   SELECT item.id, item."liveGeneration" AS generation FROM sources JOIN knowledge_items AS item ON item."dataSourceId" = sources.id
-  WHERE item."liveGeneration" IS NOT NULL${itemLimitsCondition(plan, parameters, { column: 'item.id', sources: '$1::text[]' })}
+  WHERE item."liveGeneration" IS NOT NULL${itemLimitsCondition(plan, parameters, { column: 'item.id', sources: '$1::text[]' })}${openItemCondition(plan, parameters)}
 )`;
 }
 
@@ -106,7 +115,7 @@ function indexedSql(plan: NearestPlan, parameters: Parameters): string {
   const distance = `${indexedAs(space, 'embedding')} <#> ${indexedAs(space, parameters.add(vectorText(plan.question)))}`;
   const limits = itemLimitsCondition(plan, parameters, { column: 'item_id', sources: '$1::text[]' });
   return `
-WITH ${sourcesSql}
+WITH ${sourcesSql(plan, parameters)}
 SELECT near.chunk_id::text AS id, -near.distance AS score
 FROM (
   SELECT chunk_id, item_id, generation, data_source_id, ${distance} AS distance
@@ -115,7 +124,7 @@ FROM (
 ) AS near
 CROSS JOIN LATERAL (
   SELECT FROM knowledge_items AS item
-  WHERE item.id = near.item_id AND item."liveGeneration" = near.generation AND item."dataSourceId" IN (SELECT id FROM sources)
+  WHERE item.id = near.item_id AND item."liveGeneration" = near.generation AND item."dataSourceId" IN (SELECT id FROM sources)${openItemCondition(plan, parameters)}
   OFFSET 0
 ) AS live
 LIMIT ${parameters.add(plan.limit)}`;
@@ -128,7 +137,7 @@ function quantisedSql(plan: NearestPlan, given: Parameters): string {
   const question = given.add(vectorText(plan.question));
   const limits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
   return `
-WITH ${sourcesSql}, candidates AS MATERIALIZED (
+WITH ${sourcesSql(plan, given)}, candidates AS MATERIALIZED (
   SELECT near.chunk_id, near.embedding
   FROM (
     SELECT chunk_id, item_id, generation, embedding
@@ -137,7 +146,7 @@ WITH ${sourcesSql}, candidates AS MATERIALIZED (
   ) AS near
   CROSS JOIN LATERAL (
     SELECT FROM knowledge_items AS item
-    WHERE item.id = near.item_id AND item."liveGeneration" = near.generation AND item."dataSourceId" IN (SELECT id FROM sources)
+    WHERE item.id = near.item_id AND item."liveGeneration" = near.generation AND item."dataSourceId" IN (SELECT id FROM sources)${openItemCondition(plan, given)}
     OFFSET 0
   ) AS live
   LIMIT ${given.add(plan.limit * quantisedShare)}

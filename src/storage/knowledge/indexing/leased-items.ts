@@ -83,7 +83,7 @@ export class LeasedItems {
     // What earlier attempts left was removed before this generation was built.
     const isClean = liveGeneration === null;
     const result = await this.#db.transaction(async (tx) => {
-      const row = await updateLeased<ItemLeft>(
+      const { accessRuleId, ...row } = await updateLeased<ItemLeft & { readonly accessRuleId: number | null }>(
         tx,
         lease,
         `"liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
@@ -100,10 +100,12 @@ export class LeasedItems {
           !isClean,
           JSON.stringify(content.omissions),
         ],
-        leftoverColumns,
+        `${leftoverColumns}, "accessRuleId"`,
       );
       await tx.prisma.dataSource.updateMany({ where: { id: dataSourceId }, data: { lastIndexedAt: new Date() } });
       await this.#chunks.add(tx, toGeneration(lease, content.config), content.lastChunks);
+      // It may have changed since the first passages were added.
+      if (accessRuleId !== null) await this.#chunks.setAccessRule(tx, { itemId, generation }, accessRuleId);
       if (!isClean)
         await this.#chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
       await addUsage(tx, [toUsage(lease, content)], nobody);

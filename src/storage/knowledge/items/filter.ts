@@ -1,11 +1,22 @@
 // Raw SQL: which items a search covers, as a part of the statements that rank passages.
 import type { ItemFilter } from '../../../entities/knowledge/item-filter.ts';
 import type { Parameters } from '../../ground/sql/where.ts';
+import { type AccessGate, openRuleCondition } from '../permissions/gate.ts';
 
 /** The items that a search is limited to. */
 export interface ItemLimits {
   readonly itemIds?: readonly string[];
   readonly filter?: ItemFilter;
+  /** What the person who asks may open of MIRRORED sources. */
+  readonly gate?: AccessGate;
+}
+
+/** The items that a search is limited to by their ids: those that were asked for, among the few that a person may open. */
+function listItemIds({ itemIds, gate }: ItemLimits): readonly string[] | undefined {
+  const openIds = gate?.itemIds;
+  if (itemIds === undefined || openIds === undefined) return itemIds ?? openIds;
+  const open = new Set(openIds);
+  return itemIds.filter((id) => open.has(id));
 }
 
 /**
@@ -14,12 +25,13 @@ export interface ItemLimits {
  * @param sources  the placeholder of the array of sources that are searched.
  */
 export function itemLimitsCondition(
-  { itemIds, filter }: ItemLimits,
+  limits: ItemLimits,
   parameters: Parameters,
   place: { readonly column: string; readonly sources: string },
 ): string {
+  const itemIds = listItemIds(limits);
   const idCondition = itemIds === undefined ? '' : ` and ${place.column} = any(${parameters.add(itemIds)}::text[])`;
-  return idCondition + filterCondition(filter, parameters, place);
+  return idCondition + filterCondition(limits.filter, parameters, place);
 }
 
 /**
@@ -27,15 +39,17 @@ export function itemLimitsCondition(
  *
  * @param sources  the placeholder of the array of sources that are searched.
  */
-export function fittingItemsSql({ itemIds, filter }: ItemLimits, parameters: Parameters, sources: string): string | undefined {
+export function fittingItemsSql(limits: ItemLimits, parameters: Parameters, sources: string): string | undefined {
+  const itemIds = listItemIds(limits);
   const conditions = [
     ...(itemIds === undefined ? [] : [`fitting.id = any(${parameters.add(itemIds)}::text[])`]),
-    ...filterConditions(filter, parameters, sources),
+    ...filterConditions(limits.filter, parameters, sources),
   ];
   if (conditions.length === 0) return undefined;
+  const open = openRuleCondition(limits.gate, parameters, { source: 'fitting."dataSourceId"', rule: 'fitting."accessRuleId"' });
   return `select fitting.id, fitting."liveGeneration" as generation, fitting."createdAt" as created_at, fitting."documentCount" as passages
     from knowledge_items as fitting
-    where fitting."dataSourceId" = any(${sources}::text[]) and fitting."liveGeneration" is not null and ${conditions.join(' and ')}`;
+    where fitting."dataSourceId" = any(${sources}::text[]) and fitting."liveGeneration" is not null and ${conditions.join(' and ')}${open}`;
 }
 
 /** The items are read once for a statement, into a hash: `is true` keeps the planner from making a join of it. */

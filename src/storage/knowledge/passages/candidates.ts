@@ -1,6 +1,7 @@
 // Raw SQL: ranking. The passages that are worth scoring, as the first part of the statements that rank.
 import type { Parameters } from '../../ground/sql/where.ts';
 import { fittingItemsSql, type ItemLimits } from '../items/filter.ts';
+import { type AccessGate, openRuleCondition } from '../permissions/gate.ts';
 
 /**
  * Passages that hold a word of every one of its groups. A word is written as its keys in the sources, so one group serves all sources: a passage is of
@@ -27,6 +28,8 @@ export const groupsMax = 20;
 const groupCounts = [1, 4, 10, groupsMax];
 /** The most items whose passages are read when words do not lead to enough passages, or to too many. */
 const newestItems = 100;
+/** So many of the newest items of a source are looked at for those that a person may open. */
+const newestLooked = 2_000;
 
 /**
  * SQL of `WITH` members that end with `candidates`: rows of `chunks`, some of them twice.
@@ -47,6 +50,7 @@ export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameter
   const most = `${parameters.add(plan.rowsMax)}::int`;
   const keys = `${parameters.add(`{${plan.keys.join(',')}}`)}::int[]`;
   const isFew = `(SELECT coalesce(sum(passages), 0) <= ${most} FROM fitting)`;
+  const open = openRuleCondition(limits.gate, parameters, { source: 'data_source_id', rule: 'access_rule_id' });
   const names = Array.from({ length: tiersMax }, (_, index) => `tier_${index + 1}`);
   const count = (tables: readonly string[]) => tables.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ');
   const tiers = names.map((name, index) => {
@@ -58,7 +62,7 @@ export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameter
     return tierSql(name, parameters.add(listGroups(plan.tiers[index], groups)), {
       groups,
       gates,
-      condition: `data_source_id = ANY(${sources}::text[])${fitting === undefined ? '' : ' AND (item_id IN (SELECT id FROM fitting)) IS TRUE'}`,
+      condition: `data_source_id = ANY(${sources}::text[])${fitting === undefined ? '' : ' AND (item_id IN (SELECT id FROM fitting)) IS TRUE'}${open}`,
       most,
     });
   });
@@ -66,7 +70,12 @@ export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameter
   const isWanted = fitting === undefined ? isOver : `${isFew} OR ${isOver} OR ${count(names)} < ${enough}`;
   const items =
     fitting === undefined
-      ? newestSql(sources, isOver)
+      ? newestSql(
+          sources,
+          limits.gate === undefined ? isOver : `${isOver} OR ${count(names)} < ${enough}`,
+          limits.gate,
+          parameters,
+        )
       : `SELECT id, generation FROM fitting WHERE ${isWanted} ORDER BY created_at DESC, id LIMIT CASE WHEN ${isFew} THEN ${most} ELSE ${newestItems} END`;
   return `${fitting === undefined ? '' : `fitting AS MATERIALIZED (${fitting}), `}${tiers.join(', ')}, newest AS MATERIALIZED (
   SELECT hit.* FROM (${items}) AS item
@@ -89,10 +98,13 @@ function tierSql(
 )`;
 }
 
-function newestSql(sources: string, isWanted: string): string {
-  return `SELECT newest.* FROM unnest(${sources}::text[]) AS source(id) CROSS JOIN LATERAL (
-    SELECT id, "liveGeneration" AS generation FROM knowledge_items WHERE "dataSourceId" = source.id AND "liveGeneration" IS NOT NULL
-    ORDER BY "createdAt" DESC, id DESC LIMIT greatest(1, ${newestItems} / cardinality(${sources}::text[]))
+function newestSql(sources: string, isWanted: string, gate: AccessGate | undefined, parameters: Parameters): string {
+  const newest = `SELECT id, "liveGeneration" AS generation, "dataSourceId", "accessRuleId" FROM knowledge_items
+    WHERE "dataSourceId" = source.id AND "liveGeneration" IS NOT NULL ORDER BY "createdAt" DESC, id DESC`;
+  const open = openRuleCondition(gate, parameters, { source: 'open."dataSourceId"', rule: 'open."accessRuleId"' });
+  const items = gate === undefined ? newest : `SELECT * FROM (${newest} LIMIT ${newestLooked}) AS open WHERE true${open}`;
+  return `SELECT newest.id, newest.generation FROM unnest(${sources}::text[]) AS source(id) CROSS JOIN LATERAL (
+    ${items} LIMIT greatest(1, ${newestItems} / cardinality(${sources}::text[]))
   ) AS newest WHERE ${isWanted}`;
 }
 

@@ -3,6 +3,7 @@ import type { LegScores } from '../../../entities/knowledge/retrieval.ts';
 import type { Database } from '../../ground/database.ts';
 import { Parameters } from '../../ground/sql/where.ts';
 import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
+import { type AccessGate, openRuleCondition, searchedSourcesCondition } from '../permissions/gate.ts';
 import { type CandidatePlan, candidatesSql } from './candidates.ts';
 import { lexemeRow } from './lexeme-key.ts';
 
@@ -156,14 +157,14 @@ export class ChunkRanking {
 
   /** Reads passages, in the order of `ids`. The same statement makes the checks of `rank` again: a passage that fails them is left out. */
   async read(
-    { orgId, dataSourceIds, ...limits }: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
+    { orgId, dataSourceIds, ...limits }: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter' | 'gate'>,
     ids: readonly string[],
   ): Promise<readonly ChunkInPlace[]> {
     if (ids.length === 0) return [];
     const parameters = new Parameters();
     parameters.values.push(dataSourceIds, orgId, ids);
     const itemLimits = itemLimitsCondition(limits, parameters, { column: 'item_id', sources: '$1::text[]' });
-    const rows = await this.#db.query<ChunkInPlace>(readSql(itemLimits), parameters.values);
+    const rows = await this.#db.query<ChunkInPlace>(readSql(itemLimits, limits.gate, parameters), parameters.values);
     const chunksById = new Map(rows.map((row) => [row.chunkId, row]));
     return ids.flatMap((id) => chunksById.get(id) ?? []);
   }
@@ -255,7 +256,7 @@ function scoredSql(plan: RankingPlan, parameters: Parameters): string {
 WITH ${candidates}, sources AS MATERIALIZED (
   SELECT source.id AS source_id, source.cite AS source_cites, allowed.keys::int[] AS keys, ${weights}::float8[] AS weights
   FROM unnest(${sources}::text[], ${keys}::text[]) AS allowed(id, keys)
-  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = ${parameters.add(orgId)} AND source."deletingAt" IS NULL
+  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = ${parameters.add(orgId)} AND source."deletingAt" IS NULL${searchedSourcesCondition(plan.gate, parameters, 'source')}
 ), found AS (
   SELECT candidates.*, sources.*, ${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * candidates.length::float8 / ${average}::float8) AS norm
   FROM candidates JOIN sources ON source_id = candidates.data_source_id
@@ -270,7 +271,7 @@ WITH ${candidates}, sources AS MATERIALIZED (
   FROM ordered
   CROSS JOIN LATERAL (
     SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
-    WHERE live.id = ordered.item_id AND "liveGeneration" = ordered.generation
+    WHERE live.id = ordered.item_id AND "liveGeneration" = ordered.generation${openItemCondition(plan.gate, parameters)}
     OFFSET 0
   ) AS item
   ORDER BY score DESC, ordered.id
@@ -293,16 +294,22 @@ ORDER BY scored.score DESC, scored.id`;
 const scoreIdsSql = (scoresSql: string) => `${scoresSql}
 SELECT id::text AS id, score FROM scored ORDER BY score DESC, scored.id`;
 
-const readSql = (itemLimits: string) => `
+/** The item decides what a person may open, whatever stands at its passages. */
+function openItemCondition(gate: AccessGate | undefined, parameters: Parameters): string {
+  return openRuleCondition(gate, parameters, { source: 'live."dataSourceId"', rule: 'live."accessRuleId"' });
+}
+
+const readSql = (itemLimits: string, gate: AccessGate | undefined, parameters: Parameters) => `
 WITH sources AS MATERIALIZED (
-  SELECT id, cite FROM data_sources WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL
+  SELECT id, cite FROM data_sources AS source
+  WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL${searchedSourcesCondition(gate, parameters, 'source')}
 ), scored AS MATERIALIZED (
   SELECT chunk.id, chunk.item_id, chunk.data_source_id, chunk.ordinal, item.title, item.type, item."contentUrl", item.cite AND sources.cite AS may_cite
   FROM unnest($3::bigint[]) AS wanted(id)
   CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = wanted.id${itemLimits} OFFSET 0) AS chunk
   CROSS JOIN LATERAL (
     SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
-    WHERE live.id = chunk.item_id AND "liveGeneration" = chunk.generation
+    WHERE live.id = chunk.item_id AND "liveGeneration" = chunk.generation${openItemCondition(gate, parameters)}
     OFFSET 0
   ) AS item
   JOIN sources ON sources.id = chunk.data_source_id

@@ -66,6 +66,16 @@ export class ChunkStore extends ChunkRanking {
     this.#unsettled += chunks.length;
   }
 
+  /** Notes at the chunks of a generation who may open their item. */
+  async setAccessRule(
+    tx: Transaction,
+    { itemId, generation }: Pick<ChunkGeneration, 'itemId' | 'generation'>,
+    accessRuleId: number,
+  ): Promise<void> {
+    const isOther = { OR: [{ accessRuleId: null }, { accessRuleId: { not: accessRuleId } }] };
+    await tx.prisma.chunk.updateMany({ where: { itemId, generation, ...isOther }, data: { accessRuleId } });
+  }
+
   /**
    * Moves the index entries of added chunks from the list where they are gathered to their places, once there are enough. Call it outside a
    * transaction, after each batch. Searches find all chunks at any time; they read the whole list.
@@ -182,8 +192,9 @@ WITH input AS MATERIALIZED (
   SELECT id, array_agg(key ORDER BY key) AS keys, array_agg(count ORDER BY key) AS counts, sum(count)::int AS length
   FROM lexemes JOIN keyed USING (term) GROUP BY id
 ), chunk_rows AS (
-  INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts)
-  SELECT id, $1, $2, $3, input.ordinal, coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}')
+  INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts, access_rule_id)
+  SELECT id, $1, $2, $3, input.ordinal, coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}'),
+    (SELECT "accessRuleId" FROM knowledge_items WHERE id = $2)
   FROM input LEFT JOIN documents USING (id)
 ), new_frequencies AS (
   INSERT INTO lexeme_frequencies (data_source_id, key, config, term, df)

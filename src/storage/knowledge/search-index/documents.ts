@@ -3,6 +3,7 @@ import type { Database } from '../../ground/database.ts';
 import { selectRows } from '../../ground/sql/where.ts';
 import type { EmbeddingSpace } from '../embeddings/spaces.ts';
 import { type ItemLimits, itemLimitsCondition } from '../items/filter.ts';
+import { openRuleCondition, searchedSourcesCondition } from '../permissions/gate.ts';
 import { type CopiedPassage, type CopiedVector, toWord } from './search-index.ts';
 
 /** An item with passages that searches may find. */
@@ -12,6 +13,8 @@ export interface LiveItem {
   readonly dataSourceId: string;
   readonly generation: number;
   readonly passages: number;
+  /** Who may open it, in a MIRRORED source. */
+  readonly accessRuleId: number | null;
   /** Spaces of which all its passages have vectors. */
   readonly spaceIds: readonly number[];
 }
@@ -57,15 +60,17 @@ export class SearchIndexDocuments {
       return part === undefined ? [] : [{ ...row, item: part.item }];
     });
     const [words, vectors] = await Promise.all([this.#wordsOf(passageRows), this.#vectorsOf(passageRows)]);
-    return passageRows.map(({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds } }) => {
-      const knownWords = words.get(dataSourceId);
-      const ofPassage = vectors.get(id)?.filter(({ space }) => spaceIds.includes(space)) ?? [];
-      return {
-        ...{ id, ordinal, orgId, dataSourceId, itemId, generation },
-        words: keys.flatMap((key, index) => repeated(knownWords?.get(key), counts[index] ?? 1)),
-        vectors: ofPassage.map(toCopiedVector),
-      };
-    });
+    return passageRows.map(
+      ({ id, ordinal, keys, counts, item: { id: itemId, orgId, dataSourceId, generation, spaceIds, accessRuleId } }) => {
+        const knownWords = words.get(dataSourceId);
+        const ofPassage = vectors.get(id)?.filter(({ space }) => spaceIds.includes(space)) ?? [];
+        return {
+          ...{ id, ordinal, orgId, dataSourceId, itemId, generation, accessRuleId },
+          words: keys.flatMap((key, index) => repeated(knownWords?.get(key), counts[index] ?? 1)),
+          vectors: ofPassage.map(toCopiedVector),
+        };
+      },
+    );
   }
 
   spaces(): Promise<readonly EmbeddingSpace[]> {
@@ -77,22 +82,27 @@ export class SearchIndexDocuments {
     const rows = await selectRows<{ readonly id: string }>(this.#db, (given) => {
       given.values.push(dataSourceIds);
       const condition = itemLimitsCondition(limits, given, { column: 'item.id', sources: '$1::text[]' });
+      const openItem = openRuleCondition(limits.gate, given, { source: 'item."dataSourceId"', rule: 'item."accessRuleId"' });
       return `SELECT item.id FROM knowledge_items AS item
-          WHERE item."dataSourceId" = ANY($1::text[]) AND item."liveGeneration" IS NOT NULL${condition} LIMIT ${given.add(limit + 1)}`;
+          WHERE item."dataSourceId" = ANY($1::text[]) AND item."liveGeneration" IS NOT NULL${condition}${openItem} LIMIT ${given.add(limit + 1)}`;
     });
     return rows.length > limit ? undefined : rows.map(({ id }) => id);
   }
 
-  /** Live generations of those items that are in the sources and the organization. */
+  /** Live generations of those items that are in the sources and the organization, and that the person who asks may open. */
   async generations(
-    { orgId, dataSourceIds }: { readonly orgId: string; readonly dataSourceIds: readonly string[] },
+    {
+      orgId,
+      dataSourceIds,
+      gate,
+    }: { readonly orgId: string; readonly dataSourceIds: readonly string[] } & Pick<ItemLimits, 'gate'>,
     itemIds: readonly string[],
   ): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.#db.query<{ readonly id: string; readonly generation: number }>(generationsSql, [
-      itemIds,
-      dataSourceIds,
-      orgId,
-    ]);
+    const rows = await selectRows<{ readonly id: string; readonly generation: number }>(this.#db, (given) => {
+      given.values.push(itemIds, dataSourceIds, orgId);
+      const open = openRuleCondition(gate, given, { source: 'item."dataSourceId"', rule: 'item."accessRuleId"' });
+      return generationsSql + searchedSourcesCondition(gate, given, 'source') + open;
+    });
     return new Map(rows.map(({ id, generation }) => [id, generation]));
   }
 
@@ -157,7 +167,7 @@ function repeated(word: string | undefined, count: number): readonly string[] {
 }
 
 const liveSql = `
-SELECT item.id, source."orgId", item."dataSourceId", item."liveGeneration" AS generation, item."documentCount" AS passages
+SELECT item.id, source."orgId", item."dataSourceId", item."liveGeneration" AS generation, item."documentCount" AS passages, item."accessRuleId"
 FROM knowledge_items AS item JOIN data_sources AS source ON source.id = item."dataSourceId"
 WHERE item."liveGeneration" IS NOT NULL AND item."indexStatus" <> 'DELETING' AND source."deletingAt" IS NULL`;
 

@@ -36,6 +36,8 @@ export interface CopiedPassage {
   readonly dataSourceId: string;
   readonly itemId: string;
   readonly generation: number;
+  /** Who may open it, in a MIRRORED source; null: nobody. */
+  readonly accessRuleId: number | null;
   /** Its lexemes with their text-search configuration (`wordOf`), as often as they occur. */
   readonly words: readonly string[];
   /** Null: the provider refused the text. */

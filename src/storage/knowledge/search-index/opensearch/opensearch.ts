@@ -262,12 +262,13 @@ function isMissing(error: unknown): boolean {
   return error instanceof SearchIndexError && error.kind === 'missing';
 }
 
-function toDocument({ orgId, dataSourceId, itemId, generation, words, vectors }: CopiedPassage): object {
+function toDocument({ orgId, dataSourceId, itemId, generation, accessRuleId, words, vectors }: CopiedPassage): object {
   const fields = vectors.flatMap(({ spaceId, embedding }) =>
     embedding === null ? [] : [[vectorField(spaceId), embedding] as const],
   );
   const spaces = vectors.map(({ spaceId }) => spaceId);
-  return { org: orgId, source: dataSourceId, item: itemId, generation, spaces, words, ...Object.fromEntries(fields) };
+  const place = { org: orgId, source: dataSourceId, item: itemId, generation };
+  return { ...place, ...(accessRuleId === null ? {} : { rule: accessRuleId }), spaces, words, ...Object.fromEntries(fields) };
 }
 
 function readCopiedItem(bucket: unknown): readonly CopiedItem[] {

@@ -1,6 +1,7 @@
 import { membersOf, readElements, readString } from '../../../../lib/json/json.ts';
 import type { NearestPlan } from '../../embeddings/nearest.ts';
 import type { RankingPlan } from '../../passages/chunk-ranking.ts';
+import type { AccessGate } from '../../permissions/gate.ts';
 import { SearchIndexError, toWord } from '../search-index.ts';
 import { toRefusal } from './client.ts';
 import { vectorField } from './schema.ts';
@@ -21,15 +22,22 @@ export interface CopySearch {
   scoreOf(score: number): number;
 }
 
-type Allowed = Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds'>;
+type Allowed = Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'gate'>;
 
 /** Organization and sources in every query: what another organization has is not even ranked. */
-function listFilters({ orgId, dataSourceIds, itemIds }: Allowed): readonly object[] {
+function listFilters({ orgId, dataSourceIds, itemIds, gate }: Allowed): readonly object[] {
   return [
     { term: { org: orgId } },
     { terms: { source: dataSourceIds } },
     ...(itemIds === undefined ? [] : [{ terms: { item: itemIds } }]),
+    ...(gate === undefined ? [] : [openTo(gate)]),
   ];
+}
+
+/** Of MIRRORED sources, what the person who asks may open. A passage without a rule is open to nobody. */
+function openTo({ mirroredIds, ruleIds }: AccessGate): object {
+  const isLent = { bool: { must_not: [{ terms: { source: mirroredIds } }] } };
+  return { bool: { should: [isLent, { terms: { rule: ruleIds } }], minimum_should_match: 1 } };
 }
 
 export function wordSearch(plan: RankingPlan, size: number): CopySearch {

@@ -1,7 +1,7 @@
 import type { EmbeddingSpace } from '../../embeddings/spaces.ts';
 
 /** Increase it when documents or mapping change: every index is then built anew from the database. */
-const mappingVersion = 1;
+const mappingVersion = 2;
 
 /** The version of an index: that of its mapping, and whether it can have vectors. A higher one can do all that a lower one of the same mapping can. */
 export function toVersion(hasVectors: boolean): number {
@@ -63,6 +63,8 @@ export function indexBody(index: string, version: number, shards: number): objec
         source: { type: 'keyword' },
         item: { type: 'keyword' },
         generation: { type: 'integer' },
+        // Who may open it, in a MIRRORED source.
+        rule: { type: 'integer' },
         // The spaces of which the passage has vectors, or was refused one.
         spaces: { type: 'integer' },
         words: { type: 'text', analyzer: 'keyword', similarity: 'parley', index_options: 'freqs' },

@@ -1,0 +1,95 @@
+// Raw SQL: which items a person may open is counted only as far as it matters.
+import { BoundedMap } from '../../../lib/bounded-map.ts';
+import type { Database } from '../../ground/database.ts';
+import { InvalidatedCache } from '../../ground/invalidated-cache.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import type { AccessGate } from './gate.ts';
+import { findOpenRules, type Reader } from './open-rules.ts';
+
+/** What a person opens is remembered for so long, unless a signal says that it changed. */
+const ageMaxMs = 30_000;
+const gatesMax = 500;
+/** Up to so many items are named to a search, which then reads their passages instead of looking for them among all. */
+const itemsMax = 1_000;
+
+interface RememberedGate {
+  readonly gate: AccessGate;
+  readonly madeAtMs: number;
+}
+
+/** What persons may find in MIRRORED sources, for searches and lists. */
+export class AccessGates {
+  readonly #db: Database;
+  readonly #maxAgeMs: number;
+  readonly #nowMs: () => number;
+  readonly #gates = new BoundedMap<string, RememberedGate>(gatesMax);
+  readonly #mirrored: InvalidatedCache<ReadonlySet<string>>;
+  /** Grows with every signal: what was read before one is not remembered after it. */
+  #changeCount = 0;
+
+  /** @param maxAgeMs  how long permissions count after they were read. */
+  constructor(db: Database, signals: Signals, maxAgeMs: number, nowMs: () => number = () => performance.now()) {
+    this.#db = db;
+    this.#maxAgeMs = maxAgeMs;
+    this.#nowMs = nowMs;
+    this.#mirrored = new InvalidatedCache(signals, 1);
+    const forget = () => {
+      this.#changeCount += 1;
+      this.#gates.clear();
+    };
+    const forgetAll = () => {
+      this.#mirrored.forget(() => true);
+      forget();
+    };
+    signals.subscribe('data-source-changed', forgetAll, 'announced');
+    signals.onReset(forgetAll);
+    for (const topic of ['permissions-changed', 'user-changed', 'key-changed', 'membership-changed'] as const) {
+      signals.subscribe(topic, forget);
+    }
+  }
+
+  /**
+   * What a person may find in sources; undefined where none of them is MIRRORED, which costs no statement.
+   *
+   * Cost: where some are, three statements, and none while it is remembered.
+   */
+  async open(reader: Reader, dataSourceIds: readonly string[]): Promise<AccessGate | undefined> {
+    const mirrored = await this.#findMirrored();
+    const mirroredIds = [...new Set(dataSourceIds)].filter((id) => mirrored.has(id)).sort();
+    if (mirroredIds.length === 0) return undefined;
+    const isAllMirrored = mirroredIds.length === new Set(dataSourceIds).size;
+    const key = [reader.orgId, reader.userId, reader.keyId, isAllMirrored, ...mirroredIds].join(' ');
+    const remembered = this.#gates.get(key);
+    if (remembered !== undefined && this.#nowMs() - remembered.madeAtMs < ageMaxMs) return remembered.gate;
+    const [countBefore, madeAtMs] = [this.#changeCount, this.#nowMs()];
+    const rules = await findOpenRules(this.#db, reader, mirroredIds, this.#maxAgeMs);
+    const ruleIds = rules.map(({ id }) => id).sort((a, b) => a - b);
+    const itemIds = isAllMirrored ? await this.#findFewItems(mirroredIds, ruleIds) : undefined;
+    const gate = { mirroredIds, ruleIds, ...(itemIds === undefined ? {} : { itemIds }) };
+    if (this.#changeCount === countBefore) this.#gates.set(key, { gate, madeAtMs });
+    return gate;
+  }
+
+  /** Whether permissions decide what is found in a source. */
+  async isMirrored(dataSourceId: string): Promise<boolean> {
+    return (await this.#findMirrored()).has(dataSourceId);
+  }
+
+  async #findMirrored(): Promise<ReadonlySet<string>> {
+    const read = this.#mirrored.find('', this.#nowMs(), async () => {
+      const rows = await this.#db.prisma.dataSource.findMany({ where: { access: { not: 'LENT' } }, select: { id: true } });
+      return new Set(rows.map(({ id }) => id));
+    });
+    return (read instanceof Promise ? await read : read) ?? new Set();
+  }
+
+  /** The items with one of the rules; undefined when they are many. */
+  async #findFewItems(dataSourceIds: readonly string[], ruleIds: readonly number[]): Promise<readonly string[] | undefined> {
+    if (ruleIds.length === 0) return [];
+    const rows = await this.#db.query<{ readonly id: string }>(
+      `select id from knowledge_items where "dataSourceId" = any($1::text[]) and "accessRuleId" = any($2::int[]) limit ${itemsMax + 1}`,
+      [dataSourceIds, ruleIds],
+    );
+    return rows.length > itemsMax ? undefined : rows.map(({ id }) => id);
+  }
+}
