@@ -66,6 +66,7 @@ import './conversations/chats/places.ts';
 import './conversations/chats/feedback.ts';
 import './conversations/chats/queue.ts';
 import './conversations/chats/contexts.ts';
+import './conversations/chats/comparisons.ts';
 import './conversations/chats/files.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';

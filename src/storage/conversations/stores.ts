@@ -16,6 +16,7 @@ import { FileStore } from './files/files.ts';
 import { FileUploadStore } from './files/uploads.ts';
 import { MemoryStore } from './memories/memories.ts';
 import { ApprovalStore } from './runs/approvals.ts';
+import { ComparisonStore } from './runs/comparisons.ts';
 import { RunEventStore } from './runs/events.ts';
 import { RunHistoryStore } from './runs/history.ts';
 import { ResponseStore } from './runs/responses.ts';
@@ -32,6 +33,7 @@ export class ConversationStores {
   readonly chatReads: ChatReadStore;
   readonly feedback: FeedbackStore;
   readonly queue: QueueStore;
+  readonly comparisons: ComparisonStore;
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
   readonly codeStates: CodeStateStore;
@@ -55,6 +57,7 @@ export class ConversationStores {
     this.chatReads = new ChatReadStore(db, signals);
     this.feedback = new FeedbackStore(db, signals);
     this.queue = new QueueStore(db, signals);
+    this.comparisons = new ComparisonStore(db, signals);
     this.conversations = new ConversationStore(db, signals);
     this.chatFiles = new ChatFileStore(db);
     this.codeStates = new CodeStateStore(db);

@@ -211,6 +211,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.markChatRead': line('readsChat', byId('chat')),
   'Mutation.editMessage': line('writesChat', toMessage('question', { prompt: { text: 'Hello' } })),
   'Mutation.regenerateMessage': line('writesChat', toMessage('answer', {})),
+  'Mutation.compareAnswers': line('writesChat', toMessage('answer', {})),
   'Mutation.editQueuedMessage': conflict('writesChat', async (setting) => ({
     ...(await toMessage('question')(setting)),
     text: 'Hello',

@@ -27,7 +27,7 @@ export interface RegenerateMessageInput {
 }
 
 /** Enough to find what was asked: no message has so many answers in a row. */
-const questionMessagesMax = 300;
+export const questionMessagesMax = 300;
 
 /**
  * Begins a branch with another text in place of a message of the user, and the run that answers it. The old branch stays, and can be selected again.
@@ -68,7 +68,7 @@ export async function regenerateMessage(
   { chatId, isWhole = false }: MessagePlace = {},
 ): Promise<BegunRun> {
   const { message, chat } = await getOwnMessage(deps, caller, id, chatId);
-  if (message.role === 'system' || (message.role === 'assistant' && !isAnswer(message))) {
+  if (!isAnswerable(message)) {
     throw new DomainError('CONFLICT', 'This message is no answer, and asks for none', { param: 'id' });
   }
   const faults = new Faults();
@@ -92,8 +92,14 @@ export async function regenerateMessage(
   return { ...(await startTurn(deps, run, secrets, turn)), warnings };
 }
 
+/** Whether a message is an answer, or one that an answer can be given to. */
+export function isAnswerable(message: ChatMessage): boolean {
+  return message.role !== 'system' && (message.role !== 'assistant' || isAnswer(message));
+}
+
 /**
- * Makes the newest branch that goes through a message the one that people and models read.
+ * Makes the newest branch that goes through a message the one that people and models read, and ends a comparison of answers. The agent of that branch goes
+ * on in the chat, where other agents answered beside it.
  *
  * @throws DomainError NOT_FOUND; FORBIDDEN for others than the user of the chat; RUN_ACTIVE while a run answers, waits or is paused.
  */
@@ -159,7 +165,7 @@ export async function listLeaves(deps: Deps, chatIds: readonly string[]): Promis
 }
 
 /** What is asked again: as the run of the message was asked, else, for a copied message, as a message without options. */
-async function buildRequest(deps: Deps, caller: Caller, chat: Chat, message: ChatMessage, modelId: string | undefined) {
+export async function buildRequest(deps: Deps, caller: Caller, chat: Chat, message: ChatMessage, modelId: string | undefined) {
   // Refused when the caller may no longer use the agent.
   const agent = await agentOfChat(deps, caller, chat);
   const before = message.runId === null ? undefined : await deps.storage.conversations.runs.findRequest(message.runId);

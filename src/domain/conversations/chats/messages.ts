@@ -231,7 +231,7 @@ export function newRun(
   return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
 }
 
-function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
+export function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
   return {
     ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, keyId, agentId, chatId, kind: 'chat', isStored: true },
     ...{ modelId, answeredModelId: null, firstTokenMs: null, durationMs: null, cost: null, retrieval: null },

@@ -22,6 +22,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.cancelVectorStoreFileBatch': 'DATA_SOURCES:WRITE',
   'Mutation.changeChats': 'CHATS:WRITE',
   'Mutation.compactResponse': 'CHATS:WRITE',
+  'Mutation.compareAnswers': 'CHATS:WRITE',
   'Mutation.completeFileUpload': 'CHATS:WRITE',
   'Mutation.compressChat': 'CHATS:WRITE',
   'Mutation.createAgent': 'AGENTS:WRITE',

@@ -21,6 +21,7 @@ export const runOperations: ReadonlySet<string> = new Set([
   'Mutation.submitToolOutputs',
   'Mutation.editMessage',
   'Mutation.regenerateMessage',
+  'Mutation.compareAnswers',
   'Mutation.summarizeChat',
   'Mutation.compressChat',
   'Subscription.completionEvents',

@@ -16,6 +16,7 @@ export const unauditedOperations: ReadonlySet<string> = new Set([
   'retryRun',
   'editMessage',
   'regenerateMessage',
+  'compareAnswers',
   // A mark that only its user sees.
   'markChatRead',
 ]);

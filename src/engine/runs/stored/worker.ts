@@ -205,7 +205,9 @@ export class StoredWorker {
     const spending = { ...fold.used, workedMs: isResumed ? fold.used.workedMs : run.heldMs };
     this.#scope.countWorked(spending.workedMs);
     this.#secrets ??= {};
-    const history = run.chatId === null ? [] : cutToStep(await chats.history(run.chatId, messagesMax), messagesMax);
+    // A run beside another one goes on from its own branch.
+    const end = run.besideMessageId === null ? undefined : { runId: run.id };
+    const history = run.chatId === null ? [] : cutToStep(await chats.history(run.chatId, messagesMax, end), messagesMax);
     // Messages that were added before the restart: they are in the log but not in the chat yet.
     const { inputs } = fold.span;
     const begunMessages =

@@ -38,6 +38,8 @@ export interface Chat {
   readonly tags: readonly string[];
   /** The run that is answering in the chat. */
   readonly activeRunId: string | null;
+  /** The message whose answers stand beside each other, until one of them is chosen. */
+  readonly comparedMessageId: string | null;
   /** When a run last ended in it; null before the first one. */
   readonly answeredAt: Date | null;
   /** Values given at the start, by variable name, for the agent's instructions. */

@@ -6,7 +6,7 @@ import type { ChatFilter } from '../../../entities/people/access.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
-import { lockChat } from '../../ground/sql/locks.ts';
+import { type LockedChat, lockChat } from '../../ground/sql/locks.ts';
 import { findOpenRun } from '../runs/queries.ts';
 import { chatWhere } from './filter.ts';
 
@@ -158,9 +158,30 @@ async function select(tx: Transaction, chatId: string, messageId: string): Promi
   await showBranch(tx, chatId, leaf.id);
   // Responses go on from the last run of the branch that is read.
   const last = await message.findUnique({ where: { id: leaf.id }, select: { runId: true } });
-  const lastRun = last?.runId == null ? null : await run.findUnique({ where: { id: last.runId, chatId }, select: { id: true } });
-  await chat.update({ where: { id: chatId }, data: { updatedAt: new Date(), lastRunId: lastRun?.id ?? null } });
+  const select = { id: true, agentId: true, modelId: true } as const;
+  const lastRun = last?.runId == null ? null : await run.findUnique({ where: { id: last.runId, chatId }, select });
+  const answerer = await findAnswerer(tx, lockedChat, lastRun);
+  const data = { ...answerer, updatedAt: new Date(), lastRunId: lastRun?.id ?? null, comparedMessageId: null };
+  await chat.update({ where: { id: chatId }, data });
   return { kind: 'done' };
+}
+
+/** Where other agents answered beside that of the chat, the agent of the branch that is read goes on. */
+async function findAnswerer(
+  { prisma }: Transaction,
+  { id: chatId, agentId }: LockedChat,
+  lastRun: { readonly agentId: string | null; readonly modelId: string } | null,
+): Promise<{ readonly agentId?: string | null; readonly modelId?: string | null }> {
+  if (lastRun === null || lastRun.agentId === agentId) return {};
+  const beside = await prisma.run.findFirst({ where: { chatId, besideMessageId: { not: null } }, select: { id: true } });
+  if (beside === null) return {};
+  return { agentId: lastRun.agentId, modelId: lastRun.agentId === null ? lastRun.modelId : null };
+}
+
+/** The message that an answer answers, or the last one of those that a message of a user was sent with. Undefined when the message is gone. */
+export async function findAnswered(tx: Transaction, chatId: string, messageId: string): Promise<string | undefined> {
+  const [end] = await tx.query<{ id: string | null }>(answerSql, [chatId, messageId]);
+  return end?.id ?? undefined;
 }
 
 /** Makes the active branch of a locked chat end where a new one begins: the next messages follow there. @returns false when the message is gone. */

@@ -23,6 +23,7 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
   const {
     pinPosition: _pin,
     activeRunId: _active,
+    comparedMessageId: _compared,
     lastRunId: _last,
     answeredAt: _answered,
     userInputs,

@@ -6,23 +6,29 @@ import type { Database, Sql, Transaction } from '../../ground/database.ts';
 import { type BoundedRows, readingOrder, readPage, requireShortList } from '../../ground/lists/paging.ts';
 
 /**
- * Adds messages at the end of the active branch of a chat and notes them for its agent's `messageCount`: user and assistant messages count. The
+ * Adds messages at the end of the active branch of a chat, or behind a message of a branch that is not active, and notes them for its agent's `messageCount`: user and assistant messages count. The
  * transaction must have locked the chat's row, so that no other one takes the same ordinals.
  */
-export async function addMessages(tx: Transaction, chatId: string, messages: readonly NewMessage[]): Promise<void> {
+export async function addMessages(
+  tx: Transaction,
+  chatId: string,
+  messages: readonly NewMessage[],
+  behindId?: string,
+): Promise<void> {
   if (messages.length === 0) return;
   const rows = messages.map((message, index) => ({ ...message, index }));
   await tx.execute(
     `with added as (
        insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, "parentId", role, content, parts, "toolCalls", "toolCallId",
-         "toolStatus", citations, "runId", status, context, "isHidden", item)
+         "toolStatus", citations, "runId", status, context, "isHidden", item, "isActive")
        select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
-         coalesce(lag(m.id) over (order by m.index), (select id from messages where "chatId" = $1 and "isActive" order by ordinal desc limit 1)),
-         m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item
+         coalesce(lag(m.id) over (order by m.index), $4::text, (select id from messages where "chatId" = $1 and "isActive" order by ordinal desc limit 1)),
+         m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item,
+         $4::text is null
        from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
          "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean, item json))
      insert into agent_message_counts ("agentId", change) select "agentId", $3::int from chats where id = $1 and "agentId" is not null and $3 > 0`,
-    [chatId, JSON.stringify(rows), messages.filter(isSpoken).length],
+    [chatId, JSON.stringify(rows), messages.filter(isSpoken).length, behindId ?? null],
   );
 }
 

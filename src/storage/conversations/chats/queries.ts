@@ -26,7 +26,7 @@ export interface ChatQuery {
 const columns = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, name: true, pinPosition: true },
   ...{ archivedAt: true, tags: true },
-  ...{ activeRunId: true, answeredAt: true, modelId: true, userInputs: true, isVisibleToEditors: true },
+  ...{ activeRunId: true, comparedMessageId: true, answeredAt: true, modelId: true, userInputs: true, isVisibleToEditors: true },
   agent: { select: { id: true, name: true, src: true, description: true, userId: true, seed: true } },
 } as const satisfies Prisma.ChatSelect;
 

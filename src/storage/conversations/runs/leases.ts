@@ -22,6 +22,8 @@ export interface LeasedRun extends Run {
   readonly isBackground: boolean;
   /** The key that started the run was revoked, or its user left the organization. */
   readonly isKeyRevoked: boolean;
+  /** It answers this message beside another run, on a branch that is not the active one; null for others. */
+  readonly besideMessageId: string | null;
 }
 
 /**
@@ -155,30 +157,41 @@ export interface RunStart {
   readonly isBackground?: boolean;
   /** The only process that may start the run; null: any process. */
   readonly holder?: string | null;
+  /** The message that it answers beside another run: it does not hold its chat. */
+  readonly besideMessageId?: string;
   /** Its place among the runs that wait for the chat. Absent: the run holds the chat from now on. */
   readonly waiting?: { readonly batchKey: string; readonly position: number; readonly messages: readonly NewMessage[] };
 }
 
-/** Adds a run with its first events, and makes it the active run of its chat unless it waits. The chat must be locked. */
+/** Adds a run with its first events, and makes it the active run of its chat unless it waits or stands beside another one. The chat must be locked. */
 export async function addRun(tx: Transaction, start: RunStart): Promise<void> {
-  const { run, leaseMs, events = [], previousId = null, isBackground = false, holder = null, waiting } = start;
+  const {
+    run,
+    leaseMs,
+    events = [],
+    previousId = null,
+    isBackground = false,
+    holder = null,
+    besideMessageId = null,
+    waiting,
+  } = start;
   const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
   const leaseMsOrNone = waiting === undefined || holder !== null ? leaseMs : null;
   await tx.execute(
     `with added as (
        insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil",
-         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages", kind)
-       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json, $21)),
+         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages", kind, "besideMessageId")
+       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json, $21, $22)),
      log as (
        insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
        select $1, $18::int, $19::int, $20::json where $18::int is not null)
-     update chats set "activeRunId" = $1, "lastRunId" = $1, "updatedAt" = now() where id = $7 and not $14`,
+     update chats set "activeRunId" = $1, "lastRunId" = $1, "updatedAt" = now() where id = $7 and not $14 and $22::text is null`,
     [
       ...[id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMsOrNone],
       ...[previousId, isBackground, holder, waiting !== undefined, waiting?.batchKey ?? null, waiting?.position ?? 0],
       ...[waiting === undefined ? null : JSON.stringify(waiting.messages)],
       ...[events[0]?.sequence ?? null, events.at(-1)?.sequence ?? null, JSON.stringify(events)],
-      isId('response', id) ? 'response' : 'chat',
+      ...[isId('response', id) ? 'response' : 'chat', besideMessageId],
     ],
   );
 }
@@ -194,10 +207,33 @@ interface LeasedRow extends RunRow {
   readonly tenantId: string;
   readonly isKeyRevoked: boolean;
   readonly heldMs: number;
+  readonly besideMessageId: string | null;
 }
 
 function toLeasedRun(row: LeasedRow): LeasedRun {
-  const { request, fence, attempt, heldMs, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } = row;
+  const {
+    request,
+    fence,
+    attempt,
+    heldMs,
+    cancelRequestedAt,
+    pauseRequestedAt,
+    isBackground,
+    isKeyRevoked,
+    tenantId,
+    besideMessageId,
+  } = row;
   const requestFlags = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
-  return { ...toRun(row), tenantId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...requestFlags };
+  return {
+    ...toRun(row),
+    tenantId,
+    request,
+    fence,
+    attempt,
+    heldMs,
+    isBackground,
+    isKeyRevoked,
+    besideMessageId,
+    ...requestFlags,
+  };
 }

@@ -10,6 +10,7 @@ import type { Database, Sql, Transaction } from '../../ground/database.ts';
 import { removeMessages } from '../chats/branches.ts';
 import { addMessages } from '../chats/messages.ts';
 import { holdChat } from '../chats/turns.ts';
+import { findPlaceBeside } from './comparisons.ts';
 
 /** The end of a run, to be written in one transaction. */
 export interface RunEnding {
@@ -95,6 +96,12 @@ function rowsOfLog(events: readonly RunEvent[]): { readonly json: string; readon
   return { json: `[${json.join(',')}]`, firsts: rows.map(({ first }) => first) };
 }
 
+interface EndedRow {
+  readonly chatId: string | null;
+  readonly steers: readonly (readonly NewMessage[])[];
+  readonly besideMessageId: string | null;
+}
+
 /**
  * Writes the end of a run and hands its chat on; see RunStore.finish. The batches of its log become one row, or a few of a long log, which the database
  * compresses. Batches and rows have the same events with the same numbers, so a reader in the middle of the log notices nothing.
@@ -109,14 +116,14 @@ export async function finishRun(
   return db.transaction(async (tx) => {
     // Lock the chat before the run: every writer of both uses this order.
     await tx.execute('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
-    const rows = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
+    const rows = await tx.query<EndedRow>(
       `with ended as (
          update runs set status = $6, "incompleteReason" = $7, "errorCode" = $8, "errorMessage" = $9, selection = $10::jsonb,
            "inputTokens" = $12, "outputTokens" = $13, "cachedTokens" = $14, "cacheWriteTokens" = $15, "reasoningTokens" = $16, "isEstimated" = $17,
            "answeredModelId" = $18, "firstTokenMs" = $19, "durationMs" = coalesce($20::int, ${elapsedMs}), cost = $21::numeric,
            retrieval = $22::jsonb, "hasFoundNothing" = $23, steps = $24::jsonb,
            "lastSequence" = $4, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
-         where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers),
+         where id = $1 and fence = $2 and status = 'in_progress' returning id, "chatId", steers, "besideMessageId"),
        gone as (
          -- By the id itself, so that one partition is planned.
          delete from run_event_batches where "runId" = $1 and "firstSequence" <> all ($5::int[]) and exists (select from ended)),
@@ -128,7 +135,7 @@ export async function finishRun(
          update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($11, name) else name end,
            "answeredAt" = case when $6 = 'cancelled' then "answeredAt" else now() end
          from ended where chats.id = ended."chatId" and chats."activeRunId" = ended.id)
-       select "chatId", steers from ended`,
+       select "chatId", steers, "besideMessageId" from ended`,
       [
         ...[id, fence, log.json, events.at(-1)?.sequence, log.firsts],
         run.status,
@@ -143,14 +150,14 @@ export async function finishRun(
       ],
     );
     if (rows[0] === undefined) return undefined;
-    const { chatId, steers } = rows[0];
+    const { chatId, steers, besideMessageId } = rows[0];
     if (isId('response', id)) await keepOutput(tx, id, run.output);
     if (chatId === null) return { next: null };
     if (dropsOutput === true) await dropWords(tx, chatId, id);
     // Messages that were added in the run's last moments, and that the run did not read, go to the next turn.
     const knownIds = new Set(messages.map((message) => message.id));
     const untaken = steers.flat().filter((message) => !knownIds.has(message.id));
-    await addMessages(tx, chatId, [...messages, ...untaken]);
+    await addMessages(tx, chatId, [...messages, ...untaken], await findPlaceBeside(tx, id, besideMessageId));
     return { next: await beginNext(tx, chatId) };
   });
 }

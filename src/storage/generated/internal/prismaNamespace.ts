@@ -8710,6 +8710,7 @@ export const ChatScalarFieldEnum = {
   tags: 'tags',
   answeredAt: 'answeredAt',
   activeRunId: 'activeRunId',
+  comparedMessageId: 'comparedMessageId',
   lastRunId: 'lastRunId',
   modelId: 'modelId',
   userInputs: 'userInputs',
@@ -9005,6 +9006,7 @@ export const RunScalarFieldEnum = {
   batchKey: 'batchKey',
   pendingMessages: 'pendingMessages',
   steers: 'steers',
+  besideMessageId: 'besideMessageId',
   isSteerClosed: 'isSteerClosed'
 } as const
 
