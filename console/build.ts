@@ -78,6 +78,7 @@ function sourcesHash(): string {
   const digest = createHash('sha256');
   const files = [
     join(here, 'index.html'),
+    join(here, 'diagram.html'),
     join(here, 'vite.config.ts'),
     join(here, 'package.json'),
     ...filesIn(join(here, 'src')),

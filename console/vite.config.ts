@@ -1,6 +1,14 @@
 import { resolve } from 'node:path';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Every browser that runs the console reads WOFF2: the other forms of each font are not built. */
+const modernFonts: Plugin = {
+  name: 'modern-fonts',
+  enforce: 'pre',
+  transform: (code, id) =>
+    /\/katex[^/]*\.css$/.test(id) ? code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("[^"]*"\)/g, '') : undefined,
+};
 
 /**
  * Builds into `dist/`: `index.html`, which the service fills in and never lets a browser keep, and files with a hash in their names, which browsers
@@ -9,7 +17,7 @@ import { defineConfig } from 'vite';
 export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
   base: command === 'build' ? '/console/' : '/',
-  plugins: [react()],
+  plugins: [react(), modernFonts],
   resolve: { alias: { '@parley/client': resolve(import.meta.dirname, '../clients/typescript/src/index.ts') } },
   build: {
     target: 'es2023',
@@ -20,6 +28,8 @@ export default defineConfig(({ command }) => ({
     // The policy has no `unsafe-inline`: the polyfill would be an inline script, and every browser that runs React 19 preloads modules.
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
+    // The console, and the frame that draws diagrams.
+    rollupOptions: { input: ['index.html', 'diagram.html'].map((name) => resolve(import.meta.dirname, name)) },
     sourcemap: false,
     reportCompressedSize: false,
   },

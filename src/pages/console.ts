@@ -47,6 +47,20 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/**
+ * The frame that draws diagrams has no origin, so that it reaches nothing of the console, and asks nobody: styles that are written in its drawings tell
+ * nobody anything.
+ */
+const diagramPolicy = [
+  'sandbox allow-scripts',
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
+
 const securityHeaders = [
   'content-security-policy',
   policy,
@@ -56,6 +70,8 @@ const securityHeaders = [
   'no-referrer',
 ] as const;
 const headers = [...securityHeaders, 'cache-control', 'no-store'];
+/** Everybody may read the files of the console. The frame of diagrams, which has no origin, loads its modules as a stranger. */
+const assetHeaders = [...securityHeaders, 'access-control-allow-origin', '*'];
 
 /** Of a page of the console with a form that is sent to this service. */
 export const consoleFormHeaders = headers.map((value) =>
@@ -68,6 +84,7 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
   '.json': 'application/json',
 };
 
@@ -98,6 +115,11 @@ export class ConsolePage {
     return this.#values.reduce((page, [name, text]) => page?.replace(name, () => text), html);
   }
 
+  /** HTML of the frame that draws diagrams; undefined until the console is built. */
+  async diagramFrame(): Promise<string | undefined> {
+    return readFile(join(this.folder, 'diagram.html'), 'utf8').catch(() => undefined);
+  }
+
   /**
    * HTML of a public page: it has the header of the manual and the references.
    *
@@ -125,13 +147,18 @@ export function createConsole(page: ConsolePage): Router {
   router.get('/', screen);
   for (const name of screens) router.get([`/${name}`, `/${name}/*rest`], screen);
   router.get(publicPaths, async (req, res) => sendConsole(req, res, await page.publicPage()));
+  router.get('/console/diagram.html', async (req, res, next) => {
+    const html = await page.diagramFrame();
+    if (html === undefined) return next();
+    sendPage(req, res, htmlType, html, { headers: headers.map((value) => (value === policy ? diagramPolicy : value)) });
+  });
   router.get('/console/assets/:name', async (req, res, next) => {
     const name = basename(req.params.name);
     const file = join(page.folder, 'assets', name);
     const type = types[extname(name)];
     if (type === undefined || !existsSync(file) || !(await stat(file)).isFile()) return next();
     const content =
-      assets.get(name) ?? new StaticContent(['content-type', type, ...securityHeaders], () => readFile(file), 'for ever');
+      assets.get(name) ?? new StaticContent(['content-type', type, ...assetHeaders], () => readFile(file), 'for ever');
     assets.set(name, content);
     await content.send(req, res);
   });

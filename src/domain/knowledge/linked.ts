@@ -5,10 +5,10 @@ import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { inlineImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';
 import { type ItemPlace, missingItem, toContent } from './items.ts';
-import { type PassageText, passageIn } from './passages.ts';
+import { passageIn, type TextAround } from './passages.ts';
 
 /** A cited passage within the text around it, on a page. */
-export interface PassageView extends PassageText {
+export interface PassageView extends TextAround {
   /** The name of the document. */
   readonly name: string;
   /** How a browser may open the document: `none` when its bytes are not kept here. */

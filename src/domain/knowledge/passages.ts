@@ -7,7 +7,13 @@ import type { Deps } from '../deps.ts';
 import { citedDataSources, visibleDataSources } from '../ground/access/access.ts';
 
 /** A cited passage within the text around it. */
-export interface PassageText {
+export interface PassageText extends TextAround {
+  /** What its document is; null where nobody knows. */
+  readonly mimeType: string | null;
+}
+
+/** A place of a document within the text around it. */
+export interface TextAround {
   /** The headings above the passage; empty when there are none. */
   readonly headingPath: string;
   readonly page: number | null;
@@ -60,10 +66,12 @@ export async function readPassages(
   const texts = new Map(
     open.map((citation, index) => {
       const { id: chunkId, charStart, charEnd, knowledgeItemId } = citation;
-      const documentCount = items.get(knowledgeItemId)?.documentCount ?? 0;
-      const bounds = { aroundChars, passageChars, documentCount };
+      const item = items.get(knowledgeItemId);
+      const bounds = { aroundChars, passageChars, documentCount: item?.documentCount ?? 0 };
       const near = found[index] ?? [];
-      return [citation, near.length === 0 ? undefined : passageIn(near, { chunkId, charStart, charEnd }, bounds)] as const;
+      if (near.length === 0) return [citation, undefined] as const;
+      const mimeType = item?.mimeType ?? null;
+      return [citation, { ...passageIn(near, { chunkId, charStart, charEnd }, bounds), mimeType }] as const;
     }),
   );
   return citations.map((citation) => texts.get(citation));
@@ -81,7 +89,7 @@ export function passageIn(
   chunks: readonly ChunkInDocument[],
   place: LinkedPassage,
   { aroundChars: around, passageChars: most, documentCount }: PassageBounds,
-): PassageText {
+): TextAround {
   const citedChunk = chunks.find(({ chunkId }) => chunkId === place.chunkId);
   const near = citedChunk ?? chunks.find(({ charEnd }) => charEnd > place.charStart);
   const { before, text, after } = splitTexts(chunks, place);

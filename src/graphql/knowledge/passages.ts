@@ -21,5 +21,9 @@ export const PassageContentType = builder.objectRef<PassageText>('PassageContent
     }),
     page: t.exposeInt('page', { nullable: true, description: 'The page of the document; null where there are no pages.' }),
     headingPath: t.exposeString('headingPath', { description: 'The headings above it; empty when there are none.' }),
+    mimeType: t.exposeString('mimeType', {
+      nullable: true,
+      description: 'What its document is, which tells how its text is written; null where nobody knows.',
+    }),
   }),
 });

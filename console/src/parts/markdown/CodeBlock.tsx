@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useText } from '../../text/text.ts';
 import { CopyButton } from '../../ui/small.tsx';
 import type { CodeLine } from './highlight.ts';
@@ -12,10 +12,13 @@ export function CodeBlock({
   code,
   language,
   isGrowing,
+  marked,
 }: {
   readonly code: string;
   readonly language: string | undefined;
   readonly isGrowing: boolean;
+  /** The code with parts of it marked; it is shown without colors. */
+  readonly marked?: ReactNode;
 }) {
   const { t } = useText();
   const name = language?.trim().split(/[\s{,]/)[0] ?? '';
@@ -39,8 +42,8 @@ export function CodeBlock({
         <CopyButton text={code} label={t('Copy the code')} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <pre tabIndex={0}>
-        <code>{colored?.code === code ? <Lines lines={colored.lines} /> : code}</code>
+      <pre tabIndex={0} dir="ltr">
+        <code>{marked ?? (colored?.code === code ? <Lines lines={colored.lines} /> : code)}</code>
       </pre>
     </figure>
   );

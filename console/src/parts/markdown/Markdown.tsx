@@ -1,137 +1,174 @@
-import type { Tokens } from 'marked';
-import { Lexer } from 'marked';
-import { memo, useMemo, useRef } from 'react';
-import { noBlocks, splitBlocks } from './blocks.ts';
-import { CodeBlock } from './CodeBlock.tsx';
-import { InlineTokens } from './Inline.tsx';
+import { memo, useEffect, useId, useMemo, useRef } from 'react';
+import { BlockTokens } from './Block.tsx';
+import { Footnotes, FootnotesContext } from './Footnotes.tsx';
 import styles from './markdown.module.css';
+import { type Mark, MarksContext, marksWithin, placeTexts } from './marks.ts';
+import { type BlockSource, type Blocks, type Footnote, noBlocks, splitBlocks } from './reading/blocks.ts';
+import { type Definitions, type Dialect, noDefinitions, readTokens, tidyLabel } from './reading/dialect.ts';
+import { withoutUndecided } from './reading/growing.ts';
+
+const noMarks: readonly Mark[] = [];
 
 /**
  * Markdown as elements of React; never as HTML: what stands in it as HTML is shown as text. While a text grows, only its last block is read and drawn
- * again. `isGrowing`: its last piece of code is not colored yet.
+ * again, and its end is drawn once it is clear what it is. The whole text is drawn the same, however it came.
+ *
+ * @param marks  parts that are marked; the first one is scrolled to, words that support an answer before their passage.
  */
-export function Markdown({ text, isGrowing = false }: { readonly text: string; readonly isGrowing?: boolean }) {
+export function Markdown({
+  text,
+  isGrowing = false,
+  dialect = 'answer',
+  marks = noMarks,
+}: {
+  readonly text: string;
+  readonly isGrowing?: boolean;
+  readonly dialect?: Dialect;
+  readonly marks?: readonly Mark[];
+}) {
   const before = useRef(noBlocks);
-  const { blocks } = useMemo(() => {
-    before.current = splitBlocks(text, before.current);
+  const read = useMemo(() => {
+    const plainText = text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
+    before.current = splitBlocks(isGrowing ? withoutUndecided(plainText) : plainText, dialect, before.current);
     return before.current;
-  }, [text]);
+  }, [text, isGrowing, dialect]);
+  const place = useMarkInView(marks);
+  const prefix = useId();
+  const numbers = useNumbers(read);
+  const footnotes = useMemo(() => ({ prefix, numbers }), [prefix, numbers]);
+  const used = useMemo(() => listUsed(read), [read]);
+  const { blocks, definitions } = read;
+  const levels = levelHeadings(blocks);
   return (
-    <div className={styles.markdown}>
-      {blocks.map((block, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only added, and the last one grows
-        <Block key={index} source={block} isGrowing={isGrowing && index === blocks.length - 1} />
-      ))}
-    </div>
+    <FootnotesContext value={footnotes}>
+      <div ref={place} className={styles.markdown}>
+        {blocks.map(({ source, start }, index) => (
+          <Block
+            // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only added, and the last ones grow
+            key={index}
+            source={source}
+            dialect={dialect}
+            definitions={source.includes('[') ? definitions : noDefinitions}
+            used={used}
+            level={levels[index] ?? 3}
+            marks={JSON.stringify(marksWithin(marks, start, source.length))}
+            isGrowing={isGrowing && index === blocks.length - 1}
+          />
+        ))}
+        <Footnotes notes={numberNotes(read.footnotes, numbers, dialect, definitions)} />
+      </div>
+    </FootnotesContext>
   );
 }
 
-const Block = memo(function Block({ source, isGrowing }: { readonly source: string; readonly isGrowing: boolean }) {
-  const tokens = useMemo(() => new Lexer({ gfm: true }).lex(source), [source]);
-  return <BlockTokens tokens={tokens as readonly BlockToken[]} isGrowing={isGrowing} />;
+/** @param level  of the heading that the block is. @param used  labels that something refers to: their definitions are not shown. @param marks  those of the block, as JSON. */
+const Block = memo(function Block({
+  source,
+  dialect,
+  definitions,
+  used,
+  level,
+  marks,
+  isGrowing,
+}: {
+  readonly source: string;
+  readonly dialect: Dialect;
+  readonly definitions: Definitions;
+  readonly used: string;
+  readonly level: number;
+  readonly marks: string;
+  readonly isGrowing: boolean;
+}) {
+  const tokens = useMemo(() => readTokens(source, dialect, definitions), [source, dialect, definitions]);
+  const placed = useMemo(
+    () => (marks === '[]' ? undefined : { marks: JSON.parse(marks) as readonly Mark[], places: placeTexts(tokens, source) }),
+    [marks, tokens, source],
+  );
+  const [only] = tokens;
+  if (only?.type === 'definition' && used.includes(`[${only.label}]`)) return null;
+  return (
+    <MarksContext value={placed}>
+      <BlockTokens tokens={tokens} isGrowing={isGrowing} level={level} />
+    </MarksContext>
+  );
 });
 
-type BlockToken =
-  | Tokens.Heading
-  | Tokens.Paragraph
-  | Tokens.Text
-  | Tokens.List
-  | Tokens.Table
-  | Tokens.Blockquote
-  | Tokens.Code
-  | Tokens.HTML
-  | Tokens.Hr
-  | Tokens.Space
-  | Tokens.Def;
-
-function BlockTokens({ tokens, isGrowing }: { readonly tokens: readonly BlockToken[]; readonly isGrowing: boolean }) {
-  return tokens.map((token, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: tokens have no identity of their own
-    <OneBlock key={index} token={token} isGrowing={isGrowing} />
-  ));
+/** The level of each heading in the page, whose own are h1 and h2: one below the heading that it stands under, whatever its writer began with. */
+function levelHeadings(blocks: readonly BlockSource[]): readonly (number | undefined)[] {
+  const above: number[] = [];
+  return blocks.map(({ source }) => {
+    const depth =
+      /^ {0,3}(#{1,6})(?=[ \t\n]|$)/.exec(source)?.[1]?.length ??
+      (/^[^\n]+\n {0,3}(?:=+|-+)[ \t]*\n*$/.test(source) ? (/=[ \t]*\n*$/.test(source) ? 1 : 2) : undefined);
+    if (depth === undefined) return undefined;
+    while ((above.at(-1) ?? 0) >= depth) above.pop();
+    above.push(depth);
+    return Math.min(2 + above.length, 6);
+  });
 }
 
-function OneBlock({ token, isGrowing }: { readonly token: BlockToken; readonly isGrowing: boolean }) {
-  switch (token.type) {
-    case 'heading': {
-      // The page has its own h1 and h2.
-      const Heading = `h${Math.min(token.depth + 2, 6)}` as 'h3' | 'h4' | 'h5' | 'h6';
-      return (
-        <Heading data-depth={token.depth}>
-          <InlineTokens tokens={token.tokens} />
-        </Heading>
-      );
-    }
-    case 'paragraph':
-      return (
-        <p>
-          <InlineTokens tokens={token.tokens} />
-        </p>
-      );
-    case 'text':
-      return 'tokens' in token && token.tokens !== undefined ? <InlineTokens tokens={token.tokens} /> : token.text;
-    case 'blockquote':
-      return (
-        <blockquote>
-          <BlockTokens tokens={(token.tokens ?? []) as readonly BlockToken[]} isGrowing={isGrowing} />
-        </blockquote>
-      );
-    case 'code':
-      return <CodeBlock code={token.text} language={token.lang} isGrowing={isGrowing} />;
-    case 'list':
-      return <List list={token as Tokens.List} isGrowing={isGrowing} />;
-    case 'table':
-      return <TableBlock table={token as Tokens.Table} />;
-    case 'hr':
-      return <hr />;
-    case 'html':
-      return <p>{token.text.trim()}</p>;
-    default:
-      return null;
-  }
+/** The labels of links that the text refers to, each in brackets; the same text while they are the same. */
+function listUsed({ text, blocks, definitions }: Blocks): string {
+  const labels = Object.keys(definitions);
+  if (labels.length === 0) return '';
+  const count = (place: string) =>
+    place
+      .split('[')
+      .slice(1)
+      .map((rest) => tidyLabel(rest.split(']', 1)[0] ?? ''));
+  const inDefinitions = blocks
+    .filter(({ source }) => /^ {0,3}\[[^\]]+\]:/.test(source))
+    .flatMap(({ source }) => count(source).slice(0, 1));
+  const everywhere = count(text);
+  const isUsed = (label: string) =>
+    everywhere.filter((each) => each === label).length > inDefinitions.filter((each) => each === label).length;
+  return labels
+    .filter(isUsed)
+    .map((label) => `[${label}]`)
+    .join('');
 }
 
-function List({ list, isGrowing }: { readonly list: Tokens.List; readonly isGrowing: boolean }) {
-  const items = list.items.map((item, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own
-    <li key={index} data-task={item.task || undefined}>
-      {item.task ? <input type="checkbox" checked={item.checked === true} disabled aria-label={item.text} /> : null}
-      <BlockTokens tokens={item.tokens as readonly BlockToken[]} isGrowing={isGrowing} />
-    </li>
-  ));
-  if (!list.ordered) return <ul>{items}</ul>;
-  return <ol start={typeof list.start === 'number' ? list.start : 1}>{items}</ol>;
-}
-
-function TableBlock({ table }: { readonly table: Tokens.Table }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <div className={styles.table} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {table.header.map((cell, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns have no identity of their own
-              <th key={index} data-align={cell.align ?? undefined}>
-                <InlineTokens tokens={cell.tokens} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity of their own
-            <tr key={index}>
-              {row.map((cell, column) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: columns have no identity of their own
-                <td key={column} data-align={cell.align ?? undefined}>
-                  <InlineTokens tokens={cell.tokens} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+/** Footnotes are numbered in the order in which the text names them first; those that it names nowhere follow. */
+function useNumbers({ text, footnotes }: Blocks): ReadonlyMap<string, number> {
+  const labels = footnotes.length === 0 ? '' : JSON.stringify(orderLabels(text, footnotes));
+  return useMemo(
+    () => new Map((labels === '' ? [] : (JSON.parse(labels) as string[])).map((label, at) => [label, at + 1])),
+    [labels],
   );
+}
+
+function orderLabels(text: string, footnotes: readonly Footnote[]): readonly string[] {
+  const defined = new Set(footnotes.map(({ label }) => label));
+  const named = [...text.matchAll(/\[\^([^\s\]]{1,80})\](?!:)/g)]
+    .map(([, label = '']) => label)
+    .filter((label) => defined.has(label));
+  return [...new Set([...named, ...defined])];
+}
+
+function numberNotes(
+  footnotes: readonly Footnote[],
+  numbers: ReadonlyMap<string, number>,
+  dialect: Dialect,
+  definitions: Definitions,
+) {
+  return footnotes
+    .map(({ label, text }, index) => ({
+      label: `${label} ${index}`,
+      number: numbers.get(label) ?? 0,
+      content: <BlockTokens tokens={readTokens(text, dialect, definitions)} isGrowing={false} />,
+    }))
+    .sort((one, other) => one.number - other.number);
+}
+
+/** Scrolls to what is marked, when it is marked and when the text with it comes. */
+function useMarkInView(marks: readonly Mark[]) {
+  const place = useRef<HTMLDivElement>(null);
+  const wanted = marks.map(({ start, end }) => `${start}-${end}`).join(' ');
+  useEffect(() => {
+    if (wanted === '') return;
+    const mark = place.current?.querySelector('mark[data-kind="support"]') ?? place.current?.querySelector('mark');
+    const isLong = (mark?.parentElement?.getBoundingClientRect().height ?? 0) > innerHeight / 2;
+    mark?.scrollIntoView({ block: isLong ? 'start' : 'center' });
+  }, [wanted]);
+  return place;
 }

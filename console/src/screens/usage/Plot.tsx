@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
+import { useIsDark } from '../../ui/theme.ts';
 import 'uplot/dist/uPlot.min.css';
 import styles from './plot.module.css';
 
@@ -26,7 +27,7 @@ export function Plot({
   const dayIndex = pointed ?? days.length - 1;
   const formats = useRef({ format, formatTick });
   formats.current = { format, formatTick };
-  const theme = useThemeName();
+  const isDark = useIsDark();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another theme draws anew
   useEffect(() => {
     const element = box.current;
@@ -39,7 +40,7 @@ export function Plot({
       observer.disconnect();
       plot.destroy();
     };
-  }, [days.join(), values, theme]);
+  }, [days.join(), values, isDark]);
   return (
     <div aria-hidden>
       <p className={styles.reading}>
@@ -77,25 +78,4 @@ function buildOptions(
     series: [{}, { fill: accent, width: 0, points: { show: false }, paths: bars }],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
   };
-}
-
-/** Changes when the colors of the page change. */
-function useThemeName(): string {
-  const [name, setName] = useState(themeName);
-  useEffect(() => {
-    const look = () => setName(themeName());
-    const query = matchMedia('(prefers-color-scheme: dark)');
-    query.addEventListener('change', look);
-    const observer = new MutationObserver(look);
-    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    return () => {
-      query.removeEventListener('change', look);
-      observer.disconnect();
-    };
-  }, []);
-  return name;
-}
-
-function themeName(): string {
-  return `${document.documentElement.dataset.theme} ${matchMedia('(prefers-color-scheme: dark)').matches}`;
 }

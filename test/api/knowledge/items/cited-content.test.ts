@@ -9,7 +9,7 @@ const fact = 'The warranty on batteries lasts two years.';
 const question = 'How long is the warranty on batteries?';
 const query = `query ($id: ID!) { chat(id: $id) { messages { nodes { citations { id charStart charEnd snippet
   source { id name } item { id name }
-  content { text before after charStart charEnd isCutBefore isCutAfter isCurrent page headingPath } } } } } }`;
+  content { text before after charStart charEnd isCutBefore isCutAfter isCurrent page headingPath mimeType } } } } } }`;
 let organization: Organization;
 let ann: Person;
 let bob: Person;
@@ -39,7 +39,12 @@ it('a citation leads to its source, its document, and the passage in the text ar
   const { id, citations } = await citedIn(ann, agentId);
   const [citation] = citations;
   expect(citation.source).toEqual({ id: sourceId, name: 'terms.md' });
-  expect(citation.content).toMatchObject({ isCurrent: true, charStart: citation.charStart, charEnd: citation.charEnd });
+  expect(citation.content).toMatchObject({
+    isCurrent: true,
+    mimeType: 'text/markdown',
+    charStart: citation.charStart,
+    charEnd: citation.charEnd,
+  });
   expect(citation.content.text).toContain(fact);
   expect(citation.content.headingPath).toContain('Warranty');
   expect(`${citation.content.before}${citation.content.after}`).toContain('speaks of topic');

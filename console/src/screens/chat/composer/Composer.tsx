@@ -87,6 +87,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
         <textarea
           ref={box}
           rows={1}
+          dir="auto"
           className={styles.text}
           aria-label={t('Message')}
           placeholder={t('Write a message')}

@@ -5,7 +5,7 @@ import styles from './transcript.module.css';
 export function PendingRow({ text, filenames }: { readonly text: string; readonly filenames: readonly string[] }) {
   return (
     <div className={styles.user} data-pending>
-      <div className={styles.bubble}>
+      <div className={styles.bubble} dir="auto">
         {filenames.map((name) => (
           <span key={name} className={styles.file}>
             <Paperclip size={14} aria-hidden /> {name}

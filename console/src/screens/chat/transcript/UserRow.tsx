@@ -31,7 +31,7 @@ export const UserRow = memo(function UserRow({
       {isEditing ? (
         <EditForm message={message} onDone={() => setEditing(false)} />
       ) : (
-        <div className={styles.bubble}>
+        <div className={styles.bubble} dir="auto">
           <Files parts={message.parts} />
           {message.content}
         </div>
@@ -76,6 +76,7 @@ function EditForm({ message, onDone }: { readonly message: Chat_MessageFragment;
     >
       <TextArea
         aria-label={t('The message in other words')}
+        dir="auto"
         value={text}
         autoFocus
         onChange={(event) => setText(event.target.value)}
