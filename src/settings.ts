@@ -248,6 +248,9 @@ export const settingsSchema = z.object({
   CHAT_RETENTION_DAYS: whole(0, 0, 36_500).describe(
     'Chats are deleted this long after their last change. 0: not before somebody deletes them. Organizations may choose another.',
   ),
+  CHAT_BIN_DAYS: whole(30, 0, 36_500).describe(
+    'A chat that its user deletes can be restored for so long, unless CHAT_RETENTION_DAYS or the choice of the organization ends before. 0: it is deleted at once.',
+  ),
   RUN_RETENTION_DAYS: whole(0, 0, 36_500).describe(
     'Runs and stored responses are deleted this long after their end. 0: not before somebody deletes them. Organizations may choose another.',
   ),

@@ -62,6 +62,7 @@ import './people/limits.ts';
 import './conversations/chats/chats.ts';
 import './conversations/chats/changes.ts';
 import './conversations/chats/branches.ts';
+import './conversations/chats/bin.ts';
 import './conversations/chats/places.ts';
 import './conversations/chats/feedback.ts';
 import './conversations/chats/queue.ts';

@@ -3,6 +3,7 @@ import { agentRoutes } from './agents/agents.ts';
 import { agentCatalogRoutes } from './agents/catalog.ts';
 import { grantRoutes } from './agents/grants.ts';
 import { agentPartRoutes } from './agents/parts.ts';
+import { chatBinRoutes } from './conversations/chats/bin.ts';
 import { chatRoutes } from './conversations/chats/chats.ts';
 import { chatFileRoutes } from './conversations/chats/files.ts';
 import { chatPlaceRoutes } from './conversations/chats/places.ts';
@@ -37,6 +38,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...agentBundleRoutes,
   ...chatRoutes,
   ...chatPlaceRoutes,
+  ...chatBinRoutes,
   ...chatFileRoutes,
   ...completionRoutes,
   ...responseRoutes,

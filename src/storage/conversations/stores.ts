@@ -1,5 +1,6 @@
 import type { Database } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
+import { ChatBinStore } from './chats/bin.ts';
 import { BranchStore } from './chats/branches.ts';
 import { ChatChangeStore } from './chats/changes.ts';
 import { ChatStore } from './chats/chats.ts';
@@ -27,6 +28,7 @@ import { ScheduleStore } from './schedules.ts';
 export class ConversationStores {
   readonly chats: ChatStore;
   readonly chatChanges: ChatChangeStore;
+  readonly chatBin: ChatBinStore;
   readonly chatPlaces: ChatPlaceStore;
   readonly chatContexts: ChatContextStore;
   readonly branches: BranchStore;
@@ -51,6 +53,7 @@ export class ConversationStores {
   constructor(db: Database, signals: Signals) {
     this.chats = new ChatStore(db, signals);
     this.chatChanges = new ChatChangeStore(db, signals);
+    this.chatBin = new ChatBinStore(db, signals);
     this.chatPlaces = new ChatPlaceStore(db, signals);
     this.chatContexts = new ChatContextStore(db, signals);
     this.branches = new BranchStore(db, signals);

@@ -119,10 +119,10 @@ export class UserStore {
     return held;
   }
 
-  /** Chats of a user that are not deleted yet. */
+  /** Chats of a user that are not deleted for ever yet. */
   async chatIdsOf(id: string, limit: number): Promise<readonly string[]> {
     const chats = await this.#db.prisma.chat.findMany({
-      where: { userId: id, deletedAt: null },
+      where: { userId: id, OR: [{ deletedAt: null }, { isBinned: true }] },
       select: { id: true },
       take: limit,
     });

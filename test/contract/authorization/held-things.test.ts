@@ -40,6 +40,8 @@ const deletingOperations: ReadonlySet<string> = new Set([
 /** Mutations with such a name that take away rights, labels or copies, and nothing that anybody said or made. */
 const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteAgentCategory',
+  // Each chat has its own result: test/api/conversations/chats/bin.test.ts.
+  'deleteBinnedChats',
   'deleteAgentGrants',
   'deleteConnection',
   'deleteDataExport',

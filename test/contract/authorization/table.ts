@@ -200,6 +200,9 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.chatTags': line('anyone'),
   // Its results say which chats the caller may not change.
   'Mutation.changeChats': line('anyone', ({ chat }) => ({ input: { chatIds: [chat], isArchived: false } })),
+  'Query.binnedChats': line('anyone'),
+  'Mutation.restoreChats': line('anyone', ({ chat }) => ({ input: { chatIds: [chat] } })),
+  'Mutation.deleteBinnedChats': line('anyone', ({ chat }) => ({ input: { chatIds: [chat] } })),
   'Mutation.deleteChat': line('writesChat', async ({ agent, world }) => ({ id: await world.chat(agent) })),
   'Mutation.duplicateChat': line('writesChat', byId('chat')),
   'Mutation.resetChat': line('writesChat', async ({ agent, world }) => ({ id: await world.chat(agent) })),

@@ -79,6 +79,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.schedules': short(60_000, 'a prompt of 10,000 characters, user inputs of 10,000 and a name of 100'),
   'Schedule.userInputs': short(30_000, 'at most 10,000 characters'),
   'Query.memories': short(9_000, 'a text of 2,000 characters and a key of 100'),
+  'Query.binnedChats': short(1_000, 'a name of 200 characters'),
   'Query.chatTags': short(300, 'at most 200 of 50 characters'),
   'Query.memberships': short(500, 'ids'),
   'Query.modelCatalog': short(1_000, 'what the operator configured, and at most 1,000 names of 200 characters'),

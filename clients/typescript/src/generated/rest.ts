@@ -520,7 +520,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a chat
-         * @description With everything said in it; its run is stopped. Answers the chat as it was, without messages.
+         * @description With everything said in it; its run is stopped. It can be restored from the bin for a while. Answers the chat as it was, without messages.
          */
         delete: operations["deleteChat"];
         options?: never;
@@ -890,6 +890,66 @@ export interface paths {
          * @description Archives, labels or deletes 1 to 100 chats. One that cannot be changed does not hold up the others: its result says why.
          */
         post: operations["changeChats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bin/chats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List chats in the bin
+         * @description What the caller deleted and can restore until `expiresAt`, the chat deleted last first.
+         */
+        get: operations["listBinnedChats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bin/chats/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore chats
+         * @description Puts 1 to 100 chats of the bin back where they were, with their messages and files. One that is not there does not hold up the others: its result says so.
+         */
+        post: operations["restoreChats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bin/chats/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete chats for ever
+         * @description Deletes 1 to 100 chats of the bin for ever. One that a legal hold keeps does not hold up the others: its result says so.
+         */
+        post: operations["deleteBinnedChats"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4173,6 +4233,33 @@ export interface components {
             /** @description Open it in a browser within ten minutes. */
             url: string;
         };
+        /** @description A chat that the caller deleted and can restore. Nothing but the bin shows it. */
+        BinnedChat: {
+            /** @description The id that the chat had, and has again when it is restored. */
+            chatId: string;
+            /** @description Its name; null when nothing was said in it. */
+            name: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When something was last said or changed in it.
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was deleted.
+             */
+            deletedAt: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted for ever, within an hour; a legal hold keeps it for longer.
+             */
+            expiresAt: string;
+        };
         /** @description Sources of one agent. */
         BulkDeleteDataSourcesInput: {
             /** @description 1 to 1,000 ids of sources that the agent has attached. */
@@ -6969,6 +7056,11 @@ export interface components {
             requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /** @description Chats of the bin. */
+        DeleteBinnedChatsInput: {
+            /** @description The chats, 1 to 100. */
+            chatIds: string[];
         };
         /** @description What became of a deletion. */
         DeleteMemoriesPayload: {
@@ -10594,6 +10686,11 @@ export interface components {
             item_id: string;
             /** @description The place of the item in the output, from 0. */
             output_index: number;
+        };
+        /** @description Chats of the bin. */
+        RestoreChatsInput: {
+            /** @description The chats, 1 to 100. */
+            chatIds: string[];
         };
         /** @description How a paused response goes on. */
         ResumeResponseInput: {
@@ -16591,6 +16688,149 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ChangeChatsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeChatsPayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listBinnedChats: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BinnedChat"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    restoreChats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "chatIds": [
+                 *         "chat_01ke2s7d4vfzgv0b4xw2q9a1bc"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RestoreChatsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeChatsPayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteBinnedChats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "chatIds": [
+                 *         "chat_01ke2s7d4vfzgv0b4xw2q9a1bc"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteBinnedChatsInput"];
             };
         };
         responses: {

@@ -206,14 +206,21 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
   return getChat(deps, caller, id);
 }
 
-/** Deletes a chat with all its messages and stops its run. @returns the former chat. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/**
+ * Deletes a chat and stops its run. What was said in it stays in the bin for CHAT_BIN_DAYS.
+ *
+ * @returns the former chat.
+ * @throws DomainError NOT_FOUND, FORBIDDEN.
+ */
 export async function deleteChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
+  const { chatBin, chats } = deps.storage.conversations;
+  const isRestorable = deps.settings.CHAT_BIN_DAYS > 0;
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.conversations.chats.delete(id))) throw missingChat();
+    if (!(await (isRestorable ? chatBin.put(id) : chats.delete(id)))) throw missingChat();
   });
   if (chat.activeRunId !== null) deps.storage.signals.publish('run-cancel', chat.activeRunId);
-  await removeBlobs(deps, await deps.storage.conversations.chatFiles.deleteAll(chat.id));
+  if (!isRestorable) await removeBlobs(deps, await deps.storage.conversations.chatFiles.deleteAll(chat.id));
   return chat;
 }
 

@@ -1,5 +1,6 @@
 import type { RetainedKind } from '../../../entities/operations/data-life/retention.ts';
-import { chatsPerBatch, type SweepPlace, type SweptBatch } from '../../../storage/operations/data-life/sweeps.ts';
+import { chatsPerBatch, type OldChat, type SweepPlace, type SweptBatch } from '../../../storage/operations/data-life/sweeps.ts';
+import { deleteBinned } from '../../conversations/chats/bin.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
 import { allDays, daysAgo, inBatches } from './batches.ts';
@@ -38,6 +39,8 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
       for await (const count of inBatches<SweepPlace>(signal, (after) => findOldRows(deps, kind, rows, after))) note(kind, count);
     }
   }
+  const binnedBefore = daysAgo(deps, deps.settings.CHAT_BIN_DAYS);
+  for await (const count of inBatches<SweepPlace>(signal, (after) => emptyBin(deps, binnedBefore, after))) note('chats', count);
   while (!signal.aborted && (await sweeps.deletedChats(daysAgo(deps, remainsDays))) > 0);
   if (signal.aborted) return;
   deps.dataLife.sweptAt = deps.now();
@@ -79,14 +82,27 @@ async function oldChats(deps: Deps, rows: OldRows, after: SweepPlace | undefined
     operations: { sweeps },
     conversations: { chats, chatFiles },
   } = deps.storage;
-  const found = await sweeps.oldChats(rows, after);
+  const oldRows = await sweeps.oldChats(rows, after);
   let count = 0;
-  for (const { id } of found) {
+  for (const { id } of oldRows) {
     // Somebody may have written in it meanwhile.
-    if (!(await chats.delete(id, rows.before))) continue;
+    if (!(await chats.delete(id, { unchangedSince: rows.before }))) continue;
     await removeBlobs(deps, await chatFiles.deleteAll(id));
     count += 1;
   }
-  const last = found.length < chatsPerBatch ? undefined : found.at(-1);
-  return { count, next: last === undefined ? undefined : { at: new Date(last.at), id: last.id } };
+  return { count, next: nextPlace(oldRows) };
+}
+
+/** Deletes for ever what was in the bin for long enough. */
+async function emptyBin(deps: Deps, before: Date, after: SweepPlace | undefined): Promise<SweptBatch> {
+  const binnedRows = await deps.storage.operations.sweeps.binnedChats(before, after);
+  let count = 0;
+  // Its user may have restored it, or deleted it for ever, meanwhile.
+  for (const { id } of binnedRows) if (await deleteBinned(deps, id)) count += 1;
+  return { count, next: nextPlace(binnedRows) };
+}
+
+function nextPlace(rows: readonly OldChat[]): SweepPlace | undefined {
+  const last = rows.length < chatsPerBatch ? undefined : rows.at(-1);
+  return last === undefined ? undefined : { at: new Date(last.at), id: last.id };
 }

@@ -304,7 +304,7 @@ builder.mutationFields((t) => ({
     authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
     description:
-      'Deletes a chat of the caller with everything said in it, and stops its run. Answers the chat as it was, without messages.',
+      'Deletes a chat of the caller with everything said in it, and stops its run. It can be restored from the bin for a while: `binnedChats`. Answers the chat as it was, without messages.',
     args: { id: t.arg.id({ description: 'The id of the chat.' }) },
     resolve: (_root, { id }, { deps, caller }) => deleteChat(deps, caller, id),
   }),

@@ -77,15 +77,16 @@ export class ChatStore {
   }
 
   /**
-   * Deletes a chat with its messages; the ledger stays.
+   * Deletes a chat for ever with its messages, also one in the bin; the ledger stays.
    *
-   * @param unchangedSince  only when nothing changed in it from then on, and no run holds it.
-   * @returns false when it was deleted before, or has changed.
+   * @param onlyIf  `unchangedSince`: only when nothing changed in it from then on, and no run holds it. `isBinned`: only in the bin.
+   * @returns false when it was deleted before, or is not so.
    */
-  async delete(id: string, unchangedSince?: Date): Promise<boolean> {
+  async delete(id: string, onlyIf: { readonly unchangedSince?: Date; readonly isBinned?: true } = {}): Promise<boolean> {
+    const { unchangedSince, isBinned = false } = onlyIf;
     const isOld = unchangedSince === undefined ? {} : { updatedAt: { lt: unchangedSince }, activeRunId: null };
-    const runIds = await this.#db.transaction((tx) => deleteChat(tx, id, isOld));
-    if (runIds === undefined && unchangedSince !== undefined) return false;
+    const runIds = await this.#db.transaction((tx) => deleteChat(tx, id, isOld, isBinned));
+    if (runIds === undefined && (unchangedSince !== undefined || isBinned)) return false;
     this.#signals.publish('chat-changed', id);
     for (const runId of runIds ?? []) this.#signals.publish('run-changed', runId);
     return runIds !== undefined;
@@ -143,15 +144,25 @@ async function deleteChat(
   tx: Transaction,
   id: string,
   condition: Pick<Prisma.ChatWhereInput, 'updatedAt' | 'activeRunId'>,
+  onlyInBin: boolean,
 ): Promise<readonly string[] | undefined> {
   const { chat, chatRead } = tx.prisma;
-  const data = { deletedAt: new Date(), activeRunId: null, name: '' };
-  const deletedChat = await unlessMissing(
-    chat.update({ where: { id, deletedAt: null, ...condition }, data, select: { agentId: true } }),
+  const data = { activeRunId: null, name: '', tags: [] };
+  const select = { agentId: true };
+  const emptiedChat = await unlessMissing(
+    chat.update({ where: { id, isBinned: true, ...condition }, data: { ...data, isBinned: false }, select }),
   );
+  const deletedChat =
+    emptiedChat ??
+    (onlyInBin
+      ? undefined
+      : await unlessMissing(
+          chat.update({ where: { id, deletedAt: null, ...condition }, data: { ...data, deletedAt: new Date() }, select }),
+        ));
   if (deletedChat === undefined) return undefined;
   await chatRead.deleteMany({ where: { chatId: id } });
   const { messageCount, runIds } = await clearTurns(tx, id);
-  await noteMessageCount(tx, deletedChat.agentId, -messageCount);
+  // The messages of a chat in the bin are not counted.
+  if (emptiedChat === undefined) await noteMessageCount(tx, deletedChat.agentId, -messageCount);
   return runIds;
 }

@@ -11,7 +11,20 @@ export interface ClearedTurns {
 }
 
 /** Removes all messages of a chat with its runs; the ledger stays. The chat must be locked. */
-export async function clearTurns({ prisma }: Transaction, chatId: string): Promise<ClearedTurns> {
+export async function clearTurns(tx: Transaction, chatId: string): Promise<ClearedTurns> {
+  const runIds = await clearRuns(tx, chatId);
+  const messageCount = await countSpoken(tx, chatId);
+  await tx.prisma.message.deleteMany({ where: { chatId } });
+  return { messageCount, runIds };
+}
+
+/** What the agent's counter counts of a chat. */
+export function countSpoken({ prisma }: Transaction, chatId: string): Promise<number> {
+  return prisma.message.count({ where: { chatId, ...spoken } });
+}
+
+/** Removes all runs of a chat; its messages and the ledger stay. The chat must be locked. @returns their ids. */
+export async function clearRuns({ prisma }: Transaction, chatId: string): Promise<readonly string[]> {
   const runs = await prisma.run.findMany({ where: { chatId }, select: { id: true } });
   const runIds = runs.map(({ id }) => id);
   const ofRuns = { runId: { in: runIds } };
@@ -19,7 +32,5 @@ export async function clearTurns({ prisma }: Transaction, chatId: string): Promi
   await prisma.run.deleteMany({ where: { chatId } });
   await prisma.runEventBatch.deleteMany({ where: ofRuns });
   await prisma.responseItem.deleteMany({ where: ofRuns });
-  const messageCount = await prisma.message.count({ where: { chatId, ...spoken } });
-  await prisma.message.deleteMany({ where: { chatId } });
-  return { messageCount, runIds };
+  return runIds;
 }

@@ -49,7 +49,7 @@ export class FeedbackStore {
   }
 
   async findMany(ids: readonly string[], filter: FeedbackFilter): Promise<readonly Feedback[]> {
-    const where = { AND: [{ id: { in: [...ids] } }, feedbackWhere(filter)] };
+    const where = { AND: [{ id: { in: [...ids] } }, inList, feedbackWhere(filter)] };
     return (await this.#db.prisma.messageFeedback.findMany({ where })) as readonly Feedback[];
   }
 
@@ -63,7 +63,7 @@ export class FeedbackStore {
     agents: readonly { readonly id: string; readonly orgId: string }[],
   ): Promise<ReadonlyMap<string, FeedbackCounts>> {
     const { messageFeedback } = this.#db.prisma;
-    const where = { OR: agents.map(({ id, orgId }) => ({ agentId: id, orgId })) };
+    const where = { ...inList, OR: agents.map(({ id, orgId }) => ({ agentId: id, orgId })) };
     const groups = await messageFeedback.groupBy({ by: ['agentId', 'rating'], where, _count: true });
     const counts = new Map(agents.map(({ id }) => [id, { up: 0, down: 0 }]));
     for (const { agentId, rating, _count } of groups) {
@@ -84,7 +84,7 @@ async function listFeedback(
   const { messageFeedback } = db.prisma;
   const select = { id: true, createdAt: true };
   const lists = (isAny(filter) ? filter.any : [filter]).map((part) =>
-    messageFeedback.findMany({ ...newestFirst({ AND: [query, feedbackWhere(part)] }, page), select }),
+    messageFeedback.findMany({ ...newestFirst({ AND: [query, inList, feedbackWhere(part)] }, page), select }),
   );
   const places = mergeLatest(await Promise.all(lists), ({ createdAt }) => createdAt, page);
   const { rows, foundCount } = await readPage(
@@ -92,9 +92,12 @@ async function listFeedback(
     places,
     async (ids) => (await messageFeedback.findMany({ where: { id: { in: ids } } })) as readonly Feedback[],
   );
-  const all = { AND: [query, feedbackWhere(filter)] };
+  const all = { AND: [query, inList, feedbackWhere(filter)] };
   return toPage(rows, page, timeKey, (take) => messageFeedback.count({ where: all, take }), foundCount);
 }
+
+/** What was thought of a chat in the bin comes back with it. */
+const inList = { message: { chat: { isBinned: false } } };
 
 function feedbackWhere(filter: FeedbackFilter): WhereTree<Prisma.MessageFeedbackWhereInput> {
   return toWhere<FeedbackLeaf, Prisma.MessageFeedbackWhereInput>(filter, (leaf) => {

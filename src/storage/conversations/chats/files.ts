@@ -30,7 +30,7 @@ export class ChatFileStore {
   }
 
   async find(chatId: string, id: string): Promise<ChatFile | undefined> {
-    const file = await this.#db.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null } });
+    const file = await this.#db.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null, chat: { deletedAt: null } } });
     return file === null ? undefined : (file as ChatFile);
   }
 
@@ -124,7 +124,7 @@ export class ChatFileStore {
   async leftBehind(limit: number): Promise<readonly string[]> {
     const since = new Date(Date.now() - leftBehindMs);
     const leftoverConditions = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
-    const where = { deletedAt: { gt: since }, OR: leftoverConditions };
+    const where = { deletedAt: { gt: since }, isBinned: false, OR: leftoverConditions };
     return (await this.#db.prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
   }
 }

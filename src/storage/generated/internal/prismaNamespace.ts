@@ -8706,6 +8706,7 @@ export const ChatScalarFieldEnum = {
   name: 'name',
   pinPosition: 'pinPosition',
   deletedAt: 'deletedAt',
+  isBinned: 'isBinned',
   archivedAt: 'archivedAt',
   tags: 'tags',
   answeredAt: 'answeredAt',

@@ -103,7 +103,8 @@ export function anyTable({ prisma }: Pick<Database, 'prisma'>, model: Model): An
 function findWhere(model: Model, { orgId, userId }: DataPlace): object | undefined {
   const rule: TableRule = tableRules[model];
   if ('leftOut' in rule) return undefined;
-  return userId === undefined ? rule.ofOrganization(orgId) : rule.ofPerson?.({ orgId, userId });
+  const where = userId === undefined ? rule.ofOrganization(orgId) : rule.ofPerson?.({ orgId, userId });
+  return where === undefined || rule.exported === undefined ? where : { AND: [where, rule.exported] };
 }
 
 /** All rows, in the order of their keys, some at a time. */

@@ -43,17 +43,28 @@ export class SweepStore {
     return deleteRuns(this.#db, rows, after);
   }
 
-  /** Chats that nobody changed since and that no run holds. */
+  /** Chats that nobody changed since and that no run holds, also those in the bin. */
   async oldChats(
     { orgId, before }: SweptRows & { readonly orgId: string },
     after: SweepPlace | undefined,
   ): Promise<readonly OldChat[]> {
     return this.#db.query<OldChat>(
       `select id, "updatedAt" as at from chats row
-         where "orgId" = $1 and "updatedAt" < $2 and ${isBehind('"updatedAt"')} and "deletedAt" is null and "activeRunId" is null
+         where "orgId" = $1 and "updatedAt" < $2 and ${isBehind('"updatedAt"')} and ("deletedAt" is null or "isBinned") and "activeRunId" is null
            and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
          order by "updatedAt", id limit ${chatsPerBatch}`,
       [orgId, before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
+    );
+  }
+
+  /** Chats that are in the bin since before a moment. */
+  binnedChats(before: Date, after: SweepPlace | undefined): Promise<readonly OldChat[]> {
+    return this.#db.query<OldChat>(
+      `select id, "deletedAt" as at from chats row
+         where "isBinned" and "deletedAt" < $1 and ($2::timestamptz is null or ("deletedAt", id) > ($2, $3::text))
+           and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
+         order by "deletedAt", id limit ${chatsPerBatch}`,
+      [before.toISOString(), after?.at.toISOString() ?? null, after?.id ?? ''],
     );
   }
 
@@ -63,7 +74,8 @@ export class SweepStore {
     const values = [before.toISOString()];
     const files = `select row.id from chat_files row join chats chat on chat.id = row."chatId" where row.${limit}`;
     const count = await this.#db.execute(`delete from chat_files where id in (${files})`, values);
-    return count + (await this.#db.execute(`delete from chats where id in (select id from chats chat where ${limit})`, values));
+    const chats = `select id from chats chat where not "isBinned" and ${limit}`;
+    return count + (await this.#db.execute(`delete from chats where id in (${chats})`, values));
   }
 }
 

@@ -18,6 +18,8 @@ export type TableRule =
       readonly omit?: readonly string[];
       /** The columns that name bytes, which an export has as attachments. */
       readonly blobs?: readonly string[];
+      /** The rows that an export has; absent: all. What its user has deleted is not in it. */
+      readonly exported?: Where;
       /**
        * `delete`: an erasure deletes the rows of the person. `cascade`: they go with the rows that they belong to. Any other: a step of
        * erasures.ts deals with it.
@@ -54,6 +56,10 @@ const ownedAs = (column: string, erase: 'delete' | 'cascade' | 'step', omit?: re
   erase,
   ...(omit === undefined ? {} : { omit }),
 });
+const isBinned: Where = { isBinned: true };
+/** Rows of chats that are not in the bin. */
+const ofChats = (rule: TableRule, exported: Where = { NOT: { chat: isBinned } }): TableRule =>
+  'leftOut' in rule ? rule : { ...rule, exported };
 /** Rows that belong to one of another table. */
 const within = (relation: string, person: string, blobs?: readonly string[]): TableRule => ({
   ofPerson: ({ orgId, userId }) => ({ [relation]: { orgId, [person]: userId } }),
@@ -169,16 +175,16 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'cascade',
   },
   VectorStoreBatchFile: { leftOut: 'It joins a batch with its documents, which are there.' },
-  Chat: ownedRule('step'),
-  Message: within('chat', 'userId'),
-  MessageFeedback: ownedRule('delete'),
-  ChatRead: {
+  Chat: ofChats(ownedRule('step'), { NOT: isBinned }),
+  Message: ofChats(within('chat', 'userId')),
+  MessageFeedback: ofChats(ownedRule('delete'), { NOT: { message: { chat: isBinned } } }),
+  ChatRead: ofChats({
     ofPerson: ({ orgId, userId }) => ({ userId, chat: { orgId } }),
     ofOrganization: (orgId) => ({ chat: { orgId } }),
     erase: 'delete',
-  },
-  ChatFile: within('chat', 'userId', ['blobKey']),
-  CodeState: within('chat', 'userId'),
+  }),
+  ChatFile: ofChats(within('chat', 'userId', ['blobKey'])),
+  CodeState: ofChats(within('chat', 'userId')),
   File: ownedRule('step', { blobs: ['blobKey'] }),
   FileUpload: ownedRule('step'),
   FileUploadPart: within('upload', 'userId'),

@@ -223,6 +223,7 @@ describe('the content of a chat file', () => {
     expect((await ann.delete(`${filesOf(chat)}/${one.id}`)).status).toBe(404);
     expect((await ann.get(`${filesOf(copy)}/${copies[0].id}/content`)).body).toBe('one');
     await ann.delete(`/api/v1/chats/${chat.id}`);
+    await ann.post('/api/v1/bin/chats/delete', { chatIds: [chat.id] });
     expect((await ann.get(`${filesOf(copy)}/${copies[1].id}/content`)).body).toBe('two');
     await ann.post(`/api/v1/chats/${copy.id}/reset`);
     expect((await ann.get(filesOf(copy))).body.data).toEqual([]);

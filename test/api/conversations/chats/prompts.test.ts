@@ -122,6 +122,7 @@ describe('a file in a prompt', () => {
     await send(copy, 'In the copy?');
     expect(JSON.stringify(sent())).toContain(pictureUrl);
     await ann.delete(`/api/v1/chats/${copy.id}`);
+    await ann.post('/api/v1/bin/chats/delete', { chatIds: [copy.id] });
     await send(chat, 'Gone?');
     expect(JSON.stringify(sent())).toContain('[image dot.txt, not shown]');
   });

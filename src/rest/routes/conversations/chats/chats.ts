@@ -172,7 +172,8 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     method: 'delete',
     path: '/api/v1/chats/{chatId}',
     summary: 'Delete a chat',
-    description: 'With everything said in it; its run is stopped. Answers the chat as it was, without messages.',
+    description:
+      'With everything said in it; its run is stopped. It can be restored from the bin for a while. Answers the chat as it was, without messages.',
     tag: 'Chats',
     shapes: chatShapes,
     blankNull: blankName,
