@@ -69,6 +69,7 @@ import './conversations/chats/queue.ts';
 import './conversations/chats/contexts.ts';
 import './conversations/chats/comparisons.ts';
 import './conversations/chats/files.ts';
+import './conversations/imports/imports.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';

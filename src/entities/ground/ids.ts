@@ -7,6 +7,7 @@ export const idPrefixes = {
   message: 'msg',
   feedback: 'fbk',
   chatFile: 'file',
+  chatImport: 'cimp',
   agentTool: 'tool',
   agentUserInput: 'uin',
   agentSkill: 'skill',
