@@ -31,6 +31,8 @@ export const defaultLimits = {
   OTEL_BSP_SCHEDULE_DELAY: 5_000,
   /** A request is given up when nothing of its body arrives for this long. */
   BODY_IDLE_TIMEOUT_MS: 30_000,
+  /** Links to one chat, also those that have ended. */
+  CHAT_SHARES_MAX: 100,
   /** Files of one chat. */
   CHAT_FILES_MAX: 500,
   /** Uploads in parts that one user may have at once. */
@@ -125,6 +127,8 @@ export const defaultLimits = {
    * no limit.
    */
   RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: 1_200,
+  /** Requests a minute of an address for chats that are shared with anyone, without a sign-in. */
+  SHARED_REQUESTS_PER_MINUTE_ADDRESS: 120,
   /**
    * Requests of one tenant (without a run) that this process handles at one time; one more may be of another tenant. Others
    * wait their turn.

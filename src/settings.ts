@@ -257,6 +257,9 @@ export const settingsSchema = z.object({
   USAGE_RETENTION_DAYS: whole(0, 0, 36_500).describe(
     'Age at which the single calls of the usage ledger are deleted; its sums by day stay. 0: they are kept. Organizations may choose another.',
   ),
+  SHARE_WITH_ANYONE: chooseOne(['on', 'off'], 'off').describe(
+    'on: people may share a chat by a link that opens without a sign-in (docs/chats.md). off also stops the links that were made before.',
+  ),
   SCHEDULES_MAX: count(50).describe('Schedules of one person in one organization (docs/schedules.md).'),
   SCHEDULE_INTERVAL_MIN_MS: timeMs(300_000, 86_400_000).describe(
     'The shortest time between two runs of a schedule; a cron expression with a shorter one is refused.',

@@ -152,6 +152,10 @@ export function createConsole(page: ConsolePage): Router {
     if (html === undefined) return next();
     sendPage(req, res, htmlType, html, { headers: headers.map((value) => (value === policy ? diagramPolicy : value)) });
   });
+  // No search engine keeps what somebody shared with who has the link.
+  router.get('/shared', async (req, res) =>
+    sendConsole(req, res, await page.screen(), 200, ['x-robots-tag', 'noindex, nofollow']),
+  );
   router.get('/console/assets/:name', async (req, res, next) => {
     const name = basename(req.params.name);
     const file = join(page.folder, 'assets', name);
@@ -181,10 +185,10 @@ const apiPaths = /^\/(?:api|v1|graphql|mcp|scim)(?:\/|$)/;
 
 const asksForPage = ({ headers: { accept = '' } }: Request) => accept.includes('text/html');
 
-function sendConsole(req: Request, res: Response, html: string | undefined, status = 200): void {
+function sendConsole(req: Request, res: Response, html: string | undefined, status = 200, more: readonly string[] = []): void {
   if (html === undefined) {
     sendPage(req, res, htmlType, unbuiltPage(), { status: 503, headers: [...headers, 'retry-after', '5'] });
-  } else sendPage(req, res, htmlType, html, { status, headers });
+  } else sendPage(req, res, htmlType, html, { status, headers: [...headers, ...more] });
 }
 
 /** Its script loads the page again once the console is built; an address with a fragment, such as a link that signs in, stays as it is. */

@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { DomainError } from '../entities/ground/errors.ts';
 import type { FailedKeys } from '../http/authenticate/failed-keys.ts';
 import { type Addressing, readSessionSecret, requireOwnPage, sessionCookies } from '../http/authenticate/session-cookie.ts';
-import { readJsonBody } from '../http/body/json.ts';
 import { findRequestId } from '../http/context.ts';
 import { sendJson } from '../http/reply/reply.ts';
-import { isObject } from '../lib/json/json.ts';
+import { readPageBody, readText } from './page-body.ts';
 
 /** What the pages ask the domain for. `sessionSecret`: of the session that the browser has already. */
 export interface SignInSteps {
@@ -40,9 +38,6 @@ export interface SignInSteps {
   readonly hasOwnWays: boolean;
 }
 
-const bodyBytesMax = 4_096;
-const bodyIdleMs = 10_000;
-
 /**
  * What the page `/sign-in` of the console calls. Each call has a JSON body and comes from a page of this service; its reply sets the
  * cookie of the session, and shows no secret. An address with too many refusals waits, as with keys.
@@ -61,7 +56,7 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failedK
   const signingIn =
     (step: (body: Readonly<Record<string, unknown>>, req: Request) => Promise<{ readonly secret: string }>): RequestHandler =>
     async (req, res) => {
-      const { secret } = await guarded(req, async () => step(await readBody(req), req));
+      const { secret } = await guarded(req, async () => step(await readPageBody(req), req));
       reply(req, res, { isSignedIn: true }, sessionCookies(req, addressing, secret));
     };
   return Router({ strict: true, caseSensitive: true })
@@ -96,13 +91,13 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failedK
     )
     .post('/sign-in/invitation/show', async (req, res) => {
       const invitationView = await guarded(req, async () =>
-        steps.invitation(readText(await readBody(req), 'invitation'), secretIn(req)),
+        steps.invitation(readText(await readPageBody(req), 'invitation'), secretIn(req)),
       );
       reply(req, res, invitationView);
     })
     .post('/sign-in/passkey/options', async (req, res) => {
       const options = await guarded(req, async () => {
-        await readBody(req);
+        await readPageBody(req);
         return steps.passkeyOptions(req);
       });
       reply(req, res, options);
@@ -113,30 +108,14 @@ export function createSignIn(steps: SignInSteps, addressing: Addressing, failedK
     )
     .post('/sign-out', async (req, res) => {
       requireOwnPage(req, addressing);
-      await readBody(req);
+      await readPageBody(req);
       const { logoutUrl } = await steps.signOut(req, secretIn(req));
       reply(req, res, { isSignedIn: false, logoutUrl }, sessionCookies(req, addressing, ''));
     });
 }
 
-async function readBody(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  // A form of another site may send a body without a type.
-  if (req.headers['content-type'] === undefined) {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json');
-  }
-  const { value } = await readJsonBody(req, bodyBytesMax, bodyIdleMs);
-  if (!isObject(value)) throw new DomainError('INVALID_TYPE', 'The body must be a JSON object');
-  return value;
-}
-
 function readOptionalText(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
   return body[name] === undefined ? undefined : readText(body, name);
-}
-
-function readText(body: Readonly<Record<string, unknown>>, name: string): string {
-  const value = body[name];
-  if (typeof value === 'string') return value;
-  throw new DomainError('MISSING_REQUIRED_PARAMETER', `${name} must be a text`, { param: name });
 }
 
 function reply(req: Request, res: Response, body: object, headers: readonly string[] = []): void {

@@ -39,6 +39,7 @@ import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { type ConnectSteps, createConnectPages } from '../pages/connect.ts';
 import { ConsolePage, createConsole, createMissingPage } from '../pages/console.ts';
 import { createPages } from '../pages/pages.ts';
+import { createSharedPage } from '../pages/shared.ts';
 import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
 import { createOidcPages, type OidcSteps } from '../pages/sign-in-oidc.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
@@ -52,6 +53,7 @@ import { createScimEndpoint } from '../scim/endpoint.ts';
 import { measure } from './measure.ts';
 import { shareMetrics } from './processes/shared-metrics.ts';
 import type { Siblings } from './processes/siblings.ts';
+import { sharedSteps } from './shared-steps.ts';
 
 export interface App {
   readonly handle: RequestListener;
@@ -130,6 +132,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
     createConsole(consolePage),
     createConnectPages(connectSteps(deps), consolePage),
     createSignIn(signInSteps(deps), toAddressing(deps), admissions.failedKeys),
+    createSharedPage(sharedSteps(deps), toAddressing(deps)),
     createOidcPages(oidcSteps(deps), toAddressing(deps), admissions.failedKeys),
     createMissingPage(consolePage),
   ];

@@ -1,6 +1,7 @@
 import type { LinkedPassage } from '../../engine/knowledge/content-links.ts';
 import { isId } from '../../entities/ground/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
+import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { ChunkInDocument } from '../../storage/knowledge/passages/chunk-details.ts';
 import type { Deps } from '../deps.ts';
@@ -49,15 +50,9 @@ export async function readPassages(
   caller: Caller,
   citations: readonly CitedPassage[],
 ): Promise<readonly (PassageText | undefined)[]> {
-  const { items: knowledgeItems, chunks } = deps.storage.knowledge;
-  const ids = [...new Set(citations.map(({ knowledgeItemId }) => knowledgeItemId).filter((id) => isId('knowledgeItem', id)))];
-  if (ids.length === 0) return citations.map(() => undefined);
-  const visibleItems = await knowledgeItems.findMany(ids, visibleDataSources(caller));
-  const rest = ids.filter((id) => !visibleItems.some((item) => item.id === id));
-  const citedItems = rest.length === 0 ? [] : await knowledgeItems.findMany(rest, citedDataSources(caller));
-  const items = new Map([...visibleItems, ...citedItems.filter(({ cite }) => cite)].map((item) => [item.id, item]));
-  for (const id of new Set([...items.values()].map(({ dataSourceId }) => dataSourceId)))
-    deps.audit.read(caller, 'dataSource', [{ id }]);
+  const { chunks } = deps.storage.knowledge;
+  const items = await findOpenItems(deps, caller, citations);
+  if (items.size === 0) return citations.map(() => undefined);
   const open = citations.filter(({ knowledgeItemId, dataSourceId }) => items.get(knowledgeItemId)?.dataSourceId === dataSourceId);
   const found = await chunks.details.around(
     open.map(({ knowledgeItemId: itemId, id: chunkId, charStart }) => ({ itemId, chunkId, charStart })),
@@ -75,6 +70,27 @@ export async function readPassages(
     }),
   );
   return citations.map((citation) => texts.get(citation));
+}
+
+/**
+ * The documents of citations that the caller may open, by id: those whose source it sees, and those that an agent it may use cites.
+ * Cost: one or two statements; none without such a document.
+ */
+export async function findOpenItems(
+  deps: Deps,
+  caller: Caller,
+  citations: readonly Pick<Citation, 'knowledgeItemId'>[],
+): Promise<ReadonlyMap<string, KnowledgeItem>> {
+  const knowledgeItems = deps.storage.knowledge.items;
+  const ids = [...new Set(citations.map(({ knowledgeItemId }) => knowledgeItemId).filter((id) => isId('knowledgeItem', id)))];
+  if (ids.length === 0) return new Map();
+  const visibleItems = await knowledgeItems.findMany(ids, visibleDataSources(caller));
+  const rest = ids.filter((id) => !visibleItems.some((item) => item.id === id));
+  const citedItems = rest.length === 0 ? [] : await knowledgeItems.findMany(rest, citedDataSources(caller));
+  const items = new Map([...visibleItems, ...citedItems.filter(({ cite }) => cite)].map((item) => [item.id, item]));
+  for (const id of new Set([...items.values()].map(({ dataSourceId }) => dataSourceId)))
+    deps.audit.read(caller, 'dataSource', [{ id }]);
+  return items;
 }
 
 export interface PassageBounds {

@@ -5,7 +5,6 @@ export const liveKinds = [
   'chat',
   'run',
   'memory',
-  'chatImport',
   'connection',
   'membership',
   'invitation',

@@ -296,6 +296,8 @@ builder.mutationFields((t) => ({
 }));
 
 /** User inputs by their names, as the domain reads them. */
-function toInputs(inputValues: readonly { readonly name: string; readonly value?: unknown }[] | null | undefined): unknown {
+export function toInputs(
+  inputValues: readonly { readonly name: string; readonly value?: unknown }[] | null | undefined,
+): unknown {
   return inputValues == null ? undefined : Object.fromEntries(inputValues.map(({ name, value }) => [name, value]));
 }

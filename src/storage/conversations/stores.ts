@@ -15,7 +15,6 @@ import { ChatReadStore } from './chats/reads.ts';
 import { ThreadStore } from './chats/threads.ts';
 import { FileStore } from './files/files.ts';
 import { FileUploadStore } from './files/uploads.ts';
-import { ChatImportStore } from './imports/imports.ts';
 import { MemoryStore } from './memories/memories.ts';
 import { ApprovalStore } from './runs/approvals.ts';
 import { ComparisonStore } from './runs/comparisons.ts';
@@ -24,6 +23,7 @@ import { RunHistoryStore } from './runs/history.ts';
 import { ResponseStore } from './runs/responses.ts';
 import { RunStore } from './runs/runs.ts';
 import { ScheduleStore } from './schedules.ts';
+import { ChatShareStore } from './shares.ts';
 
 /** The stores of chats, runs, files and memories. A new one is added here. */
 export class ConversationStores {
@@ -34,12 +34,12 @@ export class ConversationStores {
   readonly chatContexts: ChatContextStore;
   readonly branches: BranchStore;
   readonly chatReads: ChatReadStore;
+  readonly chatShares: ChatShareStore;
   readonly feedback: FeedbackStore;
   readonly queue: QueueStore;
   readonly comparisons: ComparisonStore;
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
-  readonly chatImports: ChatImportStore;
   readonly codeStates: CodeStateStore;
   readonly files: FileStore;
   readonly fileUploads: FileUploadStore;
@@ -60,12 +60,12 @@ export class ConversationStores {
     this.chatContexts = new ChatContextStore(db, signals);
     this.branches = new BranchStore(db, signals);
     this.chatReads = new ChatReadStore(db, signals);
+    this.chatShares = new ChatShareStore(db, signals);
     this.feedback = new FeedbackStore(db, signals);
     this.queue = new QueueStore(db, signals);
     this.comparisons = new ComparisonStore(db, signals);
     this.conversations = new ConversationStore(db, signals);
     this.chatFiles = new ChatFileStore(db);
-    this.chatImports = new ChatImportStore(db, signals);
     this.codeStates = new CodeStateStore(db);
     this.files = new FileStore(db);
     this.fileUploads = new FileUploadStore(db);

@@ -329,20 +329,20 @@ export type Message = Prisma.MessageModel
  */
 export type MessageFeedback = Prisma.MessageFeedbackModel
 /**
- * Model ChatImport
- * A file of chats that somebody brings from another product, and what became of it.
- */
-export type ChatImport = Prisma.ChatImportModel
-/**
- * Model ChatOrigin
- * Where an imported chat comes from: a file that is imported again brings no chat twice.
- */
-export type ChatOrigin = Prisma.ChatOriginModel
-/**
  * Model ChatRead
  * How far a user has read a chat.
  */
 export type ChatRead = Prisma.ChatReadModel
+/**
+ * Model ChatShare
+ * A link under which others read a chat.
+ */
+export type ChatShare = Prisma.ChatShareModel
+/**
+ * Model ChatShareReader
+ * A person for whom a chat is shared by name.
+ */
+export type ChatShareReader = Prisma.ChatShareReaderModel
 /**
  * Model ChatFile
  * A file of a chat. Copies of a chat share the bytes, which are removed with the last row that names them.

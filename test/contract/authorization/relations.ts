@@ -47,6 +47,7 @@ export interface Relation {
 const administrators: readonly Standing[] = ['orgAdmin', 'auditor', 'tenantKey', 'instanceKey'];
 const family: readonly Standing[] = ['owner', 'editor', ...administrators];
 const members: readonly Standing[] = ['owner', 'editor', 'groupMember', 'colleague'];
+const insiders: readonly Standing[] = [...members, 'orgAdmin', 'auditor', 'tenantKey'];
 const seers: Record<AgentVisibility, readonly Standing[]> = {
   PRIVATE: family,
   GROUP: [...family, 'groupMember'],
@@ -107,6 +108,14 @@ export const relations = {
   writesChat: thingIs(['owner'], family, true),
   /** Administrators stop what runs away, whosever it is. */
   stopsRun: thingIs(['owner', ...administrators], family, true),
+
+  /** It is shared with the organization: who acts there opens it. */
+  opensSharedChat: thingIs(insiders),
+  /** And may use its agent. */
+  goesOnWithSharedChat: {
+    varies: true,
+    outcome: (who, visibility) => (insiders.includes(who) && seers[visibility].includes(who) ? 'allowed' : 404),
+  },
 
   // to a data source of the owner, attached to an agent and not open to the organization
   readsSource: thingIs(family, family, true),

@@ -145,16 +145,6 @@ export class World {
     return this.#madeBy(this.owner, '/api/v1/memories', { text: this.name('Likes') });
   }
 
-  /** An import of the owner, which has brought nothing. */
-  async chatImport(status: 'READING' | 'DONE' = 'DONE', filename = this.name('Chats')): Promise<string> {
-    const { storage, newId, now } = this.service.deps;
-    const { orgId, userId } = this.owner;
-    const id = newId('chatImport');
-    const data = { id, createdAt: now(), orgId, userId, agentId: null, filename, sizeBytes: 1, status };
-    await storage.db.prisma.chatImport.create({ data: { ...data, endedAt: status === 'DONE' ? now() : null } });
-    return id;
-  }
-
   /** A schedule of the owner, which runs once a year. */
   async schedule(agentId: string, prompt = 'Hello'): Promise<string> {
     const input = { name: this.name('Schedule'), agentId, prompt, cron: '0 0 1 1 *', timeZone: 'UTC' };
@@ -172,6 +162,15 @@ export class World {
 
   async chat(agent: string): Promise<string> {
     return (await this.make.chat({ owner: this.owner, agentId: agent })).id;
+  }
+
+  /** A link to a chat of the owner for the organization. */
+  async share(chatId: string): Promise<{ readonly id: string; readonly secret: string }> {
+    const document = `mutation ($chatId: ID!) {
+      shareChat(chatId: $chatId, input: { audience: ORGANIZATION, mode: GROWING }) { url share { id } }
+    }`;
+    const { url, share } = (await this.owner.graphql(document, { chatId })).data.shareChat;
+    return { id: share.id, secret: url.split('#')[1] };
   }
 
   /** A chat with an ended run that asked for the output of a tool. */

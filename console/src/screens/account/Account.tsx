@@ -1,7 +1,6 @@
 import { Route, Switch } from 'wouter';
 import { Missing } from '../../parts/Missing.tsx';
 import { Connections } from './connections/Connections.tsx';
-import { Imports } from './imports/Imports.tsx';
 import { Keys } from './keys/Keys.tsx';
 import { Memories } from './memories/Memories.tsx';
 import { Profile } from './profile/Profile.tsx';
@@ -13,9 +12,6 @@ export function Account() {
     <Switch>
       <Route path="/account">
         <Profile />
-      </Route>
-      <Route path="/account/imports">
-        <Imports />
       </Route>
       <Route path="/keys">
         <Keys />

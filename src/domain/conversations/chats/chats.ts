@@ -18,6 +18,7 @@ import { canEditAgent, canWriteChat, visibleChats } from '../../ground/access/ac
 import { removeBlobs } from '../../ground/blobs.ts';
 import { Faults } from '../../ground/faults.ts';
 import { showsNewChats } from '../runs/thread.ts';
+import { followChat } from './follow.ts';
 import { type ChatPlaceInput, readPlace } from './place-input.ts';
 import { readTranscriptPages, readTranscripts } from './transcripts.ts';
 
@@ -232,47 +233,7 @@ export async function deleteChat(deps: Deps, caller: Caller, id: string): Promis
  */
 export async function watchChat(deps: Deps, caller: Caller, id: string, signal: AbortSignal): Promise<AsyncIterable<Chat>> {
   const first = await getChat(deps, caller, id);
-  return streamChanges(deps, caller, first, signal);
-}
-
-async function* streamChanges(deps: Deps, caller: Caller, first: Chat, signal: AbortSignal): AsyncGenerator<Chat> {
-  let isChanged = false;
-  let wake: (() => void) | undefined;
-  const onChange = () => {
-    isChanged = true;
-    wake?.();
-  };
-  const {
-    signals,
-    conversations: { chats },
-  } = deps.storage;
-  const stops = [
-    signals.subscribe('chat-changed', (chatId) => {
-      if (chatId === first.id) onChange();
-    }),
-    signals.onGap(onChange),
-  ];
-  const onLeave = () => wake?.();
-  signal.addEventListener('abort', onLeave, { once: true });
-  try {
-    yield first;
-    while (!signal.aborted) {
-      if (!isChanged) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (isChanged || signal.aborted) resolve();
-        });
-        continue;
-      }
-      isChanged = false;
-      const chat = await chats.find(first.id, visibleChats(caller));
-      if (chat === undefined) return;
-      yield chat;
-    }
-  } finally {
-    signal.removeEventListener('abort', onLeave);
-    for (const stop of stops) stop();
-  }
+  return followChat(deps, first.id, first, () => deps.storage.conversations.chats.find(first.id, visibleChats(caller)), signal);
 }
 
 function readSearch(search: string): string {

@@ -117,6 +117,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   connections: null,
   // Agents: a filter. The domain asks for the scope: a group that the caller may not read has no agents.
   groupId: null,
+  // The last message of a link: the domain asks whether it is one of the caller's chat.
+  messageId: 'CHATS:READ',
   // Handed over: the domain asks for the scope.
   scheduleId: null,
   // Of a schedule: the domain asks whether the webhook takes answers of everybody.

@@ -26,8 +26,8 @@ export interface ShownThing {
   readonly ownerUserId?: string;
 }
 
-/** Operations that always get an entry: they hand out a copy. */
-export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'chatExport', 'chatTree']);
+/** Operations that always get an entry: they hand out a copy, or show what somebody shared. */
+export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'chatExport', 'sharedChat', 'sharedChatUpdated']);
 
 /**
  * The caller of a request, so that what it reads becomes an entry. A caller of whom no read does is returned as it is: one who sees no more than a

@@ -71,6 +71,8 @@ async function putIntoBin(tx: Transaction, id: string): Promise<readonly string[
   const select = { agentId: true };
   const binnedChat = await unlessMissing(tx.prisma.chat.update({ where: { id, deletedAt: null }, data, select }));
   if (binnedChat === undefined) return undefined;
+  // A link that has ended stays so, also when the chat comes back.
+  await tx.prisma.chatShare.deleteMany({ where: { chatId: id } });
   const runIds = await clearRuns(tx, id);
   await noteMessageCount(tx, binnedChat.agentId, -(await countSpoken(tx, id)));
   return runIds;

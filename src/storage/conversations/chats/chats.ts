@@ -146,7 +146,7 @@ async function deleteChat(
   condition: Pick<Prisma.ChatWhereInput, 'updatedAt' | 'activeRunId'>,
   onlyInBin: boolean,
 ): Promise<readonly string[] | undefined> {
-  const { chat, chatRead } = tx.prisma;
+  const { chat, chatRead, chatShare } = tx.prisma;
   const data = { activeRunId: null, name: '', tags: [] };
   const select = { agentId: true };
   const emptiedChat = await unlessMissing(
@@ -161,6 +161,7 @@ async function deleteChat(
         ));
   if (deletedChat === undefined) return undefined;
   await chatRead.deleteMany({ where: { chatId: id } });
+  await chatShare.deleteMany({ where: { chatId: id } });
   const { messageCount, runIds } = await clearTurns(tx, id);
   // The messages of a chat in the bin are not counted.
   if (emptiedChat === undefined) await noteMessageCount(tx, deletedChat.agentId, -messageCount);

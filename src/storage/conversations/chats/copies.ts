@@ -83,22 +83,44 @@ export async function takeOverFiles(
 
 /** Copies the completed files of a chat. @returns the new id of each. */
 async function copyFiles(
-  { prisma: { chatFile } }: Transaction,
+  tx: Transaction,
   fromChatId: string,
   toChatId: string,
   newId: () => string,
   until: Date | null = null,
 ): Promise<ReadonlyMap<string, string>> {
+  const condition = until === null ? {} : { createdAt: { lte: until } };
+  return copyMatchingFiles(tx, fromChatId, toChatId, condition, newId);
+}
+
+/** Copies those of some files of a chat that are completed, without what its user noted at them. @param newIds  by the ids of the files. @returns the new id of each that was copied. */
+export async function copyChosenFiles(
+  tx: Transaction,
+  fromChatId: string,
+  toChatId: string,
+  newIds: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  if (newIds.size === 0) return newIds;
+  const chosen = { id: { in: [...newIds.keys()] } };
+  return copyMatchingFiles(tx, fromChatId, toChatId, chosen, (id) => newIds.get(id) ?? id, false);
+}
+
+async function copyMatchingFiles(
+  { prisma: { chatFile } }: Transaction,
+  fromChatId: string,
+  toChatId: string,
+  condition: Prisma.ChatFileWhereInput,
+  newId: (id: string) => string,
+  keepsMetadata = true,
+): Promise<ReadonlyMap<string, string>> {
   const files = await chatFile.findMany({
-    where: {
-      ...{ chatId: fromChatId, status: 'UPLOADED', deletedAt: null },
-      ...(until === null ? {} : { createdAt: { lte: until } }),
-    },
+    where: { chatId: fromChatId, status: 'UPLOADED', deletedAt: null, ...condition },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
-  const ids = new Map(files.map(({ id }) => [id, newId()]));
+  const ids = new Map(files.map(({ id }) => [id, newId(id)]));
   const copies = files.map(({ id, metadata, ...file }) => {
-    return { ...file, id: ids.get(id) ?? id, chatId: toChatId, metadata: metadata as Prisma.InputJsonObject };
+    const own = keepsMetadata ? (metadata as Prisma.InputJsonObject) : {};
+    return { ...file, id: ids.get(id) ?? id, chatId: toChatId, metadata: own };
   });
   await chatFile.createMany({ data: copies });
   return ids;

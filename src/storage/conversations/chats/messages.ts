@@ -62,7 +62,7 @@ export function findLine(sql: Sql, chatId: string, limit: number, end: LineEnd):
 }
 
 const columns = `id, "createdAt", "updatedAt", "chatId", ordinal, "parentId", "isActive", role, content, parts, "toolCalls", "toolCallId", "toolStatus", citations,
-  "runId", status, context, "isHidden", compression, item, "modelName"`;
+  "runId", status, context, "isHidden", compression, item`;
 
 /** A run that has written nothing yet ends before the messages of later runs. */
 const lastOfRunSql = `coalesce(
@@ -165,6 +165,57 @@ export async function pagesOfMessages(
     );
   });
 }
+
+/**
+ * One page of what users and agents say on a branch, for people: of the branch that ends with `leafId`, also when it is not active, or of the active one.
+ * Cost: one statement; on the active branch it reads no more rows than the page has.
+ */
+export async function pageOfLine(
+  db: Database,
+  chatId: string,
+  leafId: string | null,
+  page: PageRequest,
+): Promise<Page<ChatMessage>> {
+  const reading = readingOrder('asc', page);
+  const isFalling = reading === 'desc';
+  const [from = isFalling ? ordinalMax : -1] = page.after ?? [];
+  const ordinalLimit = Math.min(Math.max(isFalling ? Math.ceil(Number(from)) : Math.floor(Number(from)), -1), ordinalMax);
+  const shown = `not m."isHidden" and m.role in ('user', 'assistant')`;
+  const beyond = `m.ordinal ${isFalling ? '<' : '>'} $3`;
+  const rows = await db.query<ChatMessage & { readonly foundCount: number }>(
+    `${lineSql} select ${columns}, "foundCount" from (
+       select *, count(*) over ()::int as "foundCount",
+         sum("rowBytes") over (order by ordinal ${reading} rows between unbounded preceding and 1 preceding) as "bytesBefore"
+       from (
+         (select m.* from messages m, leaf where m."chatId" = $1 and m."isActive" and leaf."isActive" and m.ordinal <= leaf.ordinal
+            and ${shown} and ${beyond} order by m.ordinal ${reading} limit $4)
+         union all
+         (select m.* from line join messages m on m.id = line.id where ${shown} and ${beyond} order by m.ordinal ${reading} limit $4)) matches) m
+     where coalesce("bytesBefore", 0) < $5 order by ordinal ${reading}`,
+    [chatId, leafId, ordinalLimit, page.limit + 1, db.pageMaxBytes],
+  );
+  const countAll = async (most: number) => {
+    const [row] = await db.query<{ readonly count: number }>(
+      `${lineSql} select count(*)::int as count from (
+         (select 1 from messages m, leaf where m."chatId" = $1 and m."isActive" and leaf."isActive" and m.ordinal <= leaf.ordinal and ${shown} limit $3)
+         union all
+         (select 1 from line join messages m on m.id = line.id where ${shown} limit $3)) m`,
+      [chatId, leafId, most],
+    );
+    return row?.count ?? 0;
+  };
+  const messages = rows.map(({ foundCount: _count, ...message }) => message);
+  return toPage(messages, page, ({ ordinal }) => [ordinal], countAll, rows[0]?.foundCount ?? 0);
+}
+
+/** The end of a branch, and, where that is not active, the ids of its messages. $1: the chat, $2: its last message; null for the active branch. */
+const lineSql = `with recursive leaf as (
+    select id, ordinal, "isActive" from messages where "chatId" = $1 and id = coalesce($2::text,
+      (select id from messages where "chatId" = $1 and "isActive" order by ordinal desc limit 1))),
+  line as (
+    select id from leaf where not "isActive"
+    union all
+    select m."parentId" from line join messages m on m.id = line.id where m."parentId" is not null)`;
 
 /** See ChatChangeStore.compress. */
 export async function compress({ prisma }: Database, chatId: string, firstKeptId: string, summary: string): Promise<boolean> {

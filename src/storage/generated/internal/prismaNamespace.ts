@@ -454,9 +454,9 @@ export const ModelName = {
   Chat: 'Chat',
   Message: 'Message',
   MessageFeedback: 'MessageFeedback',
-  ChatImport: 'ChatImport',
-  ChatOrigin: 'ChatOrigin',
   ChatRead: 'ChatRead',
+  ChatShare: 'ChatShare',
+  ChatShareReader: 'ChatShareReader',
   ChatFile: 'ChatFile',
   CodeState: 'CodeState',
   File: 'File',
@@ -513,7 +513,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4735,154 +4735,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    ChatImport: {
-      payload: Prisma.$ChatImportPayload<ExtArgs>
-      fields: Prisma.ChatImportFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ChatImportFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ChatImportFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
-        }
-        findFirst: {
-          args: Prisma.ChatImportFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ChatImportFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
-        }
-        findMany: {
-          args: Prisma.ChatImportFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>[]
-        }
-        create: {
-          args: Prisma.ChatImportCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
-        }
-        createMany: {
-          args: Prisma.ChatImportCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ChatImportCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>[]
-        }
-        delete: {
-          args: Prisma.ChatImportDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
-        }
-        update: {
-          args: Prisma.ChatImportUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
-        }
-        deleteMany: {
-          args: Prisma.ChatImportDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ChatImportUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ChatImportUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>[]
-        }
-        upsert: {
-          args: Prisma.ChatImportUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
-        }
-        aggregate: {
-          args: Prisma.ChatImportAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateChatImport>
-        }
-        groupBy: {
-          args: Prisma.ChatImportGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ChatImportGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ChatImportCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ChatImportCountAggregateOutputType> | number
-        }
-      }
-    }
-    ChatOrigin: {
-      payload: Prisma.$ChatOriginPayload<ExtArgs>
-      fields: Prisma.ChatOriginFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ChatOriginFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ChatOriginFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
-        }
-        findFirst: {
-          args: Prisma.ChatOriginFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ChatOriginFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
-        }
-        findMany: {
-          args: Prisma.ChatOriginFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>[]
-        }
-        create: {
-          args: Prisma.ChatOriginCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
-        }
-        createMany: {
-          args: Prisma.ChatOriginCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ChatOriginCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>[]
-        }
-        delete: {
-          args: Prisma.ChatOriginDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
-        }
-        update: {
-          args: Prisma.ChatOriginUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
-        }
-        deleteMany: {
-          args: Prisma.ChatOriginDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ChatOriginUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ChatOriginUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>[]
-        }
-        upsert: {
-          args: Prisma.ChatOriginUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
-        }
-        aggregate: {
-          args: Prisma.ChatOriginAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateChatOrigin>
-        }
-        groupBy: {
-          args: Prisma.ChatOriginGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ChatOriginGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ChatOriginCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ChatOriginCountAggregateOutputType> | number
-        }
-      }
-    }
     ChatRead: {
       payload: Prisma.$ChatReadPayload<ExtArgs>
       fields: Prisma.ChatReadFieldRefs
@@ -4954,6 +4806,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ChatReadCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ChatReadCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChatShare: {
+      payload: Prisma.$ChatSharePayload<ExtArgs>
+      fields: Prisma.ChatShareFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChatShareFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChatShareFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>
+        }
+        findFirst: {
+          args: Prisma.ChatShareFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChatShareFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>
+        }
+        findMany: {
+          args: Prisma.ChatShareFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>[]
+        }
+        create: {
+          args: Prisma.ChatShareCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>
+        }
+        createMany: {
+          args: Prisma.ChatShareCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChatShareCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>[]
+        }
+        delete: {
+          args: Prisma.ChatShareDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>
+        }
+        update: {
+          args: Prisma.ChatShareUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>
+        }
+        deleteMany: {
+          args: Prisma.ChatShareDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChatShareUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChatShareUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>[]
+        }
+        upsert: {
+          args: Prisma.ChatShareUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatSharePayload>
+        }
+        aggregate: {
+          args: Prisma.ChatShareAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChatShare>
+        }
+        groupBy: {
+          args: Prisma.ChatShareGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatShareGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChatShareCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatShareCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChatShareReader: {
+      payload: Prisma.$ChatShareReaderPayload<ExtArgs>
+      fields: Prisma.ChatShareReaderFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChatShareReaderFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChatShareReaderFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>
+        }
+        findFirst: {
+          args: Prisma.ChatShareReaderFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChatShareReaderFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>
+        }
+        findMany: {
+          args: Prisma.ChatShareReaderFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>[]
+        }
+        create: {
+          args: Prisma.ChatShareReaderCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>
+        }
+        createMany: {
+          args: Prisma.ChatShareReaderCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChatShareReaderCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>[]
+        }
+        delete: {
+          args: Prisma.ChatShareReaderDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>
+        }
+        update: {
+          args: Prisma.ChatShareReaderUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChatShareReaderDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChatShareReaderUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChatShareReaderUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChatShareReaderUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatShareReaderPayload>
+        }
+        aggregate: {
+          args: Prisma.ChatShareReaderAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChatShareReader>
+        }
+        groupBy: {
+          args: Prisma.ChatShareReaderGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatShareReaderGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChatShareReaderCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatShareReaderCountAggregateOutputType> | number
         }
       }
     }
@@ -8895,7 +8895,6 @@ export const MessageScalarFieldEnum = {
   isHidden: 'isHidden',
   compression: 'compression',
   item: 'item',
-  modelName: 'modelName',
   rowBytes: 'rowBytes'
 } as const
 
@@ -8920,44 +8919,6 @@ export const MessageFeedbackScalarFieldEnum = {
 export type MessageFeedbackScalarFieldEnum = (typeof MessageFeedbackScalarFieldEnum)[keyof typeof MessageFeedbackScalarFieldEnum]
 
 
-export const ChatImportScalarFieldEnum = {
-  id: 'id',
-  createdAt: 'createdAt',
-  updatedAt: 'updatedAt',
-  orgId: 'orgId',
-  userId: 'userId',
-  agentId: 'agentId',
-  filename: 'filename',
-  sizeBytes: 'sizeBytes',
-  status: 'status',
-  format: 'format',
-  totalCount: 'totalCount',
-  windowStart: 'windowStart',
-  windowDone: 'windowDone',
-  importedCount: 'importedCount',
-  existingCount: 'existingCount',
-  messageCount: 'messageCount',
-  retainedCount: 'retainedCount',
-  omissions: 'omissions',
-  error: 'error',
-  blobKey: 'blobKey',
-  endedAt: 'endedAt'
-} as const
-
-export type ChatImportScalarFieldEnum = (typeof ChatImportScalarFieldEnum)[keyof typeof ChatImportScalarFieldEnum]
-
-
-export const ChatOriginScalarFieldEnum = {
-  chatId: 'chatId',
-  orgId: 'orgId',
-  userId: 'userId',
-  origin: 'origin',
-  importId: 'importId'
-} as const
-
-export type ChatOriginScalarFieldEnum = (typeof ChatOriginScalarFieldEnum)[keyof typeof ChatOriginScalarFieldEnum]
-
-
 export const ChatReadScalarFieldEnum = {
   chatId: 'chatId',
   userId: 'userId',
@@ -8965,6 +8926,35 @@ export const ChatReadScalarFieldEnum = {
 } as const
 
 export type ChatReadScalarFieldEnum = (typeof ChatReadScalarFieldEnum)[keyof typeof ChatReadScalarFieldEnum]
+
+
+export const ChatShareScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  chatId: 'chatId',
+  mode: 'mode',
+  audience: 'audience',
+  leafId: 'leafId',
+  hash: 'hash',
+  makerKeyId: 'makerKeyId',
+  makerLevel: 'makerLevel',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  openedAt: 'openedAt',
+  openCount: 'openCount'
+} as const
+
+export type ChatShareScalarFieldEnum = (typeof ChatShareScalarFieldEnum)[keyof typeof ChatShareScalarFieldEnum]
+
+
+export const ChatShareReaderScalarFieldEnum = {
+  shareId: 'shareId',
+  userId: 'userId'
+} as const
+
+export type ChatShareReaderScalarFieldEnum = (typeof ChatShareReaderScalarFieldEnum)[keyof typeof ChatShareReaderScalarFieldEnum]
 
 
 export const ChatFileScalarFieldEnum = {
@@ -9943,9 +9933,9 @@ export type GlobalOmitConfig = {
   chat?: Prisma.ChatOmit
   message?: Prisma.MessageOmit
   messageFeedback?: Prisma.MessageFeedbackOmit
-  chatImport?: Prisma.ChatImportOmit
-  chatOrigin?: Prisma.ChatOriginOmit
   chatRead?: Prisma.ChatReadOmit
+  chatShare?: Prisma.ChatShareOmit
+  chatShareReader?: Prisma.ChatShareReaderOmit
   chatFile?: Prisma.ChatFileOmit
   codeState?: Prisma.CodeStateOmit
   file?: Prisma.FileOmit

@@ -4,7 +4,6 @@ import type { Transaction } from '../database.ts';
 type LockedTable =
   | 'agents'
   | 'call_approvals'
-  | 'chat_imports'
   | 'chats'
   | 'data_sources'
   | 'knowledge_items'

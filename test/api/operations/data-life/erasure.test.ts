@@ -145,6 +145,10 @@ beforeAll(async () => {
   form.append('file', new Blob([`${marker} bytes`], { type: 'text/plain' }), `${marker}.txt`);
   expect((await ann.post(`/api/v1/chats/${chat.id}/files`, form)).status).toBeLessThan(300);
   chatId = chat.id;
+  const share = { mode: 'GROWING', audience: 'PEOPLE', emails: [ann.email] };
+  await ann.graphql('mutation ($id: ID!, $input: ShareChatInput!) { shareChat(chatId: $id, input: $input) { url } }', {
+    ...{ id: chatId, input: share },
+  });
   const gone = await make.chat({ owner: ann, agentId: shared, name: `${marker} deleted` });
   await ann.delete(`/api/v1/chats/${gone.id}`);
   const kept = new FormData();

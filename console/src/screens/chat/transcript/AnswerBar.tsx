@@ -33,8 +33,6 @@ export function AnswerBar({
   const { feedback } = message;
   const sources = cited.citations.length;
   const first = cited.citations[0];
-  // Of an imported answer, as the other product called it.
-  const model = message.run?.answeredModelId ?? message.run?.modelId ?? message.modelName ?? undefined;
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -89,8 +87,7 @@ export function AnswerBar({
         </>
       ) : null}
       <span className={styles.when}>
-        {model === undefined ? null : `${model} · `}
-        <Time at={message.createdAt} />
+        {message.run?.answeredModelId ?? message.run?.modelId} · <Time at={message.createdAt} />
       </span>
       <ReasonDialog key={String(isAskingWhy)} message={message} isOpen={isAskingWhy} onClose={() => setAskingWhy(false)} />
     </div>
