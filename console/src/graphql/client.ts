@@ -1,6 +1,15 @@
 import { type Fault, ParleyError, upload as sendForm, type UploadOptions } from '@parley/client';
-import { type CombinedError, cacheExchange, createClient, createRequest, fetchExchange, mapExchange } from '@urql/core';
+import {
+  type CombinedError,
+  cacheExchange,
+  createClient,
+  createRequest,
+  fetchExchange,
+  makeOperation,
+  mapExchange,
+} from '@urql/core';
 import type { Document } from './document.ts';
+import { nextMoment, stampReply } from './readings.ts';
 
 /** Every request of a session needs a header that no form of another site can send. */
 const headers = { 'graphql-require-preflight': 'true' };
@@ -39,11 +48,38 @@ const sessionExchange = mapExchange({
   },
 });
 
-/** The client of pages and mutations. Its document cache asks a query again when a mutation returned a type that the query shows. */
-export const client = createClient({ ...service, exchanges: [sessionExchange, cacheExchange, fetchExchange] });
+const queryMoments = new Map<number, number>();
+let lastMutation = 0;
+/** Notes when each query was sent. One that a mutation overtook is asked again: its reply may be older than what was changed. */
+const orderExchange = mapExchange({
+  onOperation: ({ kind, key }) => {
+    if (kind === 'query') queryMoments.set(key, nextMoment());
+  },
+  onResult: ({ operation, data }) => {
+    if (operation.kind === 'mutation') lastMutation = nextMoment();
+    const moment = queryMoments.get(operation.key);
+    if (operation.kind !== 'query' || moment === undefined) return;
+    stampReply(data, moment);
+    if (moment >= lastMutation) return;
+    // Once this reply is taken: a query that is on its way is not sent twice.
+    void Promise.resolve().then(() =>
+      client.reexecuteOperation(makeOperation('query', operation, { ...operation.context, requestPolicy: 'network-only' })),
+    );
+  },
+});
 
+/** The client of pages and mutations. Its document cache asks a query again when a mutation returned a type that the query shows. */
+export const client = createClient({ ...service, exchanges: [sessionExchange, cacheExchange, orderExchange, fetchExchange] });
+
+const stampExchange = mapExchange({
+  onOperation: ({ key }) => void queryMoments.set(key, nextMoment()),
+  onResult: ({ operation: { key }, data }) => {
+    stampReply(data, queryMoments.get(key) ?? 0);
+    queryMoments.delete(key);
+  },
+});
 /** Sends queries past the cache. */
-const uncachedClient = createClient({ ...service, exchanges: [sessionExchange, fetchExchange] });
+const uncachedClient = createClient({ ...service, exchanges: [sessionExchange, stampExchange, fetchExchange] });
 let queriesSent = 0;
 
 /** A query of its own: urql gives one that is asked twice at a time the reply of the first, which may be older than what made the second necessary. */

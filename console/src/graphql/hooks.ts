@@ -21,8 +21,21 @@ export function usePage<Result, Variables extends object>(
   variables: Variables,
   { pause = false }: { readonly pause?: boolean } = {},
 ): PageData<Result> {
-  const [{ data, error, fetching }, execute] = useQuery<Result>({ query, variables, pause, requestPolicy: 'cache-and-network' });
-  const reload = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
+  const [state, execute] = useQuery<Result>({ query, variables, pause, requestPolicy: 'cache-and-network' });
+  const { data, error, fetching, stale } = state;
+  const isOnItsWay = useRef(false);
+  const isAskedAgain = useRef(false);
+  const reload = useCallback(() => {
+    // A query that is on its way is not sent twice, and its reply may be older than the reason to ask again.
+    isAskedAgain.current = isOnItsWay.current;
+    if (isOnItsWay.current) return;
+    isOnItsWay.current = true;
+    execute({ requestPolicy: 'network-only' });
+  }, [execute]);
+  useEffect(() => {
+    isOnItsWay.current = fetching || stale;
+    if (!isOnItsWay.current && isAskedAgain.current) reload();
+  });
   const pageError = useMemo(() => (error === undefined ? undefined : toParleyError(error)), [error]);
   return { data, error: pageError, isLoading: data === undefined && fetching, reload };
 }

@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { openConsole } from '../../support/browser/console.ts';
+import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer, type UpstreamScript } from '../../support/upstream.ts';
@@ -65,7 +66,7 @@ describe.skipIf(!hasBrowser())('the focus of the keyboard', () => {
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
   });
 
-  it('returns from the dialog of a menu to the list of the menu', async () => {
+  it('returns from the dialog of a menu to the button of the menu', async () => {
     await make.chat({ owner: ann, agentId, name: 'Tides' });
     await make.chat({ owner: ann, agentId, name: 'Berths' });
     const { page } = await openConsole(service, ann, '/');
@@ -77,9 +78,8 @@ describe.skipIf(!hasBrowser())('the focus of the keyboard', () => {
     await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
+    await expectFocus(more);
     const isInList = () => chats.evaluate((element) => element.contains(document.activeElement));
-    await expect.poll(isInList).toBe(true);
-    await more.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Delete' }).press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
@@ -99,6 +99,41 @@ describe.skipIf(!hasBrowser())('the focus of the keyboard', () => {
     // Nothing is left to save.
     await expect.poll(() => save.isDisabled()).toBe(true);
     await expect.poll(() => page.evaluate(() => document.activeElement?.matches('body, :disabled'))).toBe(false);
+  });
+});
+
+describe.skipIf(!hasBrowser())('what happens without a look at it', () => {
+  it('is said: an answer that failed, a function that waits for its output', async () => {
+    const { page } = await openConsole(service, ann, `/?agent=${agentId}`);
+    upstream.next({ status: 400 });
+    await ask(page, 'When?');
+    await expectNews(page, 'The answer failed.');
+    const client = { type: 'object', properties: { place: { type: 'string' } } };
+    const tool = { name: 'look', type: 'CLIENT_FUNCTION', data: { description: 'Looks.', parameters: client } };
+    const { body, status } = await ann.post(`/api/v1/ais/${agentId}/tools`, tool);
+    expect(status, JSON.stringify(body)).toBe(200);
+    upstream.next({ toolCalls: [{ id: 'call_2', name: 'look', arguments: '{"place":"quay"}' }] });
+    await ask(page, 'Look');
+    await expectNews(page, 'A function waits for its output.');
+  });
+
+  it('is said: that the indexing of a source has ended', async () => {
+    const { page } = await openConsole(service, ann, '/knowledge');
+    const source = await make.apiDataSource({ owner: ann, agentId, name: 'Tides', data: { high: 'noon' } });
+    await page.getByRole('link', { name: 'Tides' }).waitFor();
+    await indexed(ann, source.id);
+    // What was read before the page was open is no news: it is read again while somebody listens.
+    const again = 'mutation ($id: ID!) { refreshDataSource(id: $id) { id } }';
+    const isSaid = () => page.getByRole('status', { name: 'News' }).getByText('Tides: Ready').count();
+    await expect
+      .poll(
+        async () => {
+          if ((await isSaid()) === 0) await ann.graphql(again, { id: source.id });
+          return isSaid();
+        },
+        { timeout: 30_000, interval: 1_000 },
+      )
+      .toBe(1);
   });
 });
 

@@ -52,6 +52,8 @@ export class Tabs {
   #channel: BroadcastChannel | undefined;
   #leader: Leader | undefined;
   #state: ConnectionState = 'idle';
+  /** This tab holds its lock. A leader that hears of a tab before would take the tab for gone. */
+  #isPresent: Promise<void> = Promise.resolve();
   #retryMs = retryMinMs;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
@@ -98,7 +100,12 @@ export class Tabs {
     }
     this.#channel.addEventListener('message', ({ data }: MessageEvent<Message>) => this.#hear(data));
     // Held as long as this tab lives, so that the leader learns when it is gone.
-    void navigator.locks.request(tabLock(this.#tab), () => new Promise<void>(() => undefined));
+    this.#isPresent = new Promise((resolve) => {
+      void navigator.locks.request(tabLock(this.#tab), () => {
+        resolve();
+        return new Promise<void>(() => undefined);
+      });
+    });
     void navigator.locks.request(leaderLock, () => this.#lead());
   }
 
@@ -124,7 +131,11 @@ export class Tabs {
     if (entry === undefined || this.#isStopped) return;
     entry.isSent = true;
     entry.handlers.begin();
-    this.#say({ type: 'begin', tab: this.#tab, id, query: entry.operation.query, variables: entry.operation.variables() });
+    void this.#isPresent.then(() => {
+      if (this.#followed.get(id) !== entry || !entry.isSent) return;
+      const { query, variables } = entry.operation;
+      this.#say({ type: 'begin', tab: this.#tab, id, query, variables: variables() });
+    });
   }
 
   #sendAll(): void {

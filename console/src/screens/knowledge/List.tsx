@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { run } from '../../graphql/client.ts';
 import { useLive, useMorePages, usePage } from '../../graphql/hooks.ts';
+import { Readings } from '../../graphql/readings.ts';
 import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
@@ -158,10 +159,8 @@ function NoSources({ mayAdd, onAdd }: { readonly mayAdd: boolean; readonly onAdd
 
 /** The sources of the pages, each as it was told last. New and deleted ones have the list loaded again. */
 function useLiveSources<Source extends SourceEntryFragment>(nodes: readonly Source[], reload: () => void): readonly Source[] {
+  const [readings] = useState(() => new Readings());
   const [told, setTold] = useState<ReadonlyMap<string, SourceEntryFragment>>(new Map());
-  useEffect(() => {
-    if (nodes.length > 0) setTold(new Map());
-  }, [nodes]);
   const [changes, setChanges] = useState(0);
   useEffect(() => {
     if (changes === 0) return;
@@ -173,6 +172,7 @@ function useLiveSources<Source extends SourceEntryFragment>(nodes: readonly Sour
     {},
     ({ dataSourcesChanged: { kind, id, node } }) => {
       if (kind === 'UPDATED' && node !== null && nodes.some((item) => item.id === id)) {
+        readings.note(id);
         setTold((before) => new Map(before).set(id, node));
       } else setChanges((count) => count + 1);
     },
@@ -182,8 +182,8 @@ function useLiveSources<Source extends SourceEntryFragment>(nodes: readonly Sour
     () =>
       nodes.map((source) => {
         const update = told.get(source.id);
-        return update === undefined ? source : { ...source, ...update };
+        return update !== undefined && readings.find(source).isOvertaken(source.id) ? { ...source, ...update } : source;
       }),
-    [nodes, told],
+    [nodes, told, readings],
   );
 }

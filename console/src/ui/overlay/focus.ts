@@ -55,7 +55,9 @@ export function rememberFocus(): () => void {
   const before = path;
   return () => {
     const { activeElement } = document;
-    if (activeElement === null || activeElement === document.body) findNearest(before)?.focus();
+    // What is in a dialog that has just closed has the focus until the page is drawn again.
+    if (activeElement === null || activeElement === document.body || !activeElement.checkVisibility())
+      findNearest(before)?.focus();
   };
 }
 

@@ -62,8 +62,6 @@ class ChatList {
       this.#show({ hasMore: chats.pageInfo.hasNextPage, isLoading: false, error: undefined });
     } catch (cause) {
       this.#show({ isLoading: false, error: readableError(cause) });
-    } finally {
-      reading.end();
     }
   }
 
@@ -81,7 +79,6 @@ class ChatList {
     } catch (cause) {
       this.#show({ error: readableError(cause) });
     } finally {
-      reading.end();
       this.#isLoadingMore = false;
     }
   };

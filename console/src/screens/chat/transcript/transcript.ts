@@ -101,8 +101,6 @@ export class Transcript {
       this.#takeHead(reading.isOvertaken(headKey) ? (this.#view.chat ?? head) : head);
     } catch (cause) {
       this.#set({ error: readableError(cause) });
-    } finally {
-      reading.end();
     }
   }
 
@@ -125,7 +123,6 @@ export class Transcript {
     } catch (cause) {
       this.#set({ error: readableError(cause) });
     } finally {
-      reading.end();
       this.#set({ isLoadingEarlier: false });
     }
   }

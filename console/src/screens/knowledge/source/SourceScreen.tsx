@@ -1,7 +1,8 @@
 import { LibraryBig } from 'lucide-react';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { Link } from 'wouter';
 import { useLive, usePage } from '../../../graphql/hooks.ts';
+import { Readings } from '../../../graphql/readings.ts';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { ButtonLink } from '../../../ui/form/button.tsx';
@@ -23,20 +24,24 @@ import { useStateNews } from './use-state-news.ts';
 export function SourceScreen({ id, part }: { readonly id: string; readonly part: string }) {
   const { t } = useText();
   const { data, error, reload } = usePage(SourcePageDocument, { id });
+  const [readings] = useState(() => new Readings());
   const [told, setTold] = useState<SourceStateFragment>();
   const [isGone, setGone] = useState(false);
-  useEffect(() => {
-    if (data !== undefined) setTold(undefined);
-  }, [data]);
   const begin = useCallback(() => setGone(false), []);
-  useLive(SourceChangesDocument, { id }, ({ dataSourceUpdated }) => setTold(dataSourceUpdated), {
-    pause: data?.dataSource === undefined || data.dataSource === null,
+  const page = data?.dataSource ?? undefined;
+  const take = (state: SourceStateFragment) => {
+    readings.note(id);
+    setTold(state);
+  };
+  useLive(SourceChangesDocument, { id }, ({ dataSourceUpdated }) => take(dataSourceUpdated), {
+    pause: page === undefined,
     onBegin: begin,
     onComplete: () => setGone(true),
   });
-  const page = data?.dataSource ?? undefined;
-  useStateNews(page === undefined ? [] : [{ ...page, ...told }]);
-  if (page === undefined || isGone) {
+  const source: Source | undefined =
+    page === undefined || told?.id !== id || !readings.find(page).isOvertaken(id) ? page : { ...page, ...told };
+  useStateNews(source === undefined ? [] : [source]);
+  if (source === undefined || isGone) {
     if (error !== undefined && error.code !== 'NOT_FOUND') {
       return (
         <Page title={t('Knowledge')}>
@@ -46,7 +51,6 @@ export function SourceScreen({ id, part }: { readonly id: string; readonly part:
     }
     return data === undefined && error === undefined ? <PageSkeleton /> : <NotThere />;
   }
-  const source: Source = told === undefined ? page : { ...page, ...told };
   const base = `/knowledge/${id}`;
   const parts = [
     { href: base, label: t('Overview') },
