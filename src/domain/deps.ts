@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { AuditSink } from '../engine/audit/sink.ts';
 import type { Egress } from '../engine/egress/egress.ts';
+import type { ExportReader } from '../engine/imports/export-reader.ts';
 import type { Jobs } from '../engine/jobs/jobs.ts';
 import type { Knowledge } from '../engine/knowledge/knowledge.ts';
 import type { Mailer } from '../engine/mail/mailer.ts';
@@ -35,6 +36,8 @@ export interface Deps {
   /** Sessions with MCP servers. */
   readonly mcp: McpServers;
   readonly knowledge: Knowledge;
+  /** Reads exports of chats of other products. */
+  readonly exportReader: ExportReader;
   readonly jobs: Jobs;
   /** The pools of places that callers of this process share. */
   readonly pools: Pools;

@@ -69,6 +69,7 @@ import './conversations/chats/queue.ts';
 import './conversations/chats/contexts.ts';
 import './conversations/chats/comparisons.ts';
 import './conversations/chats/files.ts';
+import './conversations/imports/imports.ts';
 import './conversations/shares/shares.ts';
 import './conversations/shares/shared-chat.ts';
 import './knowledge/source-changes.ts';

@@ -1,6 +1,7 @@
 import { registerChatFileSweep } from '../domain/conversations/chats/files.ts';
 import { registerFileExpiry } from '../domain/conversations/files/files.ts';
 import { registerUploadExpiry } from '../domain/conversations/files/uploads.ts';
+import { registerChatImports } from '../domain/conversations/imports/bring-chats.ts';
 import { registerApprovalSweep } from '../domain/conversations/runs/runs.ts';
 import { registerSchedules } from '../domain/conversations/schedules/run-schedules.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -37,6 +38,7 @@ export function registerBackgroundWork(deps: Deps): void {
   registerOrphanSweep(deps);
   registerApprovalSweep(deps);
   registerChatFileSweep(deps);
+  registerChatImports(deps);
   registerFileExpiry(deps);
   registerUploadExpiry(deps);
   registerVectorStoreExpiry(deps);

@@ -11,6 +11,7 @@ import { LiveFeed } from '../domain/operations/live/feed.ts';
 import { TrustedUsers } from '../domain/people/sign-in/trusted-proxies.ts';
 import { createAuditSink } from '../engine/audit/sink.ts';
 import { createEgress, type EgressOptions, readEgressOptions } from '../engine/egress/egress.ts';
+import { createExportReader } from '../engine/imports/export-reader.ts';
 import { Jobs } from '../engine/jobs/jobs.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
 import { createMailer } from '../engine/mail/mailer.ts';
@@ -145,6 +146,7 @@ async function makeDeps(
     jobs,
     models,
     knowledge,
+    exportReader: createExportReader(settings, pools.queue('export-readers', settings.PROMPT_READERS_MAX)),
     runs,
     tools,
     mcp,
@@ -191,6 +193,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.runs.stop(graceMs);
   await deps.jobs.stop(graceMs);
   await deps.knowledge.close();
+  await deps.exportReader.close();
   await deps.models.close();
   await deps.mcp.close();
   await deps.egress.close();

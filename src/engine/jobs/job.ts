@@ -8,6 +8,8 @@ export interface JobPayloads {
   'accounts.purge-user': { readonly userId: string };
   /** `attempt`: of a job that an earlier version queued. */
   'accounts.mail-invitation': { readonly invitationId: string; readonly attempt?: number };
+  'chats.import': { readonly importId: string };
+  'chats.undo-import': { readonly importId: string; readonly includesContinued: boolean };
   'data.export': { readonly exportId: string };
   'data.erase': { readonly erasureId: string };
   'knowledge.index-item': { readonly itemId: string };

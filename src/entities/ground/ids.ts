@@ -8,6 +8,7 @@ export const idPrefixes = {
   feedback: 'fbk',
   chatShare: 'shr',
   chatFile: 'file',
+  chatImport: 'cimp',
   agentTool: 'tool',
   agentUserInput: 'uin',
   agentSkill: 'skill',

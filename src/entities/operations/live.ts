@@ -5,6 +5,7 @@ export const liveKinds = [
   'chat',
   'run',
   'memory',
+  'chatImport',
   'connection',
   'membership',
   'invitation',

@@ -5,6 +5,7 @@ import type { AgentFlow, AgentSecret, AgentSkill, AgentTool, AgentUserInput, Par
 import type { Chat, ChatMessage, Conversation } from '../../entities/conversations/chats/chat.ts';
 import type { Feedback } from '../../entities/conversations/chats/feedback.ts';
 import type { ChatFile } from '../../entities/conversations/chats/file.ts';
+import type { ChatImport } from '../../entities/conversations/chats/import.ts';
 import type { ChatShare } from '../../entities/conversations/chats/share.ts';
 import type { StoredFile } from '../../entities/conversations/files/file.ts';
 import type { UploadState } from '../../entities/conversations/files/upload.ts';
@@ -59,6 +60,7 @@ export const ChatShareRef = builder.objectRef<ChatShare>('ChatShare');
 export const ChatFileRef = builder.objectRef<ChatFile>('ChatFile');
 export const RunRef = builder.objectRef<RunView>('Run');
 export const ConversationRef = builder.objectRef<Conversation>('Conversation');
+export const ChatImportRef = builder.objectRef<ChatImport>('ChatImport');
 export const MemoryRef = builder.objectRef<Memory>('Memory');
 export const ScheduleRef = builder.objectRef<Schedule>('Schedule');
 export const ScheduleRunRef = builder.objectRef<ScheduleRun>('ScheduleRun');

@@ -27,6 +27,9 @@ export class OrphanBlobStore {
         const where = { id: { in: keys.map(idIn) } };
         return (await db.prisma.dataExport.findMany({ where, select: { id: true } })).map(({ id }) => id);
       },
+      async 'chat-imports'(keys) {
+        return listKeys(await db.prisma.chatImport.findMany({ where: { blobKey: { in: keys } }, select }));
+      },
       'run-files': async () => [],
     };
   }

@@ -15,6 +15,7 @@ import { ChatReadStore } from './chats/reads.ts';
 import { ThreadStore } from './chats/threads.ts';
 import { FileStore } from './files/files.ts';
 import { FileUploadStore } from './files/uploads.ts';
+import { ChatImportStore } from './imports/imports.ts';
 import { MemoryStore } from './memories/memories.ts';
 import { ApprovalStore } from './runs/approvals.ts';
 import { ComparisonStore } from './runs/comparisons.ts';
@@ -40,6 +41,7 @@ export class ConversationStores {
   readonly comparisons: ComparisonStore;
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
+  readonly chatImports: ChatImportStore;
   readonly codeStates: CodeStateStore;
   readonly files: FileStore;
   readonly fileUploads: FileUploadStore;
@@ -66,6 +68,7 @@ export class ConversationStores {
     this.comparisons = new ComparisonStore(db, signals);
     this.conversations = new ConversationStore(db, signals);
     this.chatFiles = new ChatFileStore(db);
+    this.chatImports = new ChatImportStore(db, signals);
     this.codeStates = new CodeStateStore(db);
     this.files = new FileStore(db);
     this.fileUploads = new FileUploadStore(db);

@@ -329,6 +329,16 @@ export type Message = Prisma.MessageModel
  */
 export type MessageFeedback = Prisma.MessageFeedbackModel
 /**
+ * Model ChatImport
+ * A file of chats that somebody brings from another product, and what became of it.
+ */
+export type ChatImport = Prisma.ChatImportModel
+/**
+ * Model ChatOrigin
+ * Where an imported chat comes from: a file that is imported again brings no chat twice.
+ */
+export type ChatOrigin = Prisma.ChatOriginModel
+/**
  * Model ChatRead
  * How far a user has read a chat.
  */

@@ -138,7 +138,7 @@ it.runIf(triesAll)('there are entries about lists, single things, their parts, f
       ...['searchKnowledge', 'search'],
       ...['vectorStores', 'vectorStore', 'vectorStoreFiles', 'vectorStoreFile', 'vectorStoreSearch'],
       ...['vectorStoreFileBatch'],
-      ...['chats', 'chat', 'chatExport', 'chatFile', 'run'],
+      ...['chats', 'chat', 'chatExport', 'chatTree', 'chatFile', 'run'],
       ...['chatUpdated', 'runEvents', 'dataSourceUpdated'],
     ]),
   );

@@ -59,6 +59,7 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'AgentChange',
     'ApiKeyChange',
     'ChatChange',
+    'ChatImportChange',
     'DataSourceChange',
     'IntegrationChange',
     'MemoryChange',
@@ -112,7 +113,17 @@ const shown: Readonly<Record<string, readonly Canary[]>> = {
   // A chat names who answers in it, on REST too, and citations name documents with the cited passage.
   'CHATS:READ': [
     ...ofChats.filter((name) => name !== 'confidentialOutput'),
-    ...(['agentName', 'sharedName', 'conversation', 'memory', 'schedule', 'source', 'passage', 'storedFile'] as const),
+    ...([
+      'agentName',
+      'sharedName',
+      'conversation',
+      'memory',
+      'chatImport',
+      'schedule',
+      'source',
+      'passage',
+      'storedFile',
+    ] as const),
   ],
   'DATA_SOURCES:READ': [...ofSources, ...ofStores],
   'GROUPS:READ': ofGroup,

@@ -35,6 +35,7 @@ export const canaries = {
   request: 'canary-request',
   conversation: 'canary-conversation',
   memory: 'canary-memory',
+  chatImport: 'canary-chat-import',
   schedule: 'canary-schedule-prompt',
   comment: 'canary-comment',
   source: 'canary-source',
@@ -259,6 +260,7 @@ class Maker {
   /** What belongs to the owner and to no chat. */
   async around(agent: string): Promise<string> {
     await this.id('/api/v1/memories', { text: canaries.memory });
+    await this.#chatImport();
     const connection = await this.id('/api/v1/connections', {
       provider: 'WIKI',
       accountName: canaries.connection,
@@ -286,6 +288,18 @@ class Maker {
     await this.#world.invitation();
     await this.#world.passkey();
     return connection;
+  }
+
+  /** An import that brought a chat and left something out. */
+  async #chatImport(): Promise<void> {
+    const { storage, newId } = this.#service.deps;
+    const id = await this.#world.chatImport('DONE', canaries.chatImport);
+    const omissions = [{ kind: 'IMAGES', count: 1, chatNames: [] }];
+    await storage.db.prisma.chatImport.update({ where: { id }, data: { format: 'CHATGPT', omissions } });
+    const { orgId, userId } = this.#world.owner;
+    const data = { orgId, userId, name: '', updatedAt: new Date() };
+    const { id: chatId } = await storage.db.prisma.chat.create({ data: { ...data, id: newId('chat') } });
+    await storage.db.prisma.chatOrigin.create({ data: { chatId, orgId, userId, origin: 'CHATGPT:1', importId: id } });
   }
 
   /** A webhook whose last delivery was refused. */

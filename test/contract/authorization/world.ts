@@ -145,6 +145,16 @@ export class World {
     return this.#madeBy(this.owner, '/api/v1/memories', { text: this.name('Likes') });
   }
 
+  /** An import of the owner, which has brought nothing. */
+  async chatImport(status: 'READING' | 'DONE' = 'DONE', filename = this.name('Chats')): Promise<string> {
+    const { storage, newId, now } = this.service.deps;
+    const { orgId, userId } = this.owner;
+    const id = newId('chatImport');
+    const data = { id, createdAt: now(), orgId, userId, agentId: null, filename, sizeBytes: 1, status };
+    await storage.db.prisma.chatImport.create({ data: { ...data, endedAt: status === 'DONE' ? now() : null } });
+    return id;
+  }
+
   /** A schedule of the owner, which runs once a year. */
   async schedule(agentId: string, prompt = 'Hello'): Promise<string> {
     const input = { name: this.name('Schedule'), agentId, prompt, cron: '0 0 1 1 *', timeZone: 'UTC' };

@@ -80,6 +80,8 @@ const ends: Readonly<Record<string, End>> = {
   'Query.connections': short(60_000, 'at most 500 of an organization; 100 scopes of 500 characters'),
   'Query.schedules': short(60_000, 'a prompt of 10,000 characters, user inputs of 10,000 and a name of 100'),
   'Schedule.userInputs': short(30_000, 'at most 10,000 characters'),
+  'Query.chatImports': short(30_000, 'a filename of 200 characters, and at most 5 names of 200 for each of 14 kinds'),
+  'ChatImport.omissions': short(0, 'one a kind, read with the row of the import'),
   'Query.memories': short(9_000, 'a text of 2,000 characters and a key of 100'),
   'Query.binnedChats': short(1_000, 'a name of 200 characters'),
   'Query.chatTags': short(300, 'at most 200 of 50 characters'),

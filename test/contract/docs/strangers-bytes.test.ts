@@ -10,6 +10,7 @@ const entries: Readonly<Record<string, string>> = {
   service: 'src/main.js',
   'reader process': reader,
   'web reader process': 'src/engine/knowledge/connectors/web-reader-process.ts',
+  'export reader process': 'src/engine/imports/reader-program.ts',
   'program process': 'src/engine/tools/code/box/child.ts',
   'spreadsheet process': 'src/engine/tools/spreadsheet/process/child.ts',
 };

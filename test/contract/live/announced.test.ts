@@ -38,6 +38,7 @@ const tables: Readonly<Record<string, { readonly kind: LiveKind; readonly id: st
   data_sources: { kind: 'dataSource', id: 'id', unseen: ['isSyncForced', 'isSyncWanted', 'rowBytes'] },
   agent_data_sources: { kind: 'dataSource', id: 'dataSourceId' },
   memories: { kind: 'memory', id: 'id' },
+  chat_imports: { kind: 'chatImport', id: 'id', unseen: ['windowStart', 'windowDone', 'updatedAt'] },
   connections: { kind: 'connection', id: 'id', unseen: ['renewalOwner', 'renewalUntil'] },
   memberships: { kind: 'membership', id: 'id' },
   invitations: { kind: 'invitation', id: 'id', unseen: ['mailHash'] },

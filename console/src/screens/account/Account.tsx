@@ -1,6 +1,7 @@
 import { Route, Switch } from 'wouter';
 import { Missing } from '../../parts/Missing.tsx';
 import { Connections } from './connections/Connections.tsx';
+import { Imports } from './imports/Imports.tsx';
 import { Keys } from './keys/Keys.tsx';
 import { Memories } from './memories/Memories.tsx';
 import { Profile } from './profile/Profile.tsx';
@@ -12,6 +13,9 @@ export function Account() {
     <Switch>
       <Route path="/account">
         <Profile />
+      </Route>
+      <Route path="/account/imports">
+        <Imports />
       </Route>
       <Route path="/keys">
         <Keys />

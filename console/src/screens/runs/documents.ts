@@ -479,6 +479,7 @@ export type RunChoicesQuery = { agents: { groups: Array<{ key: string | null, ag
     | { __typename: 'AuditEntry', id: string }
     | { __typename: 'Chat', id: string }
     | { __typename: 'ChatFile', id: string }
+    | { __typename: 'ChatImport', id: string }
     | { __typename: 'ChatShare', id: string }
     | { __typename: 'DataExport', id: string }
     | { __typename: 'DataSource', id: string }

@@ -12,6 +12,7 @@ import { removeBlobs } from '../../ground/blobs.ts';
 import { chargeTo } from '../../ground/charges.ts';
 import { agentsOfChats, getChat, getOwnChat, missingChat, runActive } from './chats.ts';
 import { listFailures, readTranscripts, toJson, toMarkdown } from './transcripts.ts';
+import { toTree } from './tree.ts';
 
 export const chatExportFormats = ['markdown', 'json'] as const;
 export type ChatExportFormat = (typeof chatExportFormats)[number];
@@ -150,6 +151,21 @@ export async function exportChat(deps: Deps, caller: Caller, id: string, format:
         messages.map((message, index) => ({ ...message, failure: failures[index] ?? null })),
       );
     },
+  };
+}
+
+/**
+ * A chat that the caller may read with all its branches, as a JSON file that `importChats` reads: without content for models only.
+ *
+ * @throws DomainError NOT_FOUND; REPLY_TOO_LARGE when it does not fit a reply.
+ */
+export async function exportChatTree(deps: Deps, caller: Caller, id: string): Promise<ChatExport> {
+  const chat = await getChat(deps, caller, id);
+  deps.audit.export(caller, chat);
+  return {
+    filename: `${fileStem(chat.name)}.chat.json`,
+    contentType: 'application/json; charset=utf-8',
+    content: async () => toTree(chat, await deps.storage.conversations.branches.treeOf(chat.id)),
   };
 }
 

@@ -27,7 +27,13 @@ export interface ShownThing {
 }
 
 /** Operations that always get an entry: they hand out a copy, or show what somebody shared. */
-export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'chatExport', 'sharedChat', 'sharedChatUpdated']);
+export const exportOperations: ReadonlySet<string> = new Set([
+  'agentBundle',
+  'chatExport',
+  'chatTree',
+  'sharedChat',
+  'sharedChatUpdated',
+]);
 
 /**
  * The caller of a request, so that what it reads becomes an entry. A caller of whom no read does is returned as it is: one who sees no more than a

@@ -20,6 +20,7 @@ export const topicsOfKind: Readonly<Record<LiveKind, readonly SignalTopic[]>> = 
   chat: ['chat-changed'],
   run: ['run-changed', 'runs-recorded'],
   memory: ['memory-changed'],
+  chatImport: ['chat-import-changed'],
   connection: ['connection-changed'],
   membership: ['membership-changed'],
   invitation: ['invitation-changed'],

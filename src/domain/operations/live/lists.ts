@@ -180,6 +180,18 @@ export function watchMemories(deps: Deps, caller: Caller, { after, signal }: Wat
   return watchList(deps, list, after, signal);
 }
 
+/** The caller's imports of chats. */
+export function watchChatImports(deps: Deps, caller: Caller, { after, signal }: WatchOptions): Changes {
+  const { orgId, userId } = caller;
+  const list: LiveList = {
+    rule: { kind: 'chatImport', owner: { orgId, userId } },
+    concerns: (place) => place.orgId === orgId && place.userId === userId,
+    owns: isNever,
+    isRemembered: true,
+  };
+  return watchList(deps, list, after, signal);
+}
+
 /**
  * The caller's connections.
  *

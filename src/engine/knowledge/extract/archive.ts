@@ -80,6 +80,12 @@ export class Archive {
     return Buffer.concat(parts);
   }
 
+  /** A part as it is inflated; nothing when there is none. */
+  async *parts(name: string): AsyncGenerator<Uint8Array, void, void> {
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) yield* this.#stream(entry);
+  }
+
   /** @throws ExtractError when the entry is encrypted, damaged, a bomb, or beyond the budget. */
   async *#stream(entry: Entry): AsyncGenerator<Buffer, void, void> {
     if (entry.isEncrypted()) throw encrypted(this.what);

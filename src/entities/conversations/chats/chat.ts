@@ -114,6 +114,8 @@ export interface ChatMessage {
   readonly compression?: string | null;
   /** A conversation item that models do not get, as the caller gave it; the message is hidden and empty. */
   readonly item?: Readonly<Record<string, unknown>> | null;
+  /** The model that wrote an imported message, as the file called it. */
+  readonly modelName?: string | null;
 }
 /** A message that is not stored yet. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'parentId' | 'isActive' | 'updatedAt'>;

@@ -5,6 +5,7 @@ import {
   compressChat,
   duplicateChat,
   exportChat,
+  exportChatTree,
   resetChat,
   summarizeChat,
 } from '../../../domain/conversations/chats/changes.ts';
@@ -62,6 +63,17 @@ builder.queryField('chatExport', (t) =>
       format: t.arg({ type: ChatExportFormatType, defaultValue: 'markdown', description: 'How it is written.' }),
     },
     resolve: (_root, args, { deps, caller }) => exportChat(deps, caller, args.chatId, args.format),
+  }),
+);
+
+builder.queryField('chatTree', (t) =>
+  t.field({
+    authScopes: { key: 'CHATS:READ' },
+    type: ChatExportType,
+    description:
+      'A chat that the caller may read with all its branches, as a JSON file that `importChats` reads, without what only models are given.',
+    args: { chatId: t.arg.id(chatId) },
+    resolve: (_root, args, { deps, caller }) => exportChatTree(deps, caller, args.chatId),
   }),
 );
 

@@ -196,6 +196,12 @@ export const MessageType = MessageRef.implement({
       description: 'That run; null for a message that belongs to none.',
       resolve: ({ runId }, _args, context) => nodeById(context, runId),
     }),
+    modelName: t.string({
+      nullable: true,
+      description:
+        'On an imported answer: the model that wrote it, as the file called it. The model of an answer of here is that of its run.',
+      resolve: ({ modelName }) => modelName ?? null,
+    }),
     error: t.field({
       type: RunErrorType,
       nullable: true,

@@ -22,6 +22,7 @@ const askingCost = 40;
 const statementsOf: ReadonlyMap<string, number> = new Map([
   ['Query.agentBundle', 8],
   ['Query.chatExport', 5],
+  ['Query.chatTree', 5],
   ['Query.search', 4],
 ]);
 const rootTypes: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);

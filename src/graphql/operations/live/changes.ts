@@ -2,6 +2,7 @@ import type { ObjectRef } from '@pothos/core';
 import {
   watchAgents,
   watchApiKeys,
+  watchChatImports,
   watchChats,
   watchConnections,
   watchDataSources,
@@ -17,7 +18,17 @@ import type { Scope } from '../../../entities/people/caller.ts';
 import { type BuilderTypes, builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
 import { type ArgBuilder, decodeCursor, encodeCursor } from '../../ground/pagination.ts';
-import { AgentRef, ApiKeyRef, ChatRef, DataSourceRef, IntegrationRef, MemoryRef, MessageRef, RunRef } from '../../ground/refs.ts';
+import {
+  AgentRef,
+  ApiKeyRef,
+  ChatImportRef,
+  ChatRef,
+  DataSourceRef,
+  IntegrationRef,
+  MemoryRef,
+  MessageRef,
+  RunRef,
+} from '../../ground/refs.ts';
 import { createEnum } from '../../ground/types/enums.ts';
 import { NodeType } from '../../ground/types/node.ts';
 import { UsageReportType } from '../usage/usage.ts';
@@ -77,6 +88,12 @@ const DataSourceChange = changeType({
 });
 const RunChange = changeType({ name: 'Run', node: RunRef, scope: 'CHATS:READ', thing: 'a run' });
 const MemoryChange = changeType({ name: 'Memory', node: MemoryRef, scope: 'CHATS:READ', thing: 'a memory' });
+const ChatImportChange = changeType({
+  name: 'ChatImport',
+  node: ChatImportRef,
+  scope: 'CHATS:READ',
+  thing: 'an import of chats',
+});
 const IntegrationChange = changeType({
   ...{ name: 'Integration', node: IntegrationRef, scope: 'CONNECTIONS:READ' },
   thing: 'a connection',
@@ -195,6 +212,14 @@ builder.subscriptionFields((t) => ({
     description: `What is remembered of the caller, as it changes: by the caller, or by a tool of an agent. ${timingNote}`,
     args: afterArg(t.arg, 'Of memories, new and changed ones; deleted ones are not told.'),
     subscribe: (_root, args, context) => watchMemories(context.deps, context.caller, toOptions(context, args)),
+    resolve: (change) => change,
+  }),
+  chatImportsChanged: t.field({
+    authScopes: { key: 'CHATS:READ' },
+    type: ChatImportChange,
+    description: `The caller's imports of chats, as they go on: with each chat that is brought, and at their end. ${timingNote}`,
+    args: afterArg(t.arg, 'Of imports, new and changed ones.'),
+    subscribe: (_root, args, context) => watchChatImports(context.deps, context.caller, toOptions(context, args)),
     resolve: (change) => change,
   }),
   connectionsChanged: t.field({

@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../../ground/database.ts';
 import { requireShortList } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { type LockedChat, lockChat } from '../../ground/sql/locks.ts';
+import { readTree, type TreeMessage } from '../imports/tree.ts';
 import { findOpenRun } from '../runs/queries.ts';
 import { chatWhere } from './filter.ts';
 
@@ -68,6 +69,11 @@ export class BranchStore {
   async kinOf(ids: readonly string[]): Promise<ReadonlyMap<string, Kin>> {
     const rows = await this.#db.query<Kin & { readonly id: string }>(kinSql, [ids]);
     return new Map(rows.map(({ id, ...kin }) => [id, kin]));
+  }
+
+  /** All messages of a chat, also hidden ones. @throws DomainError REPLY_TOO_LARGE. */
+  treeOf(chatId: string): Promise<readonly TreeMessage[]> {
+    return readTree(this.#db, chatId);
   }
 
   /** The visible messages that follow each message, on any branch, the first one first. Cost: one statement. */

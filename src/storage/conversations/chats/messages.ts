@@ -62,7 +62,7 @@ export function findLine(sql: Sql, chatId: string, limit: number, end: LineEnd):
 }
 
 const columns = `id, "createdAt", "updatedAt", "chatId", ordinal, "parentId", "isActive", role, content, parts, "toolCalls", "toolCallId", "toolStatus", citations,
-  "runId", status, context, "isHidden", compression, item`;
+  "runId", status, context, "isHidden", compression, item, "modelName"`;
 
 /** A run that has written nothing yet ends before the messages of later runs. */
 const lastOfRunSql = `coalesce(

@@ -454,6 +454,8 @@ export const ModelName = {
   Chat: 'Chat',
   Message: 'Message',
   MessageFeedback: 'MessageFeedback',
+  ChatImport: 'ChatImport',
+  ChatOrigin: 'ChatOrigin',
   ChatRead: 'ChatRead',
   ChatShare: 'ChatShare',
   ChatShareReader: 'ChatShareReader',
@@ -513,7 +515,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4735,6 +4737,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ChatImport: {
+      payload: Prisma.$ChatImportPayload<ExtArgs>
+      fields: Prisma.ChatImportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChatImportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChatImportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
+        }
+        findFirst: {
+          args: Prisma.ChatImportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChatImportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
+        }
+        findMany: {
+          args: Prisma.ChatImportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>[]
+        }
+        create: {
+          args: Prisma.ChatImportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
+        }
+        createMany: {
+          args: Prisma.ChatImportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChatImportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>[]
+        }
+        delete: {
+          args: Prisma.ChatImportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
+        }
+        update: {
+          args: Prisma.ChatImportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChatImportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChatImportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChatImportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChatImportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatImportPayload>
+        }
+        aggregate: {
+          args: Prisma.ChatImportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChatImport>
+        }
+        groupBy: {
+          args: Prisma.ChatImportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatImportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChatImportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatImportCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChatOrigin: {
+      payload: Prisma.$ChatOriginPayload<ExtArgs>
+      fields: Prisma.ChatOriginFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChatOriginFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChatOriginFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
+        }
+        findFirst: {
+          args: Prisma.ChatOriginFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChatOriginFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
+        }
+        findMany: {
+          args: Prisma.ChatOriginFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>[]
+        }
+        create: {
+          args: Prisma.ChatOriginCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
+        }
+        createMany: {
+          args: Prisma.ChatOriginCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChatOriginCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>[]
+        }
+        delete: {
+          args: Prisma.ChatOriginDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
+        }
+        update: {
+          args: Prisma.ChatOriginUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChatOriginDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChatOriginUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChatOriginUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChatOriginUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChatOriginPayload>
+        }
+        aggregate: {
+          args: Prisma.ChatOriginAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChatOrigin>
+        }
+        groupBy: {
+          args: Prisma.ChatOriginGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatOriginGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChatOriginCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChatOriginCountAggregateOutputType> | number
+        }
+      }
+    }
     ChatRead: {
       payload: Prisma.$ChatReadPayload<ExtArgs>
       fields: Prisma.ChatReadFieldRefs
@@ -8895,6 +9045,7 @@ export const MessageScalarFieldEnum = {
   isHidden: 'isHidden',
   compression: 'compression',
   item: 'item',
+  modelName: 'modelName',
   rowBytes: 'rowBytes'
 } as const
 
@@ -8917,6 +9068,44 @@ export const MessageFeedbackScalarFieldEnum = {
 } as const
 
 export type MessageFeedbackScalarFieldEnum = (typeof MessageFeedbackScalarFieldEnum)[keyof typeof MessageFeedbackScalarFieldEnum]
+
+
+export const ChatImportScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  agentId: 'agentId',
+  filename: 'filename',
+  sizeBytes: 'sizeBytes',
+  status: 'status',
+  format: 'format',
+  totalCount: 'totalCount',
+  windowStart: 'windowStart',
+  windowDone: 'windowDone',
+  importedCount: 'importedCount',
+  existingCount: 'existingCount',
+  messageCount: 'messageCount',
+  retainedCount: 'retainedCount',
+  omissions: 'omissions',
+  error: 'error',
+  blobKey: 'blobKey',
+  endedAt: 'endedAt'
+} as const
+
+export type ChatImportScalarFieldEnum = (typeof ChatImportScalarFieldEnum)[keyof typeof ChatImportScalarFieldEnum]
+
+
+export const ChatOriginScalarFieldEnum = {
+  chatId: 'chatId',
+  orgId: 'orgId',
+  userId: 'userId',
+  origin: 'origin',
+  importId: 'importId'
+} as const
+
+export type ChatOriginScalarFieldEnum = (typeof ChatOriginScalarFieldEnum)[keyof typeof ChatOriginScalarFieldEnum]
 
 
 export const ChatReadScalarFieldEnum = {
@@ -9933,6 +10122,8 @@ export type GlobalOmitConfig = {
   chat?: Prisma.ChatOmit
   message?: Prisma.MessageOmit
   messageFeedback?: Prisma.MessageFeedbackOmit
+  chatImport?: Prisma.ChatImportOmit
+  chatOrigin?: Prisma.ChatOriginOmit
   chatRead?: Prisma.ChatReadOmit
   chatShare?: Prisma.ChatShareOmit
   chatShareReader?: Prisma.ChatShareReaderOmit

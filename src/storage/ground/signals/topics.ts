@@ -32,6 +32,7 @@ export type SignalTopic =
   /** Somebody rated an agent: nothing that a cache keeps of it has changed. */
   | 'agent-rated'
   | 'memory-changed'
+  | 'chat-import-changed'
   | 'connection-changed'
   /** The payload is ids of memberships, joined by commas: a role, or the name or e-mail of the person. */
   | 'membership-changed'

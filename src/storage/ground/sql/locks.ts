@@ -4,6 +4,7 @@ import type { Transaction } from '../database.ts';
 type LockedTable =
   | 'agents'
   | 'call_approvals'
+  | 'chat_imports'
   | 'chats'
   | 'data_sources'
   | 'knowledge_items'

@@ -32,6 +32,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   VectorStore: ['dataSourceId'],
   PersonAccount: ['connectionId'],
   ChatRead: ['chatId', 'userId'],
+  ChatOrigin: ['chatId'],
   ChatShareReader: ['shareId', 'userId'],
   CodeState: ['chatId'],
   FoldedResponse: ['runId'],

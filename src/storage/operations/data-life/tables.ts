@@ -183,6 +183,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     ofOrganization: (orgId) => ({ chat: { orgId } }),
     erase: 'delete',
   }),
+  ChatImport: ownedRule('delete', { omit: ['windowStart', 'windowDone'] }),
+  ChatOrigin: ofChats(within('chat', 'userId')),
   ChatFile: ofChats(within('chat', 'userId', ['blobKey'])),
   CodeState: ofChats(within('chat', 'userId')),
   ChatShare: ownedRule('delete', { omit: ['makerKeyId', 'makerLevel'] }),

@@ -16,7 +16,7 @@ export type LiveRule =
   | { readonly kind: 'dataSource'; readonly filter: DataSourceFilter }
   | { readonly kind: 'chat'; readonly filter: ChatFilter; readonly agentId: string | undefined }
   | { readonly kind: 'run'; readonly reach: RunReach }
-  | { readonly kind: 'memory'; readonly owner: MemoryOwner }
+  | { readonly kind: 'memory' | 'chatImport'; readonly owner: MemoryOwner }
   | { readonly kind: 'connection'; readonly scope: ConnectionScope }
   | { readonly kind: 'apiKey'; readonly orgId: string; readonly userId: string | undefined }
   | { readonly kind: 'membership' | 'invitation' | 'group'; readonly orgId: string };
@@ -153,7 +153,8 @@ function toWhere(rule: LiveRule): object {
       return { AND: [chatWhere(rule.filter), rule.agentId === undefined ? {} : { agentId: rule.agentId }] };
     case 'run':
       return runWhere(rule.reach);
-    case 'memory': {
+    case 'memory':
+    case 'chatImport': {
       const { orgId, userId } = rule.owner;
       return { orgId, userId };
     }

@@ -41,6 +41,10 @@ export class PlaceStore {
         const rows = await db.prisma.memory.findMany({ where: { id }, select: { id: true, orgId: true, userId: true } });
         return rows.map(({ id: memoryId, ...place }) => [memoryId, place]);
       },
+      chatImport: async (id) => {
+        const rows = await db.prisma.chatImport.findMany({ where: { id }, select: { id: true, orgId: true, userId: true } });
+        return rows.map(({ id: importId, ...place }) => [importId, place]);
+      },
       connection: async (id) => {
         const rows = await db.prisma.connection.findMany({ where: { id }, select: { id: true, orgId: true, ownerUserId: true } });
         return rows.map(({ id: connectionId, orgId, ownerUserId }) => [connectionId, { orgId, userId: ownerUserId }]);

@@ -47,11 +47,13 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
   VectorStore: 'DataSource',
   VectorStoreFileBatch: 'DataSource',
   FoldedResponse: 'Run',
+  ChatOrigin: 'Chat',
   // Rows of a run's log are deleted with the run, by the run that writes them anew, and by the sweep, which asks for holds: retention.test.ts.
   RunEventBatch: 'Run',
 };
 /** Which a hold does not keep, and why. */
 const notKept: Readonly<Partial<Record<Model, string>>> = {
+  ChatImport: 'It is a report; what an import brought is in chats, which are kept.',
   ...Object.fromEntries(
     (['UsageEntry', 'UsageDay', 'UsageSum', 'UsageMonth', 'UsageCounter', 'AuditEntry'] as const).map((model) => [
       model,

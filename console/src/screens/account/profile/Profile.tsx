@@ -7,7 +7,7 @@ import { usePolling } from '../../../parts/people/polling.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { chooseLanguage, type Language, languages, useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
-import { Button } from '../../../ui/form/button.tsx';
+import { Button, ButtonLink } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
@@ -157,6 +157,11 @@ function OwnData({ userId }: { readonly userId: string }) {
     <Section title={t('Your data')} lead={t('A ZIP with your chats, files, memories and everything else that you have here.')}>
       <ErrorNote error={error ?? begin.error} />
       {dataExport === undefined ? null : <ExportState state={dataExport} />}
+      {viewer.role === 'AUDITOR' ? null : (
+        <div>
+          <ButtonLink href="/account/imports">{t('Import chats')}</ButtonLink>
+        </div>
+      )}
       {isWorking || viewer.role === 'AUDITOR' ? null : (
         <div>
           <Button isBusy={begin.isBusy} onClick={() => void onBegin()}>

@@ -83,7 +83,7 @@ function AllChats({ chatId, isHeld, ...acts }: ListProps) {
   return (
     <>
       <ErrorNote error={error} onRetry={() => void chatList.reload()} />
-      {chats.length === 0 && error === undefined ? <p className={styles.nothing}>{t('Your chats will stand here.')}</p> : null}
+      {chats.length === 0 && error === undefined ? <NoChats /> : null}
       {groups.map(([title, members]) => (
         <Group key={title} title={title} chats={members} chatId={chatId} {...acts} />
       ))}
@@ -93,6 +93,19 @@ function AllChats({ chatId, isHeld, ...acts }: ListProps) {
         </Button>
       ) : null}
     </>
+  );
+}
+
+/** Who comes from another product brings chats along. */
+function NoChats() {
+  const { t } = useText();
+  return (
+    <div className={styles.nothing}>
+      <p>{t('Your chats will stand here.')}</p>
+      <p>
+        <Link href="/account/imports">{t('Import chats from elsewhere')}</Link>
+      </p>
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { FileDown, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
+import { FileDown, Pencil, Pin, PinOff, Printer, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { run } from '../../../graphql/client.ts';
@@ -13,7 +13,7 @@ import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import type { MenuItem } from '../../../ui/overlay/menu.tsx';
 import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
-import { ChatDeleteDocument, type ChatExportFormat, ChatFileExportDocument, ChatUpdateDocument } from '../documents.ts';
+import { ChatDeleteDocument, ChatFileExportDocument, ChatTreeExportDocument, ChatUpdateDocument } from '../documents.ts';
 import { chatList } from './chat-list.ts';
 
 interface NamedChat {
@@ -44,9 +44,16 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
       const pinPosition = chat.pinPosition === null ? 1 : null;
       chatList.take((await run(ChatUpdateDocument, { id: chat.id, input: { pinPosition } })).updateChat);
     });
-  const save = (format: ChatExportFormat) =>
+  const saveText = () =>
     attempt(async () => {
-      const { content, contentType, filename } = (await run(ChatFileExportDocument, { chatId: chat.id, format })).chatExport;
+      const { content, contentType, filename } = (await run(ChatFileExportDocument, { chatId: chat.id, format: 'MARKDOWN' }))
+        .chatExport;
+      saveFile(new Blob([content], { type: contentType }), filename);
+    });
+  // With all branches, so that it can be imported again.
+  const saveTree = () =>
+    attempt(async () => {
+      const { content, contentType, filename } = (await run(ChatTreeExportDocument, { chatId: chat.id })).chatTree;
       saveFile(new Blob([content], { type: contentType }), filename);
     });
   const remove = () =>
@@ -67,8 +74,17 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
   return [
     { label: t('Rename'), icon: <Pencil size={16} aria-hidden />, onSelect: onRename },
     { label: isPinned ? t('Unpin') : t('Pin'), icon: pinIcon, onSelect: () => void pin() },
-    { label: t('Export as Markdown'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void save('MARKDOWN') },
-    { label: t('Export as JSON'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void save('JSON') },
+    { label: t('Export as Markdown'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void saveText() },
+    { label: t('Export as JSON'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void saveTree() },
+    ...(path === `/chats/${chat.id}`
+      ? [
+          {
+            label: t('Print or save as PDF'),
+            icon: <Printer size={16} aria-hidden />,
+            onSelect: () => setTimeout(() => window.print()),
+          },
+        ]
+      : []),
     'separator',
     { label: t('Delete'), icon: <Trash2 size={16} aria-hidden />, isDanger: true, onSelect: () => void remove() },
   ];

@@ -25,7 +25,7 @@ export const Answer = memo(function Answer({
 }) {
   const { t } = useText();
   const { chat, isBusy, openSources } = useChat();
-  const { runId, isRunning, messages } = row;
+  const { runId, isGreeting, isRunning, messages } = row;
   const store = runId === undefined ? undefined : isRunning ? runStore(runId) : followedRun(runId);
   const view = useOptionalRun(store);
   const answers = messages.filter(({ role }) => role === 'ASSISTANT');
@@ -63,7 +63,7 @@ export const Answer = memo(function Answer({
               messageId={last.id}
               isWordless={visibleTexts.length === 0 && messages.every(isEmpty)}
             />
-            {runId === undefined || visibleTexts.length === 0 ? null : (
+            {isGreeting || visibleTexts.length === 0 ? null : (
               <AnswerBar
                 message={last}
                 text={visibleTexts.map(({ text }) => text).join('\n\n')}

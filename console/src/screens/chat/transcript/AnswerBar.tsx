@@ -33,6 +33,8 @@ export function AnswerBar({
   const { feedback } = message;
   const sources = cited.citations.length;
   const first = cited.citations[0];
+  // Of an imported answer, as the other product called it.
+  const model = message.run?.answeredModelId ?? message.run?.modelId ?? message.modelName ?? undefined;
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -87,7 +89,8 @@ export function AnswerBar({
         </>
       ) : null}
       <span className={styles.when}>
-        {message.run?.answeredModelId ?? message.run?.modelId} · <Time at={message.createdAt} />
+        {model === undefined ? null : `${model} · `}
+        <Time at={message.createdAt} />
       </span>
       <ReasonDialog key={String(isAskingWhy)} message={message} isOpen={isAskingWhy} onClose={() => setAskingWhy(false)} />
     </div>

@@ -13,8 +13,10 @@ export type Row =
   | {
       readonly kind: 'answer';
       readonly key: string;
-      /** Undefined for a greeting, which no run said. */
+      /** Undefined for a greeting, and for answers of imported chats and of copies: no run of this chat said them. */
       readonly runId: string | undefined;
+      /** It begins the chat: nobody had asked anything. */
+      readonly isGreeting: boolean;
       readonly isRunning: boolean;
       /** Its texts, calls and their outputs, in order; empty while it is being said. */
       readonly messages: readonly Chat_MessageFragment[];
@@ -22,17 +24,17 @@ export type Row =
   | { readonly kind: 'pending'; readonly key: string; readonly text: string; readonly filenames: readonly string[] };
 
 /** The rows of a transcript. A row that says the same as one of `before` is that one, so that it is not drawn again. */
-export function buildRows({ messages, runIds, pending }: TranscriptView, before: readonly Row[]): readonly Row[] {
+export function buildRows({ messages, runIds, pending, hasEarlier }: TranscriptView, before: readonly Row[]): readonly Row[] {
   const rows: Row[] = [];
   for (const message of messages) {
     if (message.role === 'SYSTEM') continue;
     if (message.role === 'USER') rows.push({ kind: 'user', key: message.id, message, isUnanswered: false });
-    else addToAnswer(rows, message, runIds);
+    else addToAnswer(rows, message, runIds, hasEarlier);
   }
   for (const runId of runIds) {
     if (rows.some((row) => row.kind === 'answer' && row.runId === runId)) continue;
     const questionIndex = rows.findLastIndex((row) => row.kind === 'user' && row.message.runId === runId);
-    const row: Row = { kind: 'answer', key: `answer-${runId}`, runId, isRunning: true, messages: [] };
+    const row: Row = { kind: 'answer', key: `answer-${runId}`, runId, isGreeting: false, isRunning: true, messages: [] };
     rows.splice(questionIndex === -1 ? rows.length : questionIndex + 1, 0, row);
   }
   noteUnanswered(rows);
@@ -44,7 +46,7 @@ export function buildRows({ messages, runIds, pending }: TranscriptView, before:
   });
 }
 
-function addToAnswer(rows: Row[], message: Chat_MessageFragment, runIds: readonly string[]): void {
+function addToAnswer(rows: Row[], message: Chat_MessageFragment, runIds: readonly string[], hasEarlier: boolean): void {
   const runId = message.runId ?? undefined;
   const last = rows.at(-1);
   if (last?.kind === 'answer' && runId !== undefined && last.runId === runId) {
@@ -54,7 +56,15 @@ function addToAnswer(rows: Row[], message: Chat_MessageFragment, runIds: readonl
   // A run may go on in a second row, behind a message that joined it.
   const isFirst = runId !== undefined && rows.every((row) => row.kind !== 'answer' || row.runId !== runId);
   const key = isFirst ? `answer-${runId}` : message.id;
-  rows.push({ kind: 'answer', key, runId, isRunning: runId !== undefined && runIds.includes(runId), messages: [message] });
+  const isGreeting = runId === undefined && rows.length === 0 && !hasEarlier;
+  rows.push({
+    kind: 'answer',
+    key,
+    runId,
+    isGreeting,
+    isRunning: runId !== undefined && runIds.includes(runId),
+    messages: [message],
+  });
 }
 
 /** A question without an answer of its run, wherever it stands. One run may answer several questions, in a row behind the last. */
@@ -74,6 +84,7 @@ function isSame(one: Row, other: Row): boolean {
   if (one.kind !== 'answer' || other.kind !== 'answer') return false;
   return (
     one.isRunning === other.isRunning &&
+    one.isGreeting === other.isGreeting &&
     one.messages.length === other.messages.length &&
     one.messages.every((message, index) => message === other.messages[index])
   );
