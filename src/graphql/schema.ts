@@ -76,6 +76,8 @@ import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';
 import './knowledge/source-runs.ts';
+import './knowledge/permissions.ts';
+import './knowledge/pushes.ts';
 import './knowledge/uploads.ts';
 import './knowledge/items.ts';
 import './knowledge/search.ts';

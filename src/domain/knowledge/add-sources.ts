@@ -4,6 +4,7 @@ import type { EndedApproval } from '../../entities/agents/part.ts';
 import type { UploadedFile } from '../../entities/conversations/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
+import type { SourcePermissions } from '../../entities/knowledge/permissions.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { isObject } from '../../lib/json/json.ts';
 import type { DataSourceStore } from '../../storage/knowledge/sources/sources.ts';
@@ -11,6 +12,7 @@ import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
 import { canAttachDataSource } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
+import { readSourcePermissions, type SourcePermissionsInput } from './permissions/source-access.ts';
 import { editableAgent, getDataSource, missingSource, requireRoom } from './sources.ts';
 
 const nameLengthMax = 200;
@@ -24,13 +26,14 @@ export async function addApiDataSource(
   deps: Deps,
   caller: Caller,
   agentId: string,
-  input: { readonly name: string; readonly data?: unknown },
+  input: { readonly name: string; readonly data?: unknown } & Pick<SourcePermissionsInput, 'access'>,
 ): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   faults.requireName('name', input.name, nameLengthMax);
   const { data } = input;
   if (!isObject(data)) faults.add('data', 'data must be an object', 'INVALID_TYPE');
+  const permissions = readSourcePermissions(deps, 'API', { access: input.access }, faults);
   faults.throwIfAny();
   const name = input.name.trim();
   return addSource(deps, caller, agent, {
@@ -41,6 +44,7 @@ export async function addApiDataSource(
     mimeType: 'application/json',
     content: Readable.from([JSON.stringify(data, null, 1)]),
     sizeBytesMax: Number.MAX_SAFE_INTEGER,
+    permissions,
   });
 }
 
@@ -82,6 +86,7 @@ interface SourceContent {
   readonly mimeType: string;
   readonly content: Readable;
   readonly sizeBytesMax: number;
+  readonly permissions?: Partial<SourcePermissions>;
 }
 
 /** Writes the bytes first, then the rows and the job in one transaction: a visible source is complete, and its job is queued. */
@@ -96,10 +101,11 @@ async function addSource(
   await requireRoom(deps, agent.id);
   const id = deps.newId('dataSource');
   const itemId = deps.newId('knowledgeItem');
-  const { name, type, data, filename, mimeType } = source;
+  const { name, type, data, filename, mimeType, permissions } = source;
   const contentBlobKey = `${agent.orgId}/knowledge/${itemId}`;
   const { sizeBytes } = await storage.blobs.put(contentBlobKey, source.content, source.sizeBytesMax);
-  const row = { id, createdAt: deps.now(), orgId: agent.orgId, ownerUserId: caller.userId, agentId: agent.id, name, type, data };
+  const owner = { orgId: agent.orgId, ownerUserId: caller.userId, agentId: agent.id };
+  const row = { ...owner, ...permissions, id, createdAt: deps.now(), name, type, data };
   const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
   try {
     await deps.audit.change(caller, async () => {

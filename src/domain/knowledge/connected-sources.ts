@@ -6,6 +6,7 @@ import type { AgentView } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import type { OauthProvider } from '../../entities/knowledge/connection.ts';
 import type { ConnectedType, DataSource, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
+import type { SourcePermissions } from '../../entities/knowledge/permissions.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import { type JsonObject, membersOf, readElements } from '../../lib/json/json.ts';
 import type { NewConnectedSource } from '../../storage/knowledge/sources/connected-sources.ts';
@@ -15,11 +16,12 @@ import { visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
 import { readServiceUrl } from './connection-input.ts';
 import { findOwnInstallation, listConnections, requireOwnInstallation, requireOwnToken } from './connections.ts';
+import { readSourcePermissions, type SourcePermissionsInput } from './permissions/source-access.ts';
 import { requireSite } from './sites.ts';
 import { editableAgent, requireRoom } from './sources.ts';
 
 /** What a caller adds a source with: the members of its kind by the names of REST, of the types that both APIs declare. */
-export type ConnectedSourceInput = JsonObject & { readonly dataRefreshPeriod?: RefreshPeriod | null };
+export type ConnectedSourceInput = JsonObject & { readonly dataRefreshPeriod?: RefreshPeriod | null } & SourcePermissionsInput;
 
 const textLengthMax = 500;
 
@@ -35,7 +37,7 @@ export async function addConnectedSource(
   caller: Caller,
   agentId: string,
   kind: SourceKind,
-  { dataRefreshPeriod, ...input }: ConnectedSourceInput,
+  { dataRefreshPeriod, access, linkShared, recheck, ...input }: ConnectedSourceInput,
 ): Promise<readonly DataSource[]> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
@@ -43,11 +45,12 @@ export async function addConnectedSource(
   const data = kind.each === undefined ? readMembers(kind, chosenInput, faults) : completeMembers(kind, chosenInput);
   const parts = kind.each === undefined ? [{}] : readList(kind.each, input, faults);
   await requireConnections(deps, caller, kind, input, data, faults);
+  const permissions = readSourcePermissions(deps, kind.type, { access, linkShared, recheck }, faults);
   faults.throwIfAny();
   const site = await chooseSite(deps, caller, kind, data);
   const sources = parts.map((part) => {
     const whole = { ...data, ...site, ...part };
-    return { name: kind.sourceName(whole), refreshPeriod: dataRefreshPeriod ?? 'NEVER', data: whole };
+    return { name: kind.sourceName(whole), refreshPeriod: dataRefreshPeriod ?? 'NEVER', data: whole, ...permissions };
   });
   return createSources(deps, caller, agent, kind.type, sources);
 }
@@ -165,7 +168,7 @@ async function createSources(
   caller: Caller,
   agent: AgentView,
   type: ConnectedType,
-  sources: readonly Pick<NewConnectedSource, 'name' | 'refreshPeriod' | 'data'>[],
+  sources: readonly Pick<NewConnectedSource, 'name' | 'refreshPeriod' | 'data' | keyof SourcePermissions>[],
 ): Promise<readonly DataSource[]> {
   const missing = missingSettings(type, deps.settings);
   if (missing.length > 0) {

@@ -1,6 +1,9 @@
 import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
+import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import type { KnowledgePassage, StoredPassage } from '../../entities/knowledge/passage.ts';
+import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
+import { keepOpenItems } from './permissions/open-items.ts';
 
 /**
  * A page of the passages of each item, in the order of the items. Access is checked where the items are found.
@@ -8,18 +11,30 @@ import type { Deps } from '../deps.ts';
  * Cost: three statements for any number of items.
  */
 export async function listPassagesOfItems(
-  { storage }: Deps,
-  itemIds: readonly string[],
+  deps: Deps,
+  caller: Caller,
+  items: readonly KnowledgeItem[],
   page: PageRequest,
 ): Promise<readonly Page<KnowledgePassage>[]> {
-  const passagesByItem = await storage.knowledge.items.passagesOf(itemIds, page);
-  return itemIds.map((id) => {
+  // Whoever may see an item may be an administrator, who sees its name only.
+  const openItems = await keepOpenItems(deps, caller, items);
+  const passagesByItem = await deps.storage.knowledge.items.passagesOf(
+    openItems.map(({ id }) => id),
+    page,
+  );
+  return items.map(({ id }) => {
     const read = passagesByItem.get(id);
     if (read === undefined) return emptyPage(page);
     const { rows, count, from, to } = read;
-    const items = rows.map((row, index) => toPassage(row, rows[index - 1])).filter(({ place }) => place >= from);
+    const passages = rows.map((row, index) => toPassage(row, rows[index - 1])).filter(({ place }) => place >= from);
     const toPlaceKey = ({ place }: KnowledgePassage) => [place];
-    return { items, hasNextPage: to < count, hasPreviousPage: from > 0, keyOf: toPlaceKey, countAll: async () => count };
+    return {
+      items: passages,
+      hasNextPage: to < count,
+      hasPreviousPage: from > 0,
+      keyOf: toPlaceKey,
+      countAll: async () => count,
+    };
   });
 }
 

@@ -1,14 +1,15 @@
 import type { Readable } from 'node:stream';
-import { contentAddress, signedContentAddress } from '../../engine/knowledge/content-links.ts';
+import { contentAddress, type LinkReader, signedContentAddress } from '../../engine/knowledge/content-links.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { isId } from '../../entities/ground/ids.ts';
 import { emptyPage, type Page, type PageRequest } from '../../entities/ground/page.ts';
-import type { IndexStatus, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
+import type { DataSource, IndexStatus, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import type { DataSourceFilter } from '../../entities/people/access.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { ItemQuery } from '../../storage/knowledge/items/items.ts';
 import type { Deps } from '../deps.ts';
-import { canEditDataSource, citedDataSources, visibleDataSources } from '../ground/access/access.ts';
+import { canEditDataSource, citedDataSources, isAdministrator, visibleDataSources } from '../ground/access/access.ts';
+import { keepOpenItems, openGate } from './permissions/open-items.ts';
 import { getDataSource, toOffset } from './sources.ts';
 
 const searchLengthMax = 200;
@@ -28,7 +29,11 @@ export async function getKnowledgeItem(
 
 /** The items among `ids` that the caller may see, in any order. */
 export async function getKnowledgeItems(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly KnowledgeItem[]> {
-  const items = await deps.storage.knowledge.items.findMany(ids, visibleDataSources(caller));
+  const visibleItems = await deps.storage.knowledge.items.findMany(ids, visibleDataSources(caller));
+  // Administrators see names and states of all documents, so that they can say what is wrong.
+  const ofOthers = visibleItems.filter(({ orgId }) => !isAdministrator(caller, orgId));
+  const open = new Set(await keepOpenItems(deps, caller, ofOthers));
+  const items = visibleItems.filter((item) => isAdministrator(caller, item.orgId) || open.has(item));
   for (const id of new Set(items.map(({ dataSourceId }) => dataSourceId))) deps.audit.read(caller, 'dataSource', [{ id }]);
   return items;
 }
@@ -51,7 +56,8 @@ export async function listKnowledgeItems(
 ): Promise<Page<KnowledgeItem>> {
   const filter = readQuery(query);
   const source = await getDataSource(deps, caller, dataSourceId);
-  return deps.storage.knowledge.items.list(source.id, filter, page, toOffset(pageNumber, page));
+  const gate = isAdministrator(caller, source.orgId) ? undefined : await openGate(deps, caller, [source.id]);
+  return deps.storage.knowledge.items.list(source.id, { ...filter, gate }, page, toOffset(pageNumber, page));
 }
 
 /**
@@ -63,11 +69,16 @@ export async function listKnowledgeItems(
  */
 export async function listItemsOfSources(
   deps: Deps,
-  dataSourceIds: readonly string[],
+  caller: Caller,
+  sources: readonly Pick<DataSource, 'id' | 'orgId'>[],
   query: Omit<ItemListQuery, 'page'>,
   page: PageRequest,
 ): Promise<readonly Page<KnowledgeItem>[]> {
-  const pages = await deps.storage.knowledge.items.pagesOf(dataSourceIds, readQuery(query), page);
+  const filter = readQuery(query);
+  const dataSourceIds = sources.map(({ id }) => id);
+  const gatedIds = sources.flatMap(({ id, orgId }) => (isAdministrator(caller, orgId) ? [] : [id]));
+  const gate = gatedIds.length === 0 ? undefined : await openGate(deps, caller, gatedIds);
+  const pages = await deps.storage.knowledge.items.pagesOf(dataSourceIds, { ...filter, gate }, page);
   return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
@@ -124,7 +135,8 @@ export async function getCitedItem(deps: Deps, caller: Caller, { dataSourceId, i
     isId('knowledgeItem', id) ? deps.storage.knowledge.items.find(id, filter) : undefined;
   const visibleItem = await find(visibleDataSources(caller));
   const citedItem = visibleItem === undefined ? await find(citedDataSources(caller)) : undefined;
-  const readableItem = visibleItem ?? (citedItem?.cite === true ? citedItem : undefined);
+  const sourceItem = visibleItem ?? (citedItem?.cite === true ? citedItem : undefined);
+  const [readableItem] = sourceItem === undefined ? [] : await keepOpenItems(deps, caller, [sourceItem]);
   if (readableItem === undefined || readableItem.dataSourceId !== (dataSourceId ?? readableItem.dataSourceId))
     throw missingItem();
   deps.audit.read(caller, 'dataSource', [{ id: readableItem.dataSourceId }]);
@@ -154,11 +166,21 @@ export function makeContentUrl(deps: Deps, { contentUrl, contentBlobKey, dataSou
 }
 
 /** The address of an item's original, for readers of answers: signed where Parley keeps it. Null for none. */
-export function makeCitedUrl(deps: Deps, item: KnowledgeItem): string | null {
-  return item.contentUrl ?? makeDownloadUrl(deps, item);
+export function makeCitedUrl(deps: Deps, caller: Caller, item: KnowledgeItem): string | null {
+  return item.contentUrl ?? makeDownloadUrl(deps, caller, item);
 }
 
 /** A signed link to the bytes that are kept here, wherever the original is; null when none are. */
-export function makeDownloadUrl(deps: Deps, { contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string | null {
-  return contentBlobKey === null ? null : signedContentAddress(deps, { dataSourceId, itemId: id, orgId });
+export function makeDownloadUrl(
+  deps: Deps,
+  caller: Caller,
+  { contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem,
+): string | null {
+  if (contentBlobKey === null) return null;
+  return signedContentAddress(deps, { dataSourceId, itemId: id, orgId, ...linkReader(deps, caller, dataSourceId) });
+}
+
+/** Whom a link to a document is for: of a source that may be MIRRORED, it opens what that person may open. */
+export function linkReader({ storage }: Deps, { orgId, userId }: Caller, dataSourceId: string): { readonly reader?: LinkReader } {
+  return storage.knowledge.permissions.gates.isLent(dataSourceId) ? {} : { reader: { orgId, userId } };
 }

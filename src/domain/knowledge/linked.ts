@@ -6,6 +6,7 @@ import { inlineImageTypes } from '../../lib/image-type.ts';
 import type { Deps } from '../deps.ts';
 import { type ItemPlace, missingItem, toContent } from './items.ts';
 import { passageIn, type TextAround } from './passages.ts';
+import { keepOpenItems } from './permissions/open-items.ts';
 
 /** A cited passage within the text around it, on a page. */
 export interface PassageView extends TextAround {
@@ -56,6 +57,9 @@ export async function linkedItem(deps: Deps, { dataSourceId, id }: ItemPlace, ti
   if (ticket.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to sources work for an hour');
   const item = await deps.storage.knowledge.items.find(id, { dataSource: 'in-organization', orgId: ticket.orgId });
   if (item === undefined || item.dataSourceId !== dataSourceId) throw missingItem();
+  // A link of a time when the source was LENT names nobody: it opens what is open to anyone.
+  const reader = ticket.reader ?? { orgId: '', userId: '' };
+  if ((await keepOpenItems(deps, { ...reader, keyId: null }, [item])).length === 0) throw missingItem();
   const { passage } = ticket;
   return {
     passage: async () => (passage === undefined ? undefined : loadPassage(deps, item, passage)),

@@ -6,6 +6,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import type { ChunkInDocument } from '../../storage/knowledge/passages/chunk-details.ts';
 import type { Deps } from '../deps.ts';
 import { citedDataSources, visibleDataSources } from '../ground/access/access.ts';
+import { keepOpenItems } from './permissions/open-items.ts';
 
 /** A cited passage within the text around it. */
 export interface PassageText extends TextAround {
@@ -87,7 +88,8 @@ export async function findOpenItems(
   const visibleItems = await knowledgeItems.findMany(ids, visibleDataSources(caller));
   const rest = ids.filter((id) => !visibleItems.some((item) => item.id === id));
   const citedItems = rest.length === 0 ? [] : await knowledgeItems.findMany(rest, citedDataSources(caller));
-  const items = new Map([...visibleItems, ...citedItems.filter(({ cite }) => cite)].map((item) => [item.id, item]));
+  const openItems = await keepOpenItems(deps, caller, [...visibleItems, ...citedItems.filter(({ cite }) => cite)]);
+  const items = new Map(openItems.map((item) => [item.id, item]));
   for (const id of new Set([...items.values()].map(({ dataSourceId }) => dataSourceId)))
     deps.audit.read(caller, 'dataSource', [{ id }]);
   return items;

@@ -23,6 +23,7 @@ import { endedApproval } from '../agents/parts/access.ts';
 import type { Deps } from '../deps.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
+import { readSourcePermissions, type SourcePermissionsInput } from './permissions/source-access.ts';
 import { dataAtSite } from './sites.ts';
 
 const searchLengthMax = 200;
@@ -172,7 +173,7 @@ export async function pageAgentsOfDataSources(
 }
 
 /** Absent members are kept; null restores the default. */
-export interface UpdateDataSourceInput {
+export interface UpdateDataSourceInput extends SourcePermissionsInput {
   /** 1 to 200 characters; null keeps it. */
   readonly name?: string | null | undefined;
   readonly refreshPeriod?: RefreshPeriod | null | undefined;
@@ -194,12 +195,13 @@ export async function updateDataSource(
   deps: Deps,
   caller: Caller,
   id: string,
-  { name, refreshPeriod, cite, ais, orgVisible, cloudId }: UpdateDataSourceInput,
+  { name, refreshPeriod, cite, ais, orgVisible, cloudId, ...permissions }: UpdateDataSourceInput,
 ): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'change');
   const faults = new Faults();
   const newName = name?.trim();
   if (newName !== undefined) faults.requireName('name', newName, nameLengthMax);
+  const permissionChanges = readSourcePermissions(deps, source.type, permissions, faults, source);
   faults.throwIfAny();
   const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
   const approvedAgents = await approvedAmong(deps, caller, agents);
@@ -209,6 +211,7 @@ export async function updateDataSource(
     ...(refreshPeriod === undefined ? {} : { refreshPeriod: refreshPeriod ?? 'NEVER' }),
     ...(cite === undefined ? {} : { cite: cite ?? true }),
     ...(orgVisible === undefined ? {} : { orgVisible: orgVisible ?? false }),
+    ...permissionChanges,
     ...agents,
     ...(data === undefined ? {} : { data }),
   };
@@ -368,7 +371,8 @@ export async function editableAgent(deps: Deps, caller: Caller, agentId: string)
   return agent;
 }
 
-async function editableSource(deps: Deps, caller: Caller, id: string, verb: string): Promise<DataSource> {
+/** A source that the caller may change. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function editableSource(deps: Deps, caller: Caller, id: string, verb: string): Promise<DataSource> {
   const source = await getDataSource(deps, caller, id);
   if (!canEditDataSource(caller, source)) {
     throw new DomainError('FORBIDDEN', `Only the owner of a data source and administrators may ${verb} it`);

@@ -15,8 +15,16 @@ export interface ContentTicket {
   readonly orgId: string;
   /** Milliseconds since the epoch. */
   readonly expiresAtMs: number;
+  /** Whose rights it opens, where the source is MIRRORED. */
+  readonly reader?: LinkReader;
   /** The cited passage. Without one, the link opens the original itself. */
   readonly passage?: LinkedPassage;
+}
+
+/** A person, who may be of another organization than the document. */
+export interface LinkReader {
+  readonly orgId: string;
+  readonly userId: string;
 }
 
 /** Where a passage stood when it was cited. */
@@ -49,21 +57,29 @@ export function signedContentAddress(
 
 export function signContentTicket(
   { storage }: Pick<ContentLinkDeps, 'storage'>,
-  { itemId, orgId, expiresAtMs, passage }: ContentTicket,
+  { itemId, orgId, expiresAtMs, passage, reader }: ContentTicket,
 ): string {
   const place = passage === undefined ? [] : [passage.chunkId, passage.charStart, passage.charEnd];
-  return storage.links.sign('content', [itemId, orgId, expiresAtMs, ...place].join(' '));
+  const person = reader === undefined ? [] : [`${personMark}${reader.userId}`, reader.orgId];
+  return storage.links.sign('content', [itemId, orgId, expiresAtMs, ...place, ...person].join(' '));
 }
 
 /** What a link was signed for, whether or not it has expired; undefined for one that this service did not sign. */
 export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, ticketText: string): ContentTicket | undefined {
   const text = storage.links.verify('content', ticketText);
   if (text === undefined) return undefined;
-  const [itemId = '', orgId = '', expiresAtMs = '', chunkId, charStart = '', charEnd = ''] = text.split(' ');
-  const ticket = { itemId, orgId, expiresAtMs: Number(expiresAtMs) };
+  const parts = text.split(' ');
+  const personAt = parts.findIndex((part) => part.startsWith(personMark));
+  const [person = '', readerOrgId = ''] = personAt === -1 ? [] : parts.splice(personAt);
+  const [itemId = '', orgId = '', expiresAtMs = '', chunkId, charStart = '', charEnd = ''] = parts;
+  const reader = personAt === -1 ? {} : { reader: { userId: person.slice(personMark.length), orgId: readerOrgId } };
+  const ticket = { itemId, orgId, expiresAtMs: Number(expiresAtMs), ...reader };
   if (chunkId === undefined) return ticket;
   return { ...ticket, passage: { chunkId, charStart: Number(charStart), charEnd: Number(charEnd) } };
 }
+
+/** Begins the part of a ticket that names a person. */
+const personMark = 'for:';
 
 const signedAddress = /\/api\/v1\/data-sources\/(\w+)\/knowledge\/(\w+)\/content\?link=([\w.-]+)$/;
 
@@ -78,6 +94,8 @@ export function isContentLink(url: string): boolean {
  *
  * It is signed for the item that the service cited, never for one that only its address names: a page or a document may give any address of this
  * service as its own, also an old link to somebody else's item.
+ *
+ * @param reader  who reads the citation, of a source that may be MIRRORED.
  */
 export function freshContentAddress(
   deps: ContentLinkDeps,
@@ -89,13 +107,23 @@ export function freshContentAddress(
     charStart,
     charEnd,
   }: Pick<Citation, 'url' | 'knowledgeItemId' | 'dataSourceId' | 'id' | 'charStart' | 'charEnd'>,
+  reader?: LinkReader,
 ): string {
   const [, linkedSourceId, linkedItemId, ticketText = ''] = signedAddress.exec(url) ?? [];
   if (linkedSourceId !== dataSourceId || linkedItemId !== itemId) return url;
   const ticket = readContentTicket(deps, ticketText);
   if (ticket === undefined || ticket.itemId !== itemId) return url;
   const leftMs = ticket.expiresAtMs - deps.now().getTime();
-  const isGood = leftMs >= contentLinkLifeMs / 2 && ticket.passage !== undefined;
+  // A link of somebody else is no link of this reader.
+  const isOwn = ticket.reader?.userId === reader?.userId && ticket.reader?.orgId === reader?.orgId;
+  const isGood = leftMs >= contentLinkLifeMs / 2 && ticket.passage !== undefined && isOwn;
   if (isGood && url.startsWith(contentAddress(deps, dataSourceId, itemId))) return url;
-  return signedContentAddress(deps, { dataSourceId, itemId, orgId: ticket.orgId, passage: { chunkId, charStart, charEnd } });
+  const passage = { chunkId, charStart, charEnd };
+  return signedContentAddress(deps, {
+    dataSourceId,
+    itemId,
+    orgId: ticket.orgId,
+    passage,
+    ...(reader === undefined ? {} : { reader }),
+  });
 }

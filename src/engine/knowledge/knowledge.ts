@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ground/ids.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
+import type { DataSourceType } from '../../entities/knowledge/data-source.ts';
 import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
 import { textWithOmissions } from '../../entities/knowledge/omission.ts';
 import { lexicalReasons, type Retrieval, rerankReasons } from '../../entities/knowledge/retrieval.ts';
@@ -26,7 +27,7 @@ import { findSite, type SiteMatch } from './connections/find-site.ts';
 import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import type { AtlassianProduct } from './connectors/atlassian/site.ts';
-import { accountService, Connectors } from './connectors/registry.ts';
+import { accountService, Connectors, PermissionReaders } from './connectors/registry.ts';
 import { ServiceClient } from './connectors/service-client/client.ts';
 import { createPageReader, type PageReader } from './connectors/web/reading/page-reader.ts';
 import { signedContentAddress } from './content-links.ts';
@@ -103,6 +104,8 @@ export interface Knowledge {
   readDocument(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<ExtractedDocument>;
   /** Looks at pages of the web, in a separate process. */
   readonly pages: PageReader;
+  /** Whether single documents of a kind of source can be asked for at its service. */
+  canRecheck(type: DataSourceType): boolean;
   /** Lists what could be added from a connection. @throws SourceError, see `browse` */
   browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
   /** The site that a source would read with a connection. See connections/find-site.ts. */
@@ -152,6 +155,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const pages = createPageReader({ extractor: webExtractor, places: webPlaces, settings });
   const services = { ...options, vendors, tokens, installations, pages };
   const connectors = Connectors.open(services);
+  const permissionReaders = PermissionReaders.open(services);
   const embeddings = createEmbeddings(options);
   const { vectors } = storage.db;
   const shortcoming =
@@ -180,13 +184,20 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     vectorsOf: async (dataSourceIds) => (await storage.knowledge.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
     withoutVectors: () => waiting.read(),
     async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
+      const gate = await storage.knowledge.permissions.gates.open(charge, dataSourceIds);
       const context = collectContext(question, earlier);
       const toUrl = (chunk: RankedChunk) => {
         const { contentUrl, dataSourceId, itemId, chunkId, charStart, charEnd } = chunk;
         if (contentUrl !== null) return atLines(contentUrl, chunk);
-        return signedContentAddress(options, { dataSourceId, itemId, orgId, passage: { chunkId, charStart, charEnd } });
+        const reader = gate?.mirroredIds.includes(dataSourceId) === true ? { reader: charge } : {};
+        return signedContentAddress(options, {
+          dataSourceId,
+          itemId,
+          orgId,
+          passage: { chunkId, charStart, charEnd },
+          ...reader,
+        });
       };
-      const gate = await storage.knowledge.permissions.gates.open(charge, dataSourceIds);
       const searchResult = await searchPassages(
         { ranking: storage.knowledge.chunks, index: copy?.index, embeddings, reranker },
         { orgId, dataSourceIds, ...items, ...(gate === undefined ? {} : { gate }) },
@@ -225,6 +236,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       return textWithOmissions(text, omissions);
     },
     readDocument: (owner, document, param, signal) => readAttachmentText(promptReader, owner, document, param, signal),
+    canRecheck: (type) => permissionReaders.find(type)?.recheck !== undefined,
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
     connecting: createConnecting({ ...options, vendors }),

@@ -1,5 +1,6 @@
 import type { EndedApproval } from '../agents/part.ts';
 import type { Omission } from './omission.ts';
+import type { SourcePermissions } from './permissions.ts';
 
 /** Kinds whose content a connector reads from another service: each has a record in engine/knowledge/connectors. */
 export const connectedTypes = [
@@ -54,7 +55,7 @@ export const crawlBounds = {
 export const repoHostModes = ['repos', 'all'] as const;
 
 /** A connected body of knowledge; its status follows from its items. */
-export interface DataSource extends EndedApproval {
+export interface DataSource extends EndedApproval, SourcePermissions {
   readonly id: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;

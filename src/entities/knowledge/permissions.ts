@@ -1,3 +1,22 @@
+/** Whose rights decide what is found in a source: of the account that reads it (LENT), or of each person at the source (MIRRORED). */
+export const sourceAccesses = ['LENT', 'MIRRORED'] as const;
+export type SourceAccess = (typeof sourceAccesses)[number];
+
+/** Whether a document that is shared by a link, with whoever has the link, is found by those who never had it. */
+export const linkSharings = ['HIDDEN', 'FINDABLE'] as const;
+export type LinkSharing = (typeof linkSharings)[number];
+
+/** Whether passages are asked for at the other service before a model gets them. */
+export const recheckModes = ['NEVER', 'ON_ANSWER'] as const;
+export type RecheckMode = (typeof recheckModes)[number];
+
+/** How the permissions of a source decide what is found in it. */
+export interface SourcePermissions {
+  readonly access: SourceAccess;
+  readonly linkShared: LinkSharing;
+  readonly recheck: RecheckMode;
+}
+
 /**
  * Who an access list names.
  *

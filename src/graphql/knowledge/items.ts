@@ -102,8 +102,9 @@ const KnowledgeItemType = KnowledgeItemRef.implement({
       description: 'Those passages, in their order; none before it is indexed.',
       args: pageArgs(t.arg),
       byPath: true,
-      load: (ids: string[], context, args) => listPassagesOfItems(context.deps, ids, pageRequest(context, args, ['number'])),
-      resolve: ({ id }) => id,
+      load: (items: KnowledgeItem[], context, args) =>
+        listPassagesOfItems(context.deps, context.caller, items, pageRequest(context, args, ['number'])),
+      resolve: (item) => item,
     }),
     originalContent: t.field({ type: OriginalContentType, description: 'What it was made from.', resolve: (item) => item }),
     metadata: t.field({
@@ -159,7 +160,7 @@ const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').impl
       nullable: true,
       description:
         'Where to read it: its own address, or a link to its original that works without a key for an hour. Null without an original.',
-      resolve: (item, _args, { deps }) => makeCitedUrl(deps, item),
+      resolve: (item, _args, { deps, caller }) => makeCitedUrl(deps, caller, item),
     }),
     mimeType: t.exposeString('mimeType', {
       nullable: true,
@@ -168,7 +169,7 @@ const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').impl
     downloadUrl: t.string({
       nullable: true,
       description: 'A link to its bytes that works without a key for an hour; null when they are not kept here.',
-      resolve: (item, _args, { deps }) => makeDownloadUrl(deps, item),
+      resolve: (item, _args, { deps, caller }) => makeDownloadUrl(deps, caller, item),
     }),
     passage: t.field({
       type: PassageContentType,
@@ -194,7 +195,7 @@ builder.objectFields(DataSourceRef, (t) => {
   const search = t.arg.string({ required: false, description: 'Only those whose name holds this text; at most 200 characters.' });
   return {
     items: t.loadable({
-      extensions: reads('id'),
+      extensions: reads('id', 'orgId'),
       type: KnowledgeItemConnection,
       description: 'Its documents, oldest first.',
       args: {
@@ -203,20 +204,20 @@ builder.objectFields(DataSourceRef, (t) => {
         ...pageArgs(t.arg),
       },
       byPath: true,
-      load: (ids: string[], context, { status, search: text, ...page }) =>
-        listItemsOfSources(context.deps, ids, { statuses: status, search: text }, pageRequest(context, page)),
-      resolve: ({ id }) => id,
+      load: (sources: DataSource[], context, { status, search: text, ...page }) =>
+        listItemsOfSources(context.deps, context.caller, sources, { statuses: status, search: text }, pageRequest(context, page)),
+      resolve: (source) => source,
     }),
     failedItems: t.loadable({
-      extensions: reads('id'),
+      extensions: reads('id', 'orgId'),
       type: KnowledgeItemConnection,
       description:
         'Its documents that failed, were skipped or were cancelled, oldest first. Each says why, what may help, and whether another try may succeed.',
       args: { search, ...pageArgs(t.arg) },
       byPath: true,
-      load: (ids: string[], context, { search: text, ...page }) =>
-        listItemsOfSources(context.deps, ids, { statuses: unread, search: text }, pageRequest(context, page)),
-      resolve: ({ id }) => id,
+      load: (sources: DataSource[], context, { search: text, ...page }) =>
+        listItemsOfSources(context.deps, context.caller, sources, { statuses: unread, search: text }, pageRequest(context, page)),
+      resolve: (source) => source,
     }),
   };
 });

@@ -17,7 +17,7 @@ import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode } from '../ground/builder/nodes.ts';
 import { AgentRef, DataSourceRef } from '../ground/refs.ts';
 import { WarningType } from '../ground/types/warnings.ts';
-import { DataSourceType, RefreshPeriodType } from './sources.ts';
+import { DataSourceType, LinkSharingType, RecheckModeType, RefreshPeriodType, SourceAccessType } from './sources.ts';
 
 const UpdateDataSourceInput = flatInput<UpdateDataSourceChanges>(
   builder.inputType('UpdateDataSourceInput', {
@@ -35,6 +35,22 @@ const UpdateDataSourceInput = flatInput<UpdateDataSourceChanges>(
         description: 'Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000.',
       }),
       orgVisible: t.boolean({ required: false, description: 'Whether everyone in its organization sees it and may attach it.' }),
+      access: t.field({
+        type: SourceAccessType,
+        required: false,
+        description:
+          'Whose rights decide what is found in it. A change to MIRRORED hides at once what is not known to be open to a person. Null: LENT.',
+      }),
+      linkShared: t.field({
+        type: LinkSharingType,
+        required: false,
+        description: 'Of a MIRRORED source: whether what is open by link is found. Null: HIDDEN.',
+      }),
+      recheck: t.field({
+        type: RecheckModeType,
+        required: false,
+        description: 'Of a MIRRORED source: whether it is asked once more before a model gets passages. Null: NEVER.',
+      }),
       cloudId: t.string({
         required: false,
         description:

@@ -11,7 +11,7 @@ import { type Conversion, flatInput } from '../ground/builder/flat-inputs.ts';
 import { describedOnRest } from '../ground/builder/rest-words.ts';
 import { DataSourceRef } from '../ground/refs.ts';
 import { choiceType } from './settings.ts';
-import { RefreshPeriodType } from './sources.ts';
+import { LinkSharingType, RecheckModeType, RefreshPeriodType, SourceAccessType } from './sources.ts';
 
 /** What adds a source of a kind: its members by the names of the graph, and how often it is read again. */
 function connectedInput(kind: SourceKind) {
@@ -28,7 +28,7 @@ function connectedInput(kind: SourceKind) {
         each === undefined || itemType === undefined
           ? []
           : [[each.name, t.field({ type: [itemType], description: each.description })] as const];
-      return { ...Object.fromEntries([...entries, ...list]), refreshPeriod: periodField(t, kind) };
+      return { ...Object.fromEntries([...entries, ...list]), refreshPeriod: periodField(t, kind), ...permissionFields(t, kind) };
     },
   });
   const graphNames = Object.entries(members).flatMap(([name, { graphName }]) =>
@@ -74,6 +74,26 @@ function periodField(t: InputBuilder, { isPeriodRequired }: SourceKind) {
     : t.field({ type: RefreshPeriodType, required: false, description: 'How often it is read again by itself. Default NEVER.' });
 }
 
+const accessDescription = 'Whose rights decide what is found in it. Default LENT.';
+
+/** How permissions decide what is found in it, where its service says them. */
+function permissionFields(t: InputBuilder, { permissions }: SourceKind) {
+  if (permissions === undefined) return {};
+  return {
+    access: t.field({ type: SourceAccessType, required: false, description: accessDescription }),
+    linkShared: t.field({
+      type: LinkSharingType,
+      required: false,
+      description: 'Of a MIRRORED source: whether what is open by link is found. Default HIDDEN.',
+    }),
+    recheck: t.field({
+      type: RecheckModeType,
+      required: false,
+      description: 'Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER.',
+    }),
+  };
+}
+
 const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
   description: "A new source with a payload of one's own.",
   fields: (t) => ({
@@ -82,6 +102,11 @@ const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
       type: 'JSON',
       description: "The knowledge: an object. JSON: it is the caller's own, of any form.",
       extensions: describedOnRest('The knowledge: any object.'),
+    }),
+    access: t.field({
+      type: SourceAccessType,
+      required: false,
+      description: `${accessDescription} MIRRORED: documents are pushed with those who may open them; nobody may open the payload.`,
     }),
   }),
 });
@@ -92,7 +117,7 @@ function chosen(name: string): Conversion {
 }
 
 /** Exactly one of them. */
-type AddDataSourceChoice = { readonly api?: { readonly name: string; readonly data: unknown } } & {
+type AddDataSourceChoice = { readonly api?: Parameters<typeof addApiDataSource>[3] } & {
   readonly [choice: string]: ConnectedSourceInput;
 };
 

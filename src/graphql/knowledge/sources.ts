@@ -30,6 +30,7 @@ import {
   sourceIndexStatus,
 } from '../../entities/knowledge/data-source.ts';
 import { knowledgeErrorCode, vectorErrorCode } from '../../entities/knowledge/failure.ts';
+import { linkSharings, recheckModes, sourceAccesses } from '../../entities/knowledge/permissions.ts';
 import { dataSourceOrders, dataSourceStates } from '../../storage/knowledge/sources/places.ts';
 import { loadAgent } from '../agents/agent-edge.ts';
 import { AgentConnection } from '../agents/agents.ts';
@@ -58,6 +59,23 @@ export const RefreshPeriodType = createEnum('RefreshPeriod', 'How often a source
   WEEKLY: 'Every week.',
   MONTHLY: 'Every 30 days.',
 });
+
+export const SourceAccessType = createEnum('SourceAccess', 'Whose rights decide what is found in a source.', sourceAccesses, {
+  LENT: 'Those of the account that reads it: whoever may use an agent is answered from all of it.',
+  MIRRORED: 'Those of each person at the source: what is not known to be open to a person is not found.',
+});
+export const LinkSharingType = createEnum(
+  'LinkSharing',
+  'Whether a document that is open to whoever has a link to it is found by those who never had the link.',
+  linkSharings,
+  { HIDDEN: 'It is not found.', FINDABLE: 'It is found.' },
+);
+export const RecheckModeType = createEnum(
+  'RecheckMode',
+  'Whether the source is asked once more before a model gets passages.',
+  recheckModes,
+  { NEVER: 'What was read last decides.', ON_ANSWER: 'Only passages that the source says to be open now are given to a model.' },
+);
 
 export const IndexStatusType = createEnum('IndexStatus', 'The progress of indexing.', indexStatuses, {
   INITIALIZED: 'It exists; nothing is planned yet.',
@@ -202,6 +220,15 @@ export const DataSourceType = DataSourceRef.implement({
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),
+    access: t.expose('access', { type: SourceAccessType, description: 'Whose rights decide what is found in it.' }),
+    linkShared: t.expose('linkShared', {
+      type: LinkSharingType,
+      description: 'Of a MIRRORED source: whether what is open by link is found.',
+    }),
+    recheck: t.expose('recheck', {
+      type: RecheckModeType,
+      description: 'Of a MIRRORED source: whether it is asked once more before a model gets passages.',
+    }),
     usageCount: t.exposeInt('usageCount', { description: 'How many agents have it attached.' }),
     statistics: t.field({
       extensions: reads('counts'),

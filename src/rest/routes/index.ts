@@ -16,6 +16,7 @@ import { runRoutes } from './conversations/runs.ts';
 import { uploadRoutes } from './conversations/uploads.ts';
 import { connectionRoutes } from './knowledge/connections.ts';
 import { embeddingRoutes } from './knowledge/embeddings.ts';
+import { permissionRoutes } from './knowledge/permissions.ts';
 import { searchRoutes } from './knowledge/search.ts';
 import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
 import { dataSourceRoutes } from './knowledge/sources.ts';
@@ -48,6 +49,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...uploadRoutes,
   ...vectorStoreRoutes,
   ...dataSourceRoutes,
+  ...permissionRoutes,
   ...dataSourceKindRoutes,
   ...searchRoutes,
   ...groupRoutes,

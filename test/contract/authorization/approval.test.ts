@@ -137,7 +137,7 @@ const harmless: Readonly<Record<string, string>> = {
 };
 /** What a source holds changes all the time: the approval covers which sources there are. */
 const contentOfSources =
-  /^(refresh|cancel|retry|createUploadToken|(create|update|attach|add|detach|cancel)VectorStore|updateKnowledge|deleteKnowledge|put|store|update.*(Item|File)|delete.*(Item|File)|create.*(Item|File))/;
+  /^(refresh|cancel|retry|createUploadToken|(create|update|attach|add|detach|cancel)VectorStore|updateKnowledge|deleteKnowledge|put|push|store|update.*(Item|File)|delete.*(Item|File)|create.*(Item|File))/;
 
 describe('the approval of an organization', () => {
   it('is thought of by every mutation of agents and their parts', () => {

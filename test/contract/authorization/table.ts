@@ -363,6 +363,14 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.refreshDataSource': line('changesSource', byId('source')),
   'Mutation.cancelDataSource': line('changesSource', byId('source')),
   'Mutation.retryDataSource': line('changesSource', byId('source')),
+  'Mutation.pushItems': line('changesSource', async ({ agent, world }) => ({
+    dataSourceId: await world.mirroredSource(agent),
+    input: { items: [{ uniqueId: 'handbook', text: 'Thirty days.', acl: ['anyone_in_organization'] }] },
+  })),
+  'Mutation.putPrincipals': line('changesSource', async ({ agent, world }) => ({
+    dataSourceId: await world.mirroredSource(agent),
+    input: { groups: [{ key: 'staff', members: ['user:ann@example.org'] }] },
+  })),
   'Query.dataSourceRun': line('readsSource', async ({ source, world }) => ({ id: await world.sourceRun(source) })),
   'Query.dataSourceRuns': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Mutation.updateKnowledgeItem': line('changesSource', ({ source, item }) => ({

@@ -268,6 +268,12 @@ export class World {
     return (await this.owner.get(`/api/v1/ais/${agent}/export`)).body;
   }
 
+  /** An API source of the owner that documents are pushed to with those who may open them. */
+  async mirroredSource(agent: string): Promise<string> {
+    const body = { name: 'Handbook', data: {}, access: 'MIRRORED' };
+    return (await this.owner.post(`/api/v1/ais/${agent}/data-sources/api`, body)).body.id;
+  }
+
   async source(agent: string): Promise<string> {
     const data = { hours: '9 to 17' };
     return (await this.make.apiDataSource({ owner: this.owner, agentId: agent, data })).id;

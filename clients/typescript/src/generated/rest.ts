@@ -2197,6 +2197,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/data-sources/{dataSourceId}/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the permissions of a data source
+         * @description Whose rights decide what is found in it, and for its owner and administrators what is known of them.
+         */
+        get: operations["getSourcePermissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/data-sources/{dataSourceId}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Push documents
+         * @description Adds, changes and removes documents of an API source with `"access": "MIRRORED"`, with those who may open each: all or none.
+         */
+        put: operations["pushItems"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/data-sources/{dataSourceId}/principals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put the members of groups
+         * @description Says who is in groups of an API source with `"access": "MIRRORED"`, in place of who was.
+         */
+        put: operations["putPrincipals"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ais/{aiId}/data-sources/web-url": {
         parameters: {
             query?: never;
@@ -3334,8 +3394,15 @@ export interface components {
          * @enum {string}
          */
         AccessLevel: "INSTANCE" | "ORGANIZATION" | "TENANT";
+        /** @description A list of those who may open a document. */
+        AccessListInput: {
+            /** @description 1 to 10,000 of `user:ann@example.org`, `group:key`, `domain:example.org`, `anyone_in_organization` or `anyone`. */
+            anyOf: string[];
+        };
         /** @description A new source with a payload of one's own. */
         AddApiDataSourceInput: {
+            /** @description Whose rights decide what is found in it. Default LENT. MIRRORED: documents are pushed with those who may open them; nobody may open the payload. */
+            access?: components["schemas"]["SourceAccess"] | null;
             /** @description The knowledge: any object. */
             data: unknown;
             /** @description 1 to 200 characters. */
@@ -5572,7 +5639,7 @@ export interface components {
             knowledgeItemId: string;
             /** @description The data source of that document; empty for a page of the web. */
             dataSourceId: string;
-            /** @description The title of that document. */
+            /** @description The title of that document; `Hidden from you` where the caller may not open it any more. */
             name: string;
             /** @description Where to read it: the address of a web page, or a link that works without a key for half an hour to an hour. */
             url: string;
@@ -7030,6 +7097,19 @@ export interface components {
             /** @description Who added it. */
             ownerUser: components["schemas"]["UserSummary"];
         };
+        /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
+        DataSourcePermissions: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Whose rights decide what is found in it. */
+            access: components["schemas"]["SourceAccess"];
+            /** @description Of a MIRRORED source: whether what is open by link is found. */
+            linkShared: components["schemas"]["LinkSharing"];
+            /** @description Of a MIRRORED source: whether it is asked once more before a model gets passages. */
+            recheck: components["schemas"]["RecheckMode"];
+            /** @description What is known of who may open its documents, for its owner and administrators. Null for others, and for a source that is LENT. */
+            permissions: components["schemas"]["SourcePermissionReport"] | null;
+        };
         /**
          * @description Where the knowledge of a source comes from.
          * @enum {string}
@@ -7657,7 +7737,7 @@ export interface components {
         };
         /** @description A passage as a search found it: where it is, never its text. */
         FoundPassage: {
-            /** @description The title of its document. */
+            /** @description The title of its document; `Hidden from you` where the caller may not open it. */
             title: string;
             /** @description How well it fits; higher is closer. */
             score: number;
@@ -8452,6 +8532,11 @@ export interface components {
             /** @description As the reranker answered. */
             rerank: number | null;
         };
+        /**
+         * @description Whether a document that is open to whoever has a link to it is found by those who never had the link.
+         * @enum {string}
+         */
+        LinkSharing: "FINDABLE" | "HIDDEN";
         /** @description Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them. */
         LinkedService: {
             /** @description An OAuth token, which `oauthTokenId` of a data source names. */
@@ -9236,6 +9321,56 @@ export interface components {
          * @enum {string}
          */
         PublicCategory: "ACCOUNTING_FINANCE" | "ADVISOR" | "AI_MODELS" | "ENGINEERING" | "FEATURED" | "HUMAN_RESOURCES" | "INFORMATION_TECHNOLOGY" | "LEARNING_DEVELOPMENT" | "MARKETING" | "PRODUCTIVITY" | "SALES";
+        /** @description Documents of a MIRRORED API source. */
+        PushItemsInput: {
+            /** @description At most 100: added, or changed by their ids. */
+            items?: components["schemas"]["PushedItemInput"][] | null;
+            /** @description At most 1,000 ids of documents that are removed. */
+            removedIds?: string[] | null;
+        };
+        /** @description What became of a push. */
+        PushItemsPayload: {
+            /**
+             * Format: int32
+             * @description Documents that are new.
+             */
+            addedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that the source had.
+             */
+            changedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that were removed.
+             */
+            removedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that others may open than before; it counts at once.
+             */
+            permissionsChangedCount: number;
+        };
+        /** @description A document, with those who may open it. */
+        PushedItemInput: {
+            /** @description Any of these may open it; 1 to 10,000 of `user:ann@example.org`, `group:key`, `domain:example.org`, `anyone_in_organization` or `anyone`. A group must have been put with its members. */
+            acl: string[];
+            /** @description What it is called: 1 to 200 characters. Default, of a new one: its id. */
+            name?: string | null;
+            /** @description At most 20 further lists: a person must be named by each of them, too. */
+            restrictions?: components["schemas"]["AccessListInput"][] | null;
+            /** @description Its text, as Markdown. Absent: it stays as it is. */
+            text?: string | null;
+            /** @description The caller's own id of it: 1 to 500 characters. */
+            uniqueId: string;
+            /** @description Where a person reads it: an http or https address. */
+            url?: string | null;
+        };
+        /** @description Groups of a MIRRORED API source. */
+        PutPrincipalsInput: {
+            /** @description 1 to 1,000 groups; others stay as they are. */
+            groups: components["schemas"]["RosterInput"][];
+        };
         /**
          * PythonTool
          * @description Runs Python.
@@ -9329,6 +9464,11 @@ export interface components {
             /** @description As it was received. */
             status?: string | null;
         };
+        /**
+         * @description Whether the source is asked once more before a model gets passages.
+         * @enum {string}
+         */
+        RecheckMode: "NEVER" | "ON_ANSWER";
         /**
          * @description How often a source is refreshed automatically.
          * @enum {string}
@@ -10753,6 +10893,15 @@ export interface components {
             /** @description Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
             secrets?: components["schemas"]["UserSecrets"] | null;
         };
+        /** @description A group, with all of its members. */
+        RosterInput: {
+            /** @description The caller's own id of it: 1 to 200 characters. */
+            key: string;
+            /** @description At most 10,000 of `user:ann@example.org` and `group:key`. None: it opens nothing. */
+            members: string[];
+            /** @description What administrators see; at most 200 characters. */
+            name?: string | null;
+        };
         /** @description One answer of an agent in a chat: from the message that asks for it to its end. */
         Run: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
@@ -11346,6 +11495,47 @@ export interface components {
             userId: string;
             /** @description The organization that the session acts in. */
             orgId: string;
+        };
+        /**
+         * @description Whose rights decide what is found in a source.
+         * @enum {string}
+         */
+        SourceAccess: "LENT" | "MIRRORED";
+        /** @description What is known of who may open the documents of a MIRRORED source. */
+        SourcePermissionReport: {
+            /**
+             * Format: int32
+             * @description Documents of which it is known who may open them.
+             */
+            knownCount: number;
+            /**
+             * Format: int32
+             * @description The others: nobody finds them.
+             */
+            unknownCount: number;
+            /** @description Why it is not known; the most frequent first, at most 20. */
+            reasons: components["schemas"]["UnknownPermissionsReason"][];
+            /**
+             * Format: date-time
+             * @description When permissions were last read; null before the first time, and where they are pushed.
+             */
+            readAt: string | null;
+            /**
+             * Format: date-time
+             * @description When all of them were last read.
+             */
+            fullAt: string | null;
+            /** @description Rights that the account lacks, and what they are for. */
+            missingRights: string[];
+            /** @description Why the last reading failed; null when it did not. */
+            errorMessage: string | null;
+            /** @description Groups whose members cannot be read, at most 100. */
+            unreadableGroups: components["schemas"]["UnreadableGroup"][];
+            /**
+             * Format: int32
+             * @description Persons of the organization without a verified e-mail and without an account at a source: they find what is open to all.
+             */
+            unidentifiedCount: number;
         };
         /** @description One reading of a source: by a connector, or of the payload or files that were given. */
         SourceRun: {
@@ -12096,6 +12286,27 @@ export interface components {
             /** @description The chat it answers in. */
             chatId: string | null;
         };
+        /** @description Why it is not known who may open some documents. */
+        UnknownPermissionsReason: {
+            /** @description For programs: INEXPRESSIBLE, UNREADABLE, INCOMPLETE or UNREPORTED. */
+            code: string;
+            /** @description For people: what is missing, and what may help. */
+            message: string;
+            /**
+             * Format: int32
+             * @description How many documents.
+             */
+            count: number;
+        };
+        /** @description A group at a source whose members cannot be read. */
+        UnreadableGroup: {
+            /** @description Its id at the source. */
+            key: string;
+            /** @description What it is called; null where nobody said it. */
+            name: string | null;
+            /** @description Why, and which right would help. */
+            message: string;
+        };
         /** @description Changes of an agent: absent members are kept, null clears what can be empty. */
         UpdateAgentInput: {
             /** @description Whether its editors may read chats of its organization: those that begin while this is on. */
@@ -12198,16 +12409,22 @@ export interface components {
         };
         /** @description Changes of a source: absent members are kept, null gives back the default. */
         UpdateDataSourceInput: {
+            /** @description Whose rights decide what is found in it. A change to MIRRORED hides at once what is not known to be open to a person. Null: LENT. */
+            access?: components["schemas"]["SourceAccess"] | null;
             /** @description Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000. */
             ais?: string[] | null;
             /** @description Whether answers may cite it. */
             cite?: boolean | null;
             /** @description Of a wiki or tracker source: the site that it reads, with all of it read anew. Null: the only site of its account. */
             cloudId?: string | null;
+            /** @description Of a MIRRORED source: whether what is open by link is found. Null: HIDDEN. */
+            linkShared?: components["schemas"]["LinkSharing"] | null;
             /** @description What it is called: 1 to 200 characters; null keeps it. */
             name?: string | null;
             /** @description Whether everyone in its organization sees it and may attach it. */
             orgVisible?: boolean | null;
+            /** @description Of a MIRRORED source: whether it is asked once more before a model gets passages. Null: NEVER. */
+            recheck?: components["schemas"]["RecheckMode"] | null;
             /** @description How often it is refreshed automatically. */
             refreshPeriod?: components["schemas"]["RefreshPeriod"] | null;
         };
@@ -20662,6 +20879,153 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getSourcePermissions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataSourcePermissions"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    pushItems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "uniqueId": "handbook/1",
+                 *           "name": "Handbook",
+                 *           "text": "# Holidays\n\nThirty days.",
+                 *           "acl": [
+                 *             "anyone_in_organization"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PushItemsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushItemsPayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    putPrincipals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "groups": [
+                 *         {
+                 *           "key": "staff",
+                 *           "name": "Staff",
+                 *           "members": [
+                 *             "user:ann@example.org"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutPrincipalsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataSource"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };

@@ -6,6 +6,8 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** A new source with a payload of one's own. */
 export type AddApiDataSourceInput = {
+  /** Whose rights decide what is found in it. Default LENT. MIRRORED: documents are pushed with those who may open them; nobody may open the payload. */
+  access?: SourceAccess | null | undefined;
   /** The knowledge: an object. JSON: it is the caller's own, of any form. */
   data: unknown;
   /** 1 to 200 characters. */
@@ -656,6 +658,13 @@ export type LexicalReason =
   /** The provider took too long. */
   | 'TIMEOUT';
 
+/** Whether a document that is open to whoever has a link to it is found by those who never had the link. */
+export type LinkSharing =
+  /** It is found. */
+  | 'FINDABLE'
+  /** It is not found. */
+  | 'HIDDEN';
+
 /** Why a word was searched. */
 export type MatchedWordOrigin =
   /** It was said before. */
@@ -745,6 +754,13 @@ export type PublicCategory =
   /** Sales. */
   | 'SALES';
 
+/** Whether the source is asked once more before a model gets passages. */
+export type RecheckMode =
+  /** What was read last decides. */
+  | 'NEVER'
+  /** Only passages that the source says to be open now are given to a model. */
+  | 'ON_ANSWER';
+
 /** How often a source is refreshed automatically. */
 export type RefreshPeriod =
   /** Every day. */
@@ -818,6 +834,13 @@ export type SearchTurnRole =
   /** The person who asks. */
   | 'USER';
 
+/** Whose rights decide what is found in a source. */
+export type SourceAccess =
+  /** Those of the account that reads it: whoever may use an agent is answered from all of it. */
+  | 'LENT'
+  /** Those of each person at the source: what is not known to be open to a person is not found. */
+  | 'MIRRORED';
+
 /** A limit of a web source that ended a listing early. */
 export type SourceRunBound =
   /** The most memory. */
@@ -869,16 +892,22 @@ export type ToolFilterInput = {
 
 /** Changes of a source: absent members are kept, null gives back the default. */
 export type UpdateDataSourceInput = {
+  /** Whose rights decide what is found in it. A change to MIRRORED hides at once what is not known to be open to a person. Null: LENT. */
+  access?: SourceAccess | null | undefined;
   /** Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000. */
   agentIds?: Array<string> | null | undefined;
   /** Whether answers may cite it. */
   cite?: boolean | null | undefined;
   /** Of a wiki or tracker source: the site that it reads, with all of it read anew. Null: the only site of its account. */
   cloudId?: string | null | undefined;
+  /** Of a MIRRORED source: whether what is open by link is found. Null: HIDDEN. */
+  linkShared?: LinkSharing | null | undefined;
   /** What it is called: 1 to 200 characters; null keeps it. */
   name?: string | null | undefined;
   /** Whether everyone in its organization sees it and may attach it. */
   orgVisible?: boolean | null | undefined;
+  /** Of a MIRRORED source: whether it is asked once more before a model gets passages. Null: NEVER. */
+  recheck?: RecheckMode | null | undefined;
   /** How often it is refreshed automatically. */
   refreshPeriod?: RefreshPeriod | null | undefined;
 };

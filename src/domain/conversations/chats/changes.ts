@@ -10,6 +10,7 @@ import { agentForRun, findModelId } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
 import { chargeTo } from '../../ground/charges.ts';
+import { closeMessages } from '../../knowledge/permissions/open-items.ts';
 import { agentsOfChats, getChat, getOwnChat, missingChat, runActive } from './chats.ts';
 import { listFailures, readTranscripts, toJson, toMarkdown } from './transcripts.ts';
 import { toTree } from './tree.ts';
@@ -143,7 +144,8 @@ export async function exportChat(deps: Deps, caller: Caller, id: string, format:
     filename: `${fileStem(chat.name)}.${format === 'json' ? 'json' : 'md'}`,
     contentType: format === 'json' ? 'application/json; charset=utf-8' : 'text/markdown; charset=utf-8',
     async content() {
-      const [messages = []] = await readTranscripts(deps, [chat.id]);
+      const [transcript = []] = await readTranscripts(deps, [chat.id]);
+      const messages = await closeMessages(deps, caller, transcript);
       const failures = await listFailures(deps, messages);
       const [agent = chat.agent] = await agentsOfChats(deps, [chat]);
       return write(

@@ -10,6 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { ownChats } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { readMetadata } from '../../ground/metadata.ts';
+import { closeMessages } from '../../knowledge/permissions/open-items.ts';
 import { deleteChat } from '../chats/chats.ts';
 import { passedOver, type RequestItem, readItems } from '../responses/items.ts';
 import { resolveItems, toMessages } from '../responses/request-items.ts';
@@ -100,12 +101,13 @@ export async function listConversationItems(
   await ownChat(deps, caller, id);
   const most = readPageSize({ first });
   const direction = order ?? 'desc';
-  const from = typeof after === 'string' ? await findItem(deps, id, after, 'after') : undefined;
+  const from = typeof after === 'string' ? await findItem(deps, caller, id, after, 'after') : undefined;
   const read = async (ordinal: number | undefined) => {
     // Each message has an item at least: one more than asked for, and that of `after`.
     const page = { from: ordinal, limit: most + 2, order: direction };
     const { rows, foundCount } = await deps.storage.conversations.conversations.messages(id, page);
-    const conversationItems = rows.flatMap((message) =>
+    const shownRows = await closeMessages(deps, caller, rows);
+    const conversationItems = shownRows.flatMap((message) =>
       direction === 'asc' ? toConversationItems(message) : toConversationItems(message).toReversed(),
     );
     const items = conversationItems.slice(conversationItems.findIndex((item) => item.id === after) + 1);
@@ -121,7 +123,7 @@ export async function listConversationItems(
 /** @throws DomainError NOT_FOUND */
 export async function getConversationItem(deps: Deps, caller: Caller, id: string, itemId: string): Promise<WireObject> {
   await ownChat(deps, caller, id);
-  return (await findItem(deps, id, itemId)).wire;
+  return (await findItem(deps, caller, id, itemId)).wire;
 }
 
 /**
@@ -131,7 +133,7 @@ export async function getConversationItem(deps: Deps, caller: Caller, id: string
  */
 export async function deleteConversationItem(deps: Deps, caller: Caller, id: string, itemId: string): Promise<Conversation> {
   const conversation = await getConversation(deps, caller, id);
-  const { messageId, callId, hasCalls } = await findItem(deps, id, itemId);
+  const { messageId, callId, hasCalls } = await findItem(deps, caller, id, itemId);
   const part =
     callId === undefined ? ({ kind: hasCalls ? 'text' : 'message' } as const) : ({ kind: 'call', id: callId } as const);
   await deps.audit.change(caller, async () =>
@@ -169,10 +171,11 @@ interface ItemMatch extends ConversationItem {
 }
 
 /** @param param  names the member of a request that holds the id; without it the item is that of the path. */
-async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
+async function findItem(deps: Deps, caller: Caller, chatId: string, itemId: string, param?: string): Promise<ItemMatch> {
   const messageId = toMessageId(itemId);
   const message = isId('message', messageId) ? await deps.storage.conversations.chats.findMessage(chatId, messageId) : undefined;
-  const items = message === undefined || !message.isActive ? [] : toConversationItems(message);
+  const [shownMessage] = message === undefined || !message.isActive ? [] : await closeMessages(deps, caller, [message]);
+  const items = shownMessage === undefined ? [] : toConversationItems(shownMessage);
   const isHidden = message?.isHidden === true && message.role !== 'system' && (message.item ?? null) === null;
   const match = items.find(({ id }) => id === itemId);
   if (match !== undefined && message !== undefined && !isHidden) {

@@ -14,6 +14,8 @@ import { readSecrets } from '../../agents/tools/secrets.ts';
 import type { Deps } from '../../deps.ts';
 import { refuseHeld } from '../../ground/access/kept-by-hold.ts';
 import { Faults } from '../../ground/faults.ts';
+import { linkReader } from '../../knowledge/items.ts';
+import { closeRunItems } from '../../knowledge/permissions/open-items.ts';
 import { agentNamed } from '../runs/plan.ts';
 import { requireEvents } from '../runs/runs.ts';
 import { toRunState } from '../runs/states.ts';
@@ -55,11 +57,12 @@ export async function createResponse(
 export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
   const run = await loadState(deps.runs.replay(id));
-  return { ...run, output: run.output.map((item) => withFreshLinks(deps, item)) };
+  const output = await closeRunItems(deps, caller, run.output);
+  return { ...run, output: output.map((item) => withFreshLinks(deps, caller, item)) };
 }
 
 /** Links to sources work for an hour, so whoever reads a stored answer gets new ones. */
-function withFreshLinks(deps: Deps, item: RunItem): RunItem {
+function withFreshLinks(deps: Deps, caller: Caller, item: RunItem): RunItem {
   if (item.type === 'server_tool_call' && item.result?.files !== undefined) {
     return { ...item, result: { ...item.result, files: item.result.files.map((file) => withFreshLink(deps, file)) } };
   }
@@ -67,7 +70,10 @@ function withFreshLinks(deps: Deps, item: RunItem): RunItem {
     return { ...item, files: item.files.map((file) => withFreshLink(deps, file)) };
   }
   if (item.type !== 'message' || item.citations.length === 0) return item;
-  const citations = item.citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation) }));
+  const citations = item.citations.map((citation) => ({
+    ...citation,
+    url: freshContentAddress(deps, citation, linkReader(deps, caller, citation.dataSourceId).reader),
+  }));
   return { ...item, citations };
 }
 

@@ -10,12 +10,13 @@ import type {
   Subagent,
 } from '../../../entities/conversations/runs/event.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
-import type { RunStep } from '../../../entities/conversations/runs/step.ts';
+import type { FoundPassage, RunStep } from '../../../entities/conversations/runs/step.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { editableAgents, visibleChats } from '../../ground/access/access.ts';
+import { closePassages } from '../../knowledge/permissions/open-items.ts';
 import { readRuns } from './runs.ts';
 
 /** What a stored run did between question and answer, as one caller may see it. */
@@ -95,7 +96,7 @@ export async function listRunTraces(
   const readsAgent = (run: Run) => readsSkills(run) && (run.agentId === null || caller.scopes.has('AGENTS:READ'));
   const instructions = await deps.storage.conversations.runs.instructionsOf(readable.filter(readsAgent).map(({ id }) => id));
   const runsById = new Map(runs.map((run) => [run.id, run]));
-  return runIds.map((id) => {
+  const traces = runIds.map((id) => {
     const run = runsById.get(id);
     const events = logs.get(id);
     if (run === undefined) return 'unknown';
@@ -103,7 +104,24 @@ export async function listRunTraces(
     const reader = { showsSteps: showing.has(id), readsSkills: readsSkills(run), instructions: instructions.get(id) ?? null };
     return toTrace(deps, run, events, reader);
   });
+  return Promise.all(traces.map((trace) => (typeof trace === 'string' ? trace : closeTrace(deps, caller, trace))));
 }
+
+/** Titles of documents that the caller may not open are hidden. */
+async function closeTrace(deps: Deps, caller: Caller, { found, ...trace }: OpenTrace): Promise<RunTraceView> {
+  if (found.length === 0) return trace;
+  const closed = await closePassages(deps, caller, found.flat());
+  let next = 0;
+  const retrievals = trace.retrievals.map((retrieval) => {
+    const passages = closed.slice(next, next + retrieval.passages.length).map(({ title, score }) => ({ title, score }));
+    next += retrieval.passages.length;
+    return { ...retrieval, passages };
+  });
+  return { ...trace, retrievals };
+}
+
+/** A trace with the passages of each of its searches. */
+type OpenTrace = RunTraceView & { readonly found: readonly (readonly FoundPassage[])[] };
 
 interface TraceReader {
   readonly showsSteps: boolean;
@@ -116,7 +134,7 @@ function toTrace(
   { id, status }: Run,
   events: readonly RunEvent[],
   { showsSteps, readsSkills, instructions }: TraceReader,
-): RunTraceView {
+): OpenTrace {
   const { steps } = workInLog(events, (modelId) => models.priceOf(modelId));
   const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
   return {
@@ -125,6 +143,7 @@ function toTrace(
     showsSteps,
     instructions,
     steps: showsSteps ? events.flatMap((event) => (event.type === 'parley.flow.step' ? [event.step] : [])) : [],
+    found: showsSteps ? searchesAmong(steps).map(({ passages }) => passages) : [],
     retrievals: showsSteps ? retrievalsAmong(steps) : [],
     modelCalls: modelCallsAmong(steps),
     toolCalls: toolCallsIn(events),
@@ -155,12 +174,16 @@ async function findReaders(
 }
 
 /** The searches of the run itself, those of its subagents apart. A search that failed is none. */
+function searchesAmong(steps: readonly RunStep[]) {
+  return steps
+    .filter((step) => step.type === 'retrieval')
+    .filter(({ mode, subagentId }) => mode !== null && subagentId === undefined);
+}
+
 function retrievalsAmong(steps: readonly RunStep[]): readonly RetrievalRecord[] {
-  return steps.flatMap((step) => {
-    if (step.type !== 'retrieval' || step.mode === null || step.subagentId !== undefined) return [];
-    const { question = '', mode, reason, passages } = step;
-    return [{ question, mode, reason, passages: passages.map(({ title, score }) => ({ title, score })) }];
-  });
+  return searchesAmong(steps).flatMap(({ question = '', mode, reason, passages }) =>
+    mode === null ? [] : [{ question, mode, reason, passages: passages.map(({ title, score }) => ({ title, score })) }],
+  );
 }
 
 function modelCallsAmong(steps: readonly RunStep[]): readonly TracedModelCall[] {

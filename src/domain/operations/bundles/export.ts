@@ -254,6 +254,7 @@ async function bundledDataSource(deps: Deps, source: DataSource, budget: { bytes
 async function bundledData(deps: Deps, source: DataSource, items: readonly KnowledgeItem[]): Promise<JsonObject> {
   const key = items[0]?.contentBlobKey ?? null;
   if (source.type !== 'API') return portableData(source.data);
+  if (source.access === 'MIRRORED') return {};
   if (key === null) return source.data;
   return (await readJsonStream(await deps.storage.blobs.get(key))) as JsonObject;
 }
@@ -273,6 +274,8 @@ async function bundledItem(
 
 async function loadItems(deps: Deps, source: DataSource): Promise<readonly KnowledgeItem[]> {
   const items: KnowledgeItem[] = [];
+  // What a MIRRORED source holds is not the exporter's to give away: it is read anew where the bundle is imported.
+  if (source.access === 'MIRRORED') return items;
   while (items.length < itemsPerSourceMax) {
     const page = await deps.storage.knowledge.items.list(source.id, {}, { limit: itemsPerRead, after: undefined }, items.length);
     items.push(...page.items);

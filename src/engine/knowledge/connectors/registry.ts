@@ -5,12 +5,13 @@ import { mapMembers } from '../../../lib/json/json.ts';
 import type { Settings } from '../../../settings.ts';
 import type { AccountService } from '../connections/oauth-service.ts';
 import { confluenceKind } from './confluence/kind.ts';
-import type { Connector } from './connector.ts';
+import type { Connector, ConnectorServices } from './connector.ts';
 import { githubKind } from './github/kind.ts';
 import { googleDriveKind } from './google-drive/kind.ts';
 import { jiraKind } from './jira/kind.ts';
 import type { SourceKind } from './kind.ts';
 import { oneDriveKind } from './onedrive/kind.ts';
+import type { PermissionReader } from './permissions.ts';
 import { webKind } from './web/kind.ts';
 import type { WebServices } from './web/web.ts';
 
@@ -47,6 +48,28 @@ export class Connectors {
     const connector = this.#byType.get(type);
     if (connector === undefined) throw new Error(`${type} has no connector`);
     return connector;
+  }
+}
+
+/** What reads the permissions of sources, for the kinds whose services say them. A kind is opened once. */
+export class PermissionReaders {
+  readonly #byType: ReadonlyMap<DataSourceType, PermissionReader>;
+
+  constructor(byType: ReadonlyMap<DataSourceType, PermissionReader>) {
+    this.#byType = byType;
+  }
+
+  /** Of all kinds. */
+  static open(services: ConnectorServices): PermissionReaders {
+    const entries = connectedKinds.flatMap(({ type, permissions }) =>
+      permissions === undefined ? [] : [[type, permissions.open(services)] as const],
+    );
+    return new PermissionReaders(new Map(entries));
+  }
+
+  /** Undefined for a kind whose service says no permissions. */
+  find(type: DataSourceType): PermissionReader | undefined {
+    return this.#byType.get(type);
   }
 }
 

@@ -1,5 +1,6 @@
 import { getMessages, listKin, listReplies } from '../../../domain/conversations/chats/branches.ts';
 import { listFailures } from '../../../domain/conversations/chats/transcripts.ts';
+import { closeCitation, findOpenItems, hiddenTitle } from '../../../domain/knowledge/permissions/open-items.ts';
 import { freshContentAddress } from '../../../engine/knowledge/content-links.ts';
 import {
   type Chat,
@@ -44,6 +45,23 @@ export const MessageRoleType = createEnum(
   ofFormat,
 );
 
+const isOpenTo = batched((citations: readonly Citation[], { deps, caller }) => findOpenItems(deps, caller, citations));
+
+/** A citation as the caller may see it: of a document that is closed to the caller, nothing but its number and place. */
+async function shownCitation(context: GraphContext, citation: Citation): Promise<Citation> {
+  if (isLentSource(context, citation)) return citation;
+  return (await isOpenTo(context, citation)) ? citation : closeCitation(citation);
+}
+
+function isLentSource({ deps }: GraphContext, { dataSourceId }: Citation): boolean {
+  return dataSourceId === '' || deps.storage.knowledge.permissions.gates.isLent(dataSourceId);
+}
+
+function freshAddress(context: GraphContext, citation: Citation): string {
+  const { orgId, userId } = context.caller;
+  return freshContentAddress(context.deps, citation, isLentSource(context, citation) ? undefined : { orgId, userId });
+}
+
 export const CitationType = builder.objectRef<Citation>('Citation').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A passage that an answer cites.',
@@ -52,15 +70,32 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
     index: t.exposeInt('index', { description: 'The number in its `[n]` marker, in order of first use.' }),
     knowledgeItemId: t.exposeID('knowledgeItemId', { description: 'The document it is from; empty for a page of the web.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The data source of that document; empty for a page of the web.' }),
-    name: t.exposeString('name', { description: 'The title of that document.' }),
+    name: t.string({
+      description: 'The title of that document; `Hidden from you` where the caller may not open it any more.',
+      resolve: async (citation, _args, context) => (await shownCitation(context, citation)).name,
+    }),
+    isHidden: t.boolean({
+      description: 'Whether the caller may not open the document: then nothing is shown of it but the place of its number.',
+      resolve: async (citation, _args, context) => (await shownCitation(context, citation)).name === hiddenTitle,
+    }),
     url: t.string({
       description: 'Where to read it: the address of a web page, or a link that works without a key for half an hour to an hour.',
-      resolve: (citation, _args, { deps }) => freshContentAddress(deps, citation),
+      resolve: async (citation, _args, context) => freshAddress(context, await shownCitation(context, citation)),
     }),
     type: t.exposeString('type', { description: 'The kind of that document.' }),
-    page: t.exposeInt('page', { nullable: true, description: 'The page it stands on, where there are pages.' }),
-    headingPath: t.exposeString('headingPath', { description: 'The headings above it; empty when there are none.' }),
-    snippet: t.exposeString('snippet', { description: 'Its first 300 characters.' }),
+    page: t.int({
+      nullable: true,
+      description: 'The page it stands on, where there are pages.',
+      resolve: async (citation, _args, context) => (await shownCitation(context, citation)).page,
+    }),
+    headingPath: t.string({
+      description: 'The headings above it; empty when there are none.',
+      resolve: async (citation, _args, context) => (await shownCitation(context, citation)).headingPath,
+    }),
+    snippet: t.string({
+      description: 'Its first 300 characters.',
+      resolve: async (citation, _args, context) => (await shownCitation(context, citation)).snippet,
+    }),
     charStart: t.exposeInt('charStart', { description: 'Where it starts in the text of the document, UTF-16 code units.' }),
     charEnd: t.exposeInt('charEnd', { description: 'Where it ends.' }),
     score: t.exposeFloat('score', { description: 'How close it is to the question; higher is closer.' }),

@@ -1,5 +1,6 @@
 import { listRuns, pageRunsOfAgents } from '../../../domain/conversations/runs/history.ts';
 import { runsThatShowSteps } from '../../../domain/conversations/runs/steps.ts';
+import { findOpenItems, hiddenTitle } from '../../../domain/knowledge/permissions/open-items.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
 import { runFeedbacks } from '../../../entities/conversations/runs/history.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
@@ -18,11 +19,21 @@ import { LexicalReasonType, RetrievalModeType, storedLexicalReason } from '../..
 import { RunKindType, RunStatusType } from './parts.ts';
 import { findKeyId, findRow } from './source.ts';
 
+const isOpenTo = batched((passages: readonly FoundPassage[], { deps, caller }) => findOpenItems(deps, caller, passages));
+
 export const FoundPassageType = builder.objectRef<FoundPassage>('FoundPassage').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A passage as a search found it: where it is, never its text.',
   fields: (t) => ({
-    title: t.exposeString('title', { description: 'The title of its document.' }),
+    title: t.string({
+      description: 'The title of its document; `Hidden from you` where the caller may not open it.',
+      resolve: async (passage, _args, context) => {
+        const { dataSourceId, title } = passage;
+        const { gates } = context.deps.storage.knowledge.permissions;
+        if (dataSourceId === null || gates.isLent(dataSourceId) || (await isOpenTo(context, passage))) return title;
+        return hiddenTitle;
+      },
+    }),
     score: t.exposeFloat('score', { description: 'How well it fits; higher is closer.' }),
     knowledgeItemId: t.exposeID('knowledgeItemId', { nullable: true, description: 'Its document; null in old runs.' }),
     dataSourceId: t.exposeID('dataSourceId', { nullable: true, description: 'The source of its document; null in old runs.' }),

@@ -8,6 +8,7 @@ import type { Database } from '../../ground/database.ts';
 import { readChildPages } from '../../ground/lists/child-pages.ts';
 import { byTime, readPage, requireWholePage } from '../../ground/lists/paging.ts';
 import { readPassages } from '../passages/item-passages.ts';
+import type { AccessGate } from '../permissions/gate.ts';
 import { dataSourceWhere } from '../sources/filter.ts';
 import { countNamedItems, findNamedItems, type NameSearch } from './names.ts';
 
@@ -16,6 +17,8 @@ export interface ItemQuery {
   readonly statuses?: readonly IndexStatus[] | undefined;
   /** Searched in the name, ignoring case; '' matches all. */
   readonly search?: string | undefined;
+  /** What the person who asks may open of MIRRORED sources; absent: everything is shown. */
+  readonly gate?: AccessGate | undefined;
 }
 
 /** The documents of sources. Items of a source under deletion are never returned. */
@@ -93,6 +96,14 @@ export class KnowledgeItemStore {
     return readPassages(this.#db, itemIds, page);
   }
 
+  /** Which of these items a person may open. */
+  async openAmong(ids: readonly string[], gate: AccessGate): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    const where = { AND: [{ id: { in: [...ids] }, indexStatus: { not: 'DELETING' } }, openWhere(gate)] };
+    const items = await this.#db.prisma.knowledgeItem.findMany({ where, select: { id: true } });
+    return items.map(({ id }) => id);
+  }
+
   async setCite(id: string, cite: boolean): Promise<void> {
     await this.#db.prisma.knowledgeItem.updateMany({ where: { id }, data: { cite, updatedAt: new Date() } });
   }
@@ -116,15 +127,28 @@ export class KnowledgeItemStore {
 }
 
 /** The part of a query that Prisma asks; one with a text to search for goes to `findNamedItems`. */
-function itemsWhere({ statuses }: ItemQuery): Prisma.KnowledgeItemWhereInput {
+function itemsWhere({ statuses, gate }: ItemQuery): Prisma.KnowledgeItemWhereInput {
   return {
-    AND: [{ indexStatus: { not: 'DELETING' } }, ...(statuses === undefined ? [] : [{ indexStatus: { in: [...statuses] } }])],
+    AND: [
+      { indexStatus: { not: 'DELETING' } },
+      ...(statuses === undefined ? [] : [{ indexStatus: { in: [...statuses] } }]),
+      ...(gate === undefined ? [] : [openWhere(gate)]),
+    ],
   };
 }
 
+/** The items that a person may open. A long list of rules is cut: what lies behind it is not shown, though searches find it. */
+function openWhere({ mirroredIds, ruleIds }: AccessGate): Prisma.KnowledgeItemWhereInput {
+  const openRules = { accessRuleId: { in: ruleIds.slice(0, rulesMax) } };
+  return { OR: [{ dataSourceId: { notIn: [...mirroredIds] } }, openRules] };
+}
+
+/** A statement takes 65,535 values. */
+const rulesMax = 30_000;
+
 /** Undefined: the query names no text. */
-function toSearch({ search = '', statuses }: ItemQuery): NameSearch | undefined {
-  return search === '' ? undefined : { search, statuses };
+function toSearch({ search = '', statuses, gate }: ItemQuery): NameSearch | undefined {
+  return search === '' ? undefined : { search, statuses, gate };
 }
 
 const select = {

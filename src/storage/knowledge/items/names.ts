@@ -6,11 +6,14 @@ import type { Database } from '../../ground/database.ts';
 import { type Place, readingOrder } from '../../ground/lists/paging.ts';
 import { literal } from '../../ground/lists/where.ts';
 import { type Parameters, selectRows } from '../../ground/sql/where.ts';
+import { type AccessGate, openRuleCondition } from '../permissions/gate.ts';
 
 export interface NameSearch {
   /** Ignoring case. */
   readonly search: string;
   readonly statuses?: readonly IndexStatus[] | undefined;
+  /** What the person who asks may open of MIRRORED sources; absent: everything is shown. */
+  readonly gate?: AccessGate | undefined;
 }
 
 /**
@@ -61,7 +64,7 @@ export async function countNamedItems(
  */
 function namedSql(
   parameters: Parameters,
-  { search, statuses }: NameSearch,
+  { search, statuses, gate }: NameSearch,
   direction: 'asc' | 'desc',
   after: PageRequest['after'],
 ): string {
@@ -79,6 +82,7 @@ function namedSql(
   return `select id, "createdAt", "rowBytes" from (
       select id, "createdAt", "rowBytes", name from knowledge_items
       where ${['"dataSourceId" = source.id', `"indexStatus" <> 'DELETING'`, ...conditions].join(' and ')}
+${openRuleCondition(gate, parameters, { source: '"dataSourceId"', rule: '"accessRuleId"' })}
       order by ${order} offset 0
     ) as searched where name ilike ${parameters.add(`%${literal(search)}%`)}::text order by ${order}`;
 }

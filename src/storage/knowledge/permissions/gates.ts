@@ -24,6 +24,8 @@ export class AccessGates {
   readonly #nowMs: () => number;
   readonly #gates = new BoundedMap<string, RememberedGate>(gatesMax);
   readonly #mirrored: InvalidatedCache<ReadonlySet<string>>;
+  /** What was found last; undefined once it may have changed. */
+  #lastMirrored: ReadonlySet<string> | undefined;
   /** Grows with every signal: what was read before one is not remembered after it. */
   #changeCount = 0;
 
@@ -38,12 +40,15 @@ export class AccessGates {
       this.#gates.clear();
     };
     const forgetAll = () => {
+      this.#lastMirrored = undefined;
       this.#mirrored.forget(() => true);
       forget();
     };
+    // The database announces a change to other processes only; this one publishes its own.
     signals.subscribe('data-source-changed', forgetAll, 'announced');
     signals.onReset(forgetAll);
-    for (const topic of ['permissions-changed', 'user-changed', 'key-changed', 'membership-changed'] as const) {
+    signals.subscribe('permissions-changed', forgetAll);
+    for (const topic of ['user-changed', 'key-changed', 'membership-changed'] as const) {
       signals.subscribe(topic, forget);
     }
   }
@@ -70,9 +75,10 @@ export class AccessGates {
     return gate;
   }
 
-  /** Whether permissions decide what is found in a source. */
-  async isMirrored(dataSourceId: string): Promise<boolean> {
-    return (await this.#findMirrored()).has(dataSourceId);
+  /** Whether a source is known to be LENT, by what this process remembers: false also while it remembers nothing. Costs no statement. */
+  isLent(dataSourceId: string): boolean {
+    const mirrored = this.#lastMirrored;
+    return mirrored !== undefined && !mirrored.has(dataSourceId);
   }
 
   async #findMirrored(): Promise<ReadonlySet<string>> {
@@ -80,7 +86,10 @@ export class AccessGates {
       const rows = await this.#db.prisma.dataSource.findMany({ where: { access: { not: 'LENT' } }, select: { id: true } });
       return new Set(rows.map(({ id }) => id));
     });
-    return (read instanceof Promise ? await read : read) ?? new Set();
+    const countBefore = this.#changeCount;
+    const mirrored = (read instanceof Promise ? await read : read) ?? new Set();
+    if (this.#changeCount === countBefore) this.#lastMirrored = mirrored;
+    return mirrored;
   }
 
   /** The items with one of the rules; undefined when they are many. */

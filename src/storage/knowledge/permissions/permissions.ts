@@ -3,6 +3,16 @@ import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { AccessGates } from './gates.ts';
 import { writeGroups } from './groups.ts';
+import type { PrincipalPlace } from './principals.ts';
+import {
+  type PushCounts,
+  type PushedItem,
+  PushedItemStore,
+  type PushedOwner,
+  type PushJobs,
+  writePushedItems,
+} from './pushed-items.ts';
+import { type PermissionReport, readPermissionReports } from './report.ts';
 import { type PermissionPlace, writeItemAccess } from './rules.ts';
 
 /** A part of what a source says of who may open its items. */
@@ -14,11 +24,13 @@ export interface WrittenPermissions {
 /** Who may open what at MIRRORED sources. */
 export class PermissionStore {
   readonly gates: AccessGates;
+  readonly pushed: PushedItemStore;
   readonly #db: Database;
   readonly #signals: Signals;
 
   constructor(db: Database, signals: Signals, maxAgeMs: number) {
     this.gates = new AccessGates(db, signals, maxAgeMs);
+    this.pushed = new PushedItemStore(db);
     this.#db = db;
     this.#signals = signals;
   }
@@ -31,5 +43,38 @@ export class PermissionStore {
     });
     if (changedCount > 0 || groups.length > 0) this.#signals.publish('permissions-changed', place.dataSourceId);
     return changedCount;
+  }
+
+  /** Writes documents that a program pushes, with who may open them: all or nothing. */
+  async push(
+    place: PermissionPlace,
+    owner: PushedOwner,
+    change: {
+      readonly items: readonly PushedItem[];
+      readonly accesses: readonly ItemAccess[];
+      readonly removedIds: readonly string[];
+      readonly runId: string;
+    },
+    jobs: PushJobs,
+  ): Promise<PushCounts & { readonly permissionsChangedCount: number }> {
+    const counts = await this.#db.transaction(async (tx) => {
+      const written = await writePushedItems(tx, owner, change, jobs);
+      return { ...written, permissionsChangedCount: await writeItemAccess(tx, place, change.accesses) };
+    });
+    this.#signals.publish('permissions-changed', place.dataSourceId);
+    this.#signals.publish('data-source-changed', place.dataSourceId);
+    return counts;
+  }
+
+  /** Which of these groups have had their members told in a directory. */
+  async knownGroups({ orgId, directory }: PrincipalPlace, keys: readonly string[]): Promise<readonly string[]> {
+    const where = { orgId, directory, kind: 'group', key: { in: [...keys] }, membersReadAt: { not: null } };
+    const groups = await this.#db.prisma.permissionPrincipal.findMany({ where, select: { key: true } });
+    return groups.map(({ key }) => key);
+  }
+
+  /** What is known of the permissions of MIRRORED sources; the others are absent. */
+  reports(ids: readonly string[]): Promise<ReadonlyMap<string, PermissionReport>> {
+    return readPermissionReports(this.#db, ids);
   }
 }

@@ -1,4 +1,5 @@
 import type { RefreshPeriod } from '../../../entities/knowledge/data-source.ts';
+import type { SourcePermissions } from '../../../entities/knowledge/permissions.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
@@ -21,7 +22,7 @@ export interface NewDataSource extends NewSource {
   readonly runId: string;
 }
 
-export interface DataSourceChanges {
+export interface DataSourceChanges extends Partial<SourcePermissions> {
   readonly name?: string;
   readonly refreshPeriod?: RefreshPeriod;
   readonly cite?: boolean;
@@ -73,13 +74,16 @@ export class DataSourceStore extends SourceQueries {
 
   async update(id: string, { attach = [], detach = [], data: configuration, ...changes }: DataSourceChanges): Promise<void> {
     const read = configuration === undefined ? {} : { data: configuration as Prisma.InputJsonObject, syncState: Prisma.DbNull };
-    await this.#db.transaction(async ({ prisma: { dataSource, agentDataSource } }) => {
+    await this.#db.transaction(async ({ prisma: { dataSource, agentDataSource, permissionReading } }) => {
       await dataSource.updateMany({ where: { id }, data: { ...changes, ...read, updatedAt: new Date() } });
+      // Permissions of an earlier time count no more: until they are read anew, the source is open to nobody.
+      if (changes.access !== undefined) await permissionReading.deleteMany({ where: { dataSourceId: id } });
       await agentDataSource.deleteMany({ where: { dataSourceId: id, agentId: { in: [...detach] } } });
       const data = attach.map((agentId) => ({ agentId, dataSourceId: id }));
       await agentDataSource.createMany({ data, skipDuplicates: true });
     });
     this.#announce(id, [...attach, ...detach]);
+    if (changes.access !== undefined || changes.linkShared !== undefined) this.#signals.publish('permissions-changed', id);
   }
 
   /**

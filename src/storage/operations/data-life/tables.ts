@@ -150,7 +150,13 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   DataSource: ownedAs('ownerUserId', 'step', ['syncState']),
   AgentDataSource: within('agent', 'userId'),
   SourceRun: within('dataSource', 'ownerUserId'),
-  KnowledgeItem: within('dataSource', 'ownerUserId', ['contentBlobKey']),
+  // What was read of a MIRRORED source is a copy of what each person may open there, and nobody's to take away.
+  KnowledgeItem: {
+    ofPerson: ({ orgId, userId }) => ({ dataSource: { orgId, ownerUserId: userId, access: 'LENT' } }),
+    ofOrganization: (orgId) => ({ dataSource: { orgId, access: 'LENT' } }),
+    erase: 'cascade',
+    blobs: ['contentBlobKey'],
+  },
   PermissionPrincipal: { leftOut: mirroredReason },
   PermissionMember: { leftOut: mirroredReason },
   AccessSet: { leftOut: mirroredReason },

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { judge } from '../../../../bench/leak-test/judge.ts';
+import { createParley } from '../../../../bench/leak-test/parley.ts';
+import type { Person } from '../../../../bench/leak-test/world.ts';
+import { copied } from '../../../support/knowledge/copied.ts';
+import { startMeaningServer } from '../../../support/knowledge/embedding-server.ts';
+import { startOpenSearch } from '../../../support/knowledge/opensearch/opensearch.ts';
+import type { Person as TestPerson } from '../../../support/make.ts';
+import { sampleSeed, triesAll } from '../../../support/property/sample.ts';
+import { withService } from '../../../support/service.ts';
+
+const meaning = await startMeaningServer();
+const standIn = await startOpenSearch();
+const byMeaning = {
+  ...{ OPENAI_BASE_URL: meaning.url, MODEL_RETRIES_MAX: '0', RETRIEVAL_EMBEDDING_TIMEOUT_MS: '60000' },
+  EMBEDDING_MODEL: 'openai/first',
+};
+const database = await withService('plain', { env: byMeaning });
+const copy = await withService('plain', {
+  env: { ...byMeaning, SEARCH_INDEX_URL: standIn.url, SEARCH_INDEX_TIMEOUT_MS: '30000' },
+});
+/** The test of one world; `.ci/run` tries more. */
+const worlds = triesAll ? [0, 1, 2, 3] : [0];
+const stepCount = triesAll ? 12 : 6;
+
+afterAll(async () => {
+  await meaning.close();
+  await standIn.close();
+});
+
+describe.each([
+  ['the database', database],
+  ['a copy at an OpenSearch', copy],
+] as const)('searched by %s', (_name, { service, make }) => {
+  let people: readonly Person[];
+  let clients: ReadonlyMap<string, TestPerson>;
+  let place: Parameters<typeof createParley>[0];
+
+  beforeAll(async () => {
+    const [organization, elsewhere] = [await make.organization(), await make.organization()];
+    const owner = await make.person({ organization });
+    const members = await Promise.all(Array.from({ length: 5 }, () => make.person({ organization })));
+    const unproven = await make.person({ organization });
+    const guest = await make.person({ organization: elsewhere });
+    await service.deps.storage.db.prisma.user.updateMany({
+      where: { id: { in: [owner, ...members, guest].map(({ userId }) => userId) } },
+      data: { emailVerifiedAt: new Date() },
+    });
+    const named = [
+      ...[owner, ...members].map((client) => ({ client, email: client.email, isMember: true })),
+      { client: unproven, email: null, isMember: true },
+      { client: guest, email: guest.email, isMember: false },
+    ];
+    people = named.map(({ email, isMember }, index) => ({ name: `p${index}`, email, isMember }));
+    clients = new Map(named.map(({ client }, index) => [`p${index}`, client]));
+    const agentId = (await make.agent({ owner, visibility: 'ANYONE_WITH_LINK' })).id;
+    place = { url: service.url, ownerKey: owner.key, agentId, keyOf: ({ name }) => clients.get(name)?.key ?? '' };
+  });
+
+  async function createServer(access: 'MIRRORED' | 'LENT') {
+    const server = await createParley(place, access);
+    if (service !== copy.service) return server;
+    return {
+      ...server,
+      async settle() {
+        await server.settle();
+        await copied(service);
+      },
+    };
+  }
+
+  it.each(worlds)('nobody is shown what that person may not open, and everybody what the person may: world %i', async (world) => {
+    const verdict = await judge(await createServer('MIRRORED'), people, { seed: sampleSeed + world, stepCount });
+    expect(verdict).toMatchObject({ leaks: [], missing: [] });
+    expect(verdict.caseCount).toBeGreaterThan(200);
+  });
+
+  it('without permissions the same judge sees leaks', async () => {
+    const verdict = await judge(await createServer('LENT'), people, { seed: sampleSeed, stepCount: 0 });
+    expect(verdict.leaks.length).toBeGreaterThan(50);
+  });
+});
