@@ -5,6 +5,7 @@ import { type Blocks, noBlocks, splitBlocks } from '../../../console/src/parts/m
 import { type Dialect, readTokens } from '../../../console/src/parts/markdown/reading/dialect.ts';
 import { decodeEntities } from '../../../console/src/parts/markdown/reading/entities.ts';
 import { withoutUndecided } from '../../../console/src/parts/markdown/reading/growing.ts';
+import { findClaim, findSupport, lastSentence } from '../../../console/src/parts/markdown/reading/sentences.ts';
 import { propertyRuns, sampleSeed } from '../../support/property/sample.ts';
 import { answers } from './answers.ts';
 
@@ -194,4 +195,25 @@ it('knows where each text stands in its source', () => {
       expect(block.slice(place, place + text.length)).toBe(text);
     }
   }
+});
+
+describe('the sentence of a passage that supports an answer', () => {
+  const passage =
+    '# Fees\n\nA berth for one night costs forty crowns. Guests pay\nat the office.\n\n- Water: 5 crowns\n- Power: 12 crowns a day\n';
+  it.each([
+    ['A night costs **forty crowns**', 'A berth for one night costs forty crowns.'],
+    ['You pay at the office, as a guest', 'Guests pay\nat the office.'],
+    ['Power is 12 crowns', '- Power: 12 crowns a day'],
+  ])('%s', (claim, sentence) => {
+    const range = findSupport(passage, claim);
+    expect(passage.slice(range?.start, range?.end)).toBe(sentence);
+  });
+  it('is unknown where they share no word', () => {
+    expect(findSupport(passage, 'Etwas ganz anderes')).toBeUndefined();
+    expect(findSupport('', 'A night')).toBeUndefined();
+  });
+  it('is looked for with the sentence before the citation', () => {
+    expect(findClaim('First. A night costs forty crowns [2][1]. More [1].', 1)).toBe('A night costs forty crowns');
+    expect(lastSentence('One. Two costs 3.50 €. ')).toBe('Two costs 3.50 €.');
+  });
 });

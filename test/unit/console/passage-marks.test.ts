@@ -32,9 +32,33 @@ describe('a passage on a page', () => {
 });
 
 it.each([
-  ['?citation=chk_1&page=2&passage=10-40', { passageId: 'chk_1', page: 2, range: { start: 10, end: 40 }, text: undefined }],
-  ['?passage=A%20berth', { passageId: undefined, page: undefined, range: undefined, text: 'A berth' }],
-  ['?page=x&passage=40-10', { passageId: undefined, page: undefined, range: undefined, text: undefined }],
+  [
+    '?citation=chk_1&page=2&passage=10-40',
+    { passageId: 'chk_1', page: 2, range: { start: 10, end: 40 }, support: undefined, back: undefined, text: undefined },
+  ],
+  [
+    '?passage=A%20berth',
+    { passageId: undefined, page: undefined, range: undefined, support: undefined, back: undefined, text: 'A berth' },
+  ],
+  [
+    '?page=x&passage=40-10',
+    { passageId: undefined, page: undefined, range: undefined, support: undefined, back: undefined, text: undefined },
+  ],
+  [
+    '?passage=10-40&support=12-20&chat=chat_1&answer=msg_2&source=3',
+    {
+      passageId: undefined,
+      page: undefined,
+      range: { start: 10, end: 40 },
+      support: { start: 12, end: 20 },
+      back: '/chats/chat_1?answer=msg_2&source=3',
+      text: undefined,
+    },
+  ],
+  [
+    '?chat=//evil.example',
+    { passageId: undefined, page: undefined, range: undefined, support: undefined, back: undefined, text: undefined },
+  ],
 ])('reads the place of a passage: %s', (search, place) => {
   expect(wantedPassage(search)).toEqual(place);
 });

@@ -5,6 +5,7 @@ import { FootnoteMark } from './Footnotes.tsx';
 import { MathText } from './MathText.tsx';
 import styles from './markdown.module.css';
 import { MarksContext, splitByMarks } from './marks.ts';
+import type { Dialect } from './reading/dialect.ts';
 import { decodeEntities } from './reading/entities.ts';
 import type { MathToken } from './reading/math-rules.ts';
 
@@ -122,9 +123,13 @@ function citedNumber(raw: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-function webAddress(href: string): URL | undefined {
+/** How the text around is written. What a document names beside itself is not here: addresses in it must be whole. */
+export const DialectContext = createContext<Dialect>('answer');
+
+/** Where a link leads; undefined where it leads nowhere. */
+export function readAddress(href: string, dialect: Dialect): URL | undefined {
   try {
-    const url = new URL(decodeEntities(href), location.origin);
+    const url = new URL(decodeEntities(href), dialect === 'answer' ? location.origin : undefined);
     return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : undefined;
   } catch {
     return undefined;
@@ -133,11 +138,12 @@ function webAddress(href: string): URL | undefined {
 
 /** A link that a model wrote: it shows where it leads, and the page it leads to learns nothing of this one. What leads nowhere is shown as it is written. */
 function SafeLink({ link }: { readonly link: Tokens.Link }) {
+  const dialect = use(DialectContext);
   const { citations } = use(CitationsContext);
   const number = citedNumber(link.raw);
   if (number !== undefined && citations.some(({ index }) => index === number)) return <CitationMark index={number} />;
-  const url = webAddress(link.href);
-  if (url === undefined) return link.raw;
+  const url = readAddress(link.href, dialect);
+  if (url === undefined) return dialect === 'answer' ? link.raw : <InlineTokens tokens={link.tokens} />;
   return (
     <OutsideLink url={url} title={link.title} words={link.text}>
       <InlineTokens tokens={link.tokens} />
@@ -147,9 +153,10 @@ function SafeLink({ link }: { readonly link: Tokens.Link }) {
 
 /** Images of this origin are shown. Those of others are not fetched, which would tell them who reads what: they are links. */
 function SafeImage({ image }: { readonly image: Tokens.Image }) {
-  const url = webAddress(image.href);
-  if (url === undefined) return image.raw;
-  if (url.origin === location.origin) return <img src={url.href} alt={image.text} loading="lazy" />;
+  const dialect = use(DialectContext);
+  const url = readAddress(image.href, dialect);
+  if (url === undefined) return dialect === 'answer' ? image.raw : <span className={styles.host}>[{image.text}]</span>;
+  if (dialect === 'answer' && url.origin === location.origin) return <img src={url.href} alt={image.text} loading="lazy" />;
   const words = image.text === '' ? image.href : decodeEntities(image.text);
   return (
     <OutsideLink url={url} title={image.title} words={words}>

@@ -1,6 +1,8 @@
-import { memo, useEffect, useId, useMemo, useRef } from 'react';
+import { memo, useId, useMemo, useRef } from 'react';
 import { BlockTokens } from './Block.tsx';
 import { Footnotes, FootnotesContext } from './Footnotes.tsx';
+import { DialectContext } from './Inline.tsx';
+import { useMarkInView } from './mark-in-view.ts';
 import styles from './markdown.module.css';
 import { type Mark, MarksContext, marksWithin, placeTexts } from './marks.ts';
 import { type BlockSource, type Blocks, type Footnote, noBlocks, splitBlocks } from './reading/blocks.ts';
@@ -20,11 +22,17 @@ export function Markdown({
   isGrowing = false,
   dialect = 'answer',
   marks = noMarks,
+  headingLevel = 3,
+  isStill = false,
 }: {
   readonly text: string;
   readonly isGrowing?: boolean;
   readonly dialect?: Dialect;
   readonly marks?: readonly Mark[];
+  /** Of its highest headings in the page. */
+  readonly headingLevel?: number;
+  /** Whether nothing scrolls to what is marked. */
+  readonly isStill?: boolean;
 }) {
   const before = useRef(noBlocks);
   const read = useMemo(() => {
@@ -32,31 +40,33 @@ export function Markdown({
     before.current = splitBlocks(isGrowing ? withoutUndecided(plainText) : plainText, dialect, before.current);
     return before.current;
   }, [text, isGrowing, dialect]);
-  const place = useMarkInView(marks);
+  const place = useMarkInView<HTMLDivElement>(isStill ? noMarks : marks);
   const prefix = useId();
   const numbers = useNumbers(read);
   const footnotes = useMemo(() => ({ prefix, numbers }), [prefix, numbers]);
   const used = useMemo(() => listUsed(read), [read]);
   const { blocks, definitions } = read;
-  const levels = levelHeadings(blocks);
+  const levels = levelHeadings(blocks, headingLevel);
   return (
     <FootnotesContext value={footnotes}>
-      <div ref={place} className={styles.markdown}>
-        {blocks.map(({ source, start }, index) => (
-          <Block
-            // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only added, and the last ones grow
-            key={index}
-            source={source}
-            dialect={dialect}
-            definitions={source.includes('[') ? definitions : noDefinitions}
-            used={used}
-            level={levels[index] ?? 3}
-            marks={JSON.stringify(marksWithin(marks, start, source.length))}
-            isGrowing={isGrowing && index === blocks.length - 1}
-          />
-        ))}
-        <Footnotes notes={numberNotes(read.footnotes, numbers, dialect, definitions)} />
-      </div>
+      <DialectContext value={dialect}>
+        <div ref={place} className={styles.markdown}>
+          {blocks.map(({ source, start }, index) => (
+            <Block
+              // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only added, and the last ones grow
+              key={index}
+              source={source}
+              dialect={dialect}
+              definitions={source.includes('[') ? definitions : noDefinitions}
+              used={used}
+              level={levels[index] ?? headingLevel}
+              marks={JSON.stringify(marksWithin(marks, start, source.length))}
+              isGrowing={isGrowing && index === blocks.length - 1}
+            />
+          ))}
+          <Footnotes notes={numberNotes(read.footnotes, numbers, dialect, definitions)} />
+        </div>
+      </DialectContext>
     </FootnotesContext>
   );
 }
@@ -93,8 +103,8 @@ const Block = memo(function Block({
   );
 });
 
-/** The level of each heading in the page, whose own are h1 and h2: one below the heading that it stands under, whatever its writer began with. */
-function levelHeadings(blocks: readonly BlockSource[]): readonly (number | undefined)[] {
+/** The level of each heading in the page: one below the heading that it stands under, whatever its writer began with. */
+function levelHeadings(blocks: readonly BlockSource[], highest: number): readonly (number | undefined)[] {
   const above: number[] = [];
   return blocks.map(({ source }) => {
     const depth =
@@ -103,7 +113,7 @@ function levelHeadings(blocks: readonly BlockSource[]): readonly (number | undef
     if (depth === undefined) return undefined;
     while ((above.at(-1) ?? 0) >= depth) above.pop();
     above.push(depth);
-    return Math.min(2 + above.length, 6);
+    return Math.min(highest - 1 + above.length, 6);
   });
 }
 
@@ -158,17 +168,4 @@ function numberNotes(
       content: <BlockTokens tokens={readTokens(text, dialect, definitions)} isGrowing={false} />,
     }))
     .sort((one, other) => one.number - other.number);
-}
-
-/** Scrolls to what is marked, when it is marked and when the text with it comes. */
-function useMarkInView(marks: readonly Mark[]) {
-  const place = useRef<HTMLDivElement>(null);
-  const wanted = marks.map(({ start, end }) => `${start}-${end}`).join(' ');
-  useEffect(() => {
-    if (wanted === '') return;
-    const mark = place.current?.querySelector('mark[data-kind="support"]') ?? place.current?.querySelector('mark');
-    const isLong = (mark?.parentElement?.getBoundingClientRect().height ?? 0) > innerHeight / 2;
-    mark?.scrollIntoView({ block: isLong ? 'start' : 'center' });
-  }, [wanted]);
-  return place;
 }

@@ -1,11 +1,13 @@
 import { createContext, useContext } from 'react';
 import { useText } from '../../text/text.ts';
 import styles from './markdown.module.css';
+import { lastSentence } from './reading/sentences.ts';
 
 /** What an answer cites, and how a citation is opened. */
 export interface AnswerCitations {
   readonly citations: readonly { readonly index: number; readonly name: string }[];
-  readonly open: (index: number) => void;
+  /** @param claim  the sentence that the citation stands behind. */
+  readonly open: (index: number, claim?: string) => void;
 }
 
 /** The passages that the text around cites. */
@@ -23,9 +25,20 @@ export function CitationMark({ index }: { readonly index: number }) {
       className={styles.citation}
       title={citation.name}
       aria-label={t('Source {index}: {name}', { index, name: citation.name })}
-      onClick={() => open(index)}
+      onClick={(event) => open(index, readClaim(event.currentTarget))}
     >
       {index}
     </button>
   );
+}
+
+/** The sentence before a citation, in the paragraph, item or cell that it stands in. */
+function readClaim(mark: HTMLElement): string {
+  const range = document.createRange();
+  range.setStart(mark.closest('p, li, td, th, h3, h4, h5, h6, summary') ?? mark, 0);
+  range.setEndBefore(mark);
+  const before = range.cloneContents();
+  // Other citations are no words.
+  for (const button of before.querySelectorAll('button')) button.remove();
+  return lastSentence(before.textContent ?? '');
 }

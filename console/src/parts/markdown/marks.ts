@@ -17,6 +17,17 @@ export interface PlacedMarks {
 /** What is marked in the block around; undefined where nothing is. */
 export const MarksContext = createContext<PlacedMarks | undefined>(undefined);
 
+/** Marks a passage, and in it the words that support an answer. `support`: its place within the passage. */
+export function markPassage(
+  start: number,
+  length: number,
+  support: { readonly start: number; readonly end: number } | undefined,
+): readonly Mark[] {
+  const passage: Mark = { start, end: start + length, kind: 'passage' };
+  if (support === undefined) return [passage];
+  return [passage, { start: start + support.start, end: start + support.end, kind: 'support' }];
+}
+
 /** The marks of one block, as places within it. */
 export function marksWithin(marks: readonly Mark[], start: number, length: number): readonly Mark[] {
   return marks.flatMap((mark) => {

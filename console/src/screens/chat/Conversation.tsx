@@ -11,19 +11,14 @@ import { Menu } from '../../ui/overlay/menu.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { Avatar } from '../../ui/small.tsx';
 import styles from './Chat.module.css';
-import { type ChatAround, ChatContext, type OpenSources } from './chat-context.ts';
+import { type ChatAround, ChatContext } from './chat-context.ts';
 import { useAttachments } from './composer/attachments.ts';
 import { Composer } from './composer/Composer.tsx';
 import { useSending } from './composer/use-sending.ts';
-import {
-  type Chat_HeadFragment,
-  type Chat_MessageFragment,
-  ChatMarkReadDocument,
-  ChatSettingsDocument,
-  ChatStopDocument,
-} from './documents.ts';
+import { type Chat_HeadFragment, ChatMarkReadDocument, ChatSettingsDocument, ChatStopDocument } from './documents.ts';
 import { RenameDialog, useChatActs } from './sidebar/chat-acts.tsx';
 import { Sources } from './sources/Sources.tsx';
+import { claimIn, useSources, withMessage } from './sources/use-sources.ts';
 import { chooseModel, chosenModel } from './start/chosen-model.ts';
 import { ModelPicker } from './start/ModelPicker.tsx';
 import { Rows } from './transcript/Rows.tsx';
@@ -36,7 +31,7 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
   const transcript = useMemo(() => getTranscript(chatId), [chatId]);
   const view = useSyncExternalStore(transcript.subscribe, transcript.getSnapshot);
   const { data: settings } = usePage(ChatSettingsDocument, {});
-  const [sources, setSources] = useState<OpenSources>();
+  const [sources, setSources] = useSources(view.messages);
   const { chat } = view;
   const runId = view.runIds[0] ?? chat?.activeRunId ?? undefined;
   const isBusy = runId !== undefined;
@@ -46,7 +41,7 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
   const models = useMemo(() => (settings?.models ?? []).map(({ id }) => id), [settings]);
   const around = useMemo<ChatAround | undefined>(
     () => (chat === null || chat === undefined ? undefined : { chat, transcript, isBusy, models, openSources: setSources }),
-    [chat, transcript, isBusy, models],
+    [chat, transcript, isBusy, models, setSources],
   );
   if (chat === null) {
     return (
@@ -90,20 +85,12 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
       {sources === undefined ? null : (
         <Sources
           sources={withMessage(sources, view.messages)}
-          onOpen={(index) => setSources({ ...sources, index })}
+          onOpen={(index) => setSources({ ...sources, index, claim: claimIn(view.messages, sources, index) })}
           onClose={() => setSources(undefined)}
         />
       )}
     </ChatContext>
   );
-}
-
-/** Sources that were opened while their answer was being said: once it is stored, its message has their passages. */
-function withMessage(sources: OpenSources, messages: readonly Chat_MessageFragment[]): OpenSources {
-  const { runId, messageId } = sources;
-  const citedMessage =
-    runId === undefined ? undefined : messages.find((each) => each.runId === runId && each.citations.length > 0);
-  return messageId !== undefined || citedMessage === undefined ? sources : { ...sources, messageId: citedMessage.id };
 }
 
 function Header({ chat }: { readonly chat: Chat_HeadFragment }) {

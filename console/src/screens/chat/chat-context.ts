@@ -11,6 +11,8 @@ export interface OpenSources {
   readonly citations: readonly Chat_CitationFragment[];
   /** The source that is open. */
   readonly index: number;
+  /** The sentence of the answer that cites it; empty where none is known. */
+  readonly claim: string;
 }
 
 /** What the parts of a transcript need of the chat around them. */

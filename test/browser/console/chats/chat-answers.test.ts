@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { type ApiServer, startApiServer } from '../../../support/egress/api-server.ts';
-import { indexed } from '../../../support/knowledge/knowledge.ts';
+import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 import { heldAnswer, type UpstreamScript } from '../../../support/upstream.ts';
@@ -87,7 +87,43 @@ describe.skipIf(!hasBrowser())('an answer in the console', () => {
     goOn();
     await isOver();
     await sources.locator('mark').getByText('Puncture repair').waitFor();
-    expect(await link.getAttribute('href')).toMatch(/passage=\d+-\d+$/);
+    expect(await link.getAttribute('href')).toMatch(/passage=\d+-\d+/);
+  });
+
+  it('marks the sentence that supports it, also in the document, from which one comes back to the open sources', async () => {
+    const terms =
+      '# Warranty\n\nBicycles are checked **twice a year**. The warranty on batteries lasts two years. Tyres have none.\n';
+    const { id: sourceId } = (await addFile(ann, agentId, 'terms.md', terms, 'text/markdown')).body;
+    await indexed(ann, sourceId);
+    upstream.next({ text: ['A battery is under warranty for two years [1].'] });
+    const { page, transcript, ask, isOver } = await open();
+    await ask('How long is the warranty on batteries?');
+    await isOver();
+    await transcript.getByRole('button', { name: /^Source 1/ }).click();
+    const sources = page.getByRole('complementary', { name: 'Sources' });
+    const support = sources.locator('mark[data-kind="support"]');
+    await support.getByText('The warranty on batteries lasts two years.').waitFor();
+    await sources.getByRole('heading', { name: 'Warranty' }).waitFor();
+    await keepConsolePicture(page, 'chat-source-support');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await sources.getByRole('link', { name: 'Open the document' }).click();
+    await page.getByRole('heading', { level: 1, name: 'terms.md' }).waitFor();
+    await page.locator('mark[data-kind="support"]').getByText('The warranty on batteries lasts two years.').waitFor();
+    const back = page.getByRole('link', { name: 'Back to the answer' });
+    await keepConsolePicture(page, 'knowledge-document-back');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await back.click();
+    await support.getByText('The warranty on batteries lasts two years.').waitFor();
+    await transcript.getByText('A battery is under warranty').waitFor();
+    await page.goBack();
+    await page.goBack();
+    await support.waitFor();
+    await page.reload();
+    await support.getByText('The warranty on batteries lasts two years.').waitFor();
+    await sources.getByRole('button', { name: 'Close the sources' }).click();
+    await page.reload();
+    await transcript.getByText('A battery is under warranty').waitFor();
+    expect(await sources.count()).toBe(0);
   });
 
   it('asks before it calls a tool that needs a person, with arguments that can be changed', async () => {

@@ -86,6 +86,47 @@ describe.skipIf(!hasBrowser())('a document in the console', () => {
     await keepConsolePicture(page, `knowledge-document-${scheme}`);
   });
 
+  it('is drawn: Markdown with its headings, tables and code, the passage marked', async () => {
+    const document = `# Prices\n\n${longText(20)}\n\n## Berths\n\n| Length | Crowns |\n| --- | ---: |\n| up to 12 m | 44 |\n\nSee [the rules](rules.md) and <b>this</b>. A visitor's berth is paid **before noon**, in cash. Late payers wait.\n\n\`\`\`sh\npay --now\n\`\`\`\n`;
+    const path = await added('prices.md', document, 'text/markdown', 'When is a berth of a visitor paid?');
+    const { page, problems } = await openConsole(service, ann, path);
+    const place = page.getByRole('region', { name: 'Document' });
+    await place.getByRole('heading', { level: 2, name: 'Prices' }).waitFor();
+    await place.getByRole('heading', { level: 3, name: 'Berths' }).waitFor();
+    expect(await place.getByRole('cell', { name: '44' }).count()).toBe(1);
+    expect(await place.getByRole('link').count()).toBe(0);
+    await place.getByText('<b>this</b>').waitFor();
+    expect((await place.locator('mark').allTextContents()).join('')).toContain("A visitor's berth is paid before noon, in cash.");
+    await keepConsolePicture(page, 'knowledge-markdown');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('of HTML is drawn without anything that runs, asks or looks different, and the words are marked', async () => {
+    const html = `<!doctype html><html><head><title>Fog</title><style>p { color: red }</style></head><body onload="alert(1)">
+      <h1>Fog signals</h1><script>document.body.textContent = 'owned'</script><iframe src="https://strangers.example/f"></iframe>
+      <p style="color:red" onclick="alert(2)">The fog horn sounds <b>four</b> times a minute. <img src="https://strangers.example/p.png" alt="A horn"></p>
+      <p>Ships answer with <a href="javascript:alert(3)">one</a> blast, see <a href="https://horns.example/rules">the rules</a>.</p>
+      <table><tr><th>Day</th><td>2</td></tr></table><form action="https://strangers.example"><input name="x"><button>Send</button></form>
+      <svg onload="alert(4)"><text>drawn</text></svg></body></html>`;
+    const path = await added('fog.html', html, 'text/html', 'How often does the fog horn sound?');
+    // Who sees the source reads what was read out of it; others the file itself.
+    const bob = await make.person({ organization, name: 'Bob Reader' });
+    for (const reader of [ann, bob]) {
+      const { page, problems, strangers } = await openConsole(service, reader, path);
+      const place = page.getByRole('region', { name: 'Document' });
+      await place.getByRole('heading', { level: 2, name: 'Fog signals' }).waitFor();
+      await place.locator('mark').first().waitFor();
+      expect((await place.locator('mark').allTextContents()).join(' ').replace(/\s+/g, ' ')).toContain('The fog horn sounds');
+      expect(await place.getByRole('link').allTextContents()).toEqual(['the rules (horns.example)']);
+      expect(await place.locator('script, iframe, style, svg, form, input, button, [style], [onclick]').count()).toBe(0);
+      await keepConsolePicture(page, `knowledge-html-${reader === ann ? 'source' : 'reader'}`);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      expect([...strangers]).toEqual([]);
+    }
+  });
+
   it('is read by who may use an agent that cites it, and is missing for others', async () => {
     const path = await added(
       'tides.md',

@@ -1,11 +1,14 @@
 import { ExternalLink, X } from 'lucide-react';
-import { useEffect, useLayoutEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { Link } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
+import { markPassage } from '../../../parts/markdown/marks.ts';
+import { ReadText } from '../../../parts/markdown/ReadText.tsx';
+import { findSupport, type Range } from '../../../parts/markdown/reading/sentences.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
-import type { OpenSources } from '../chat-context.ts';
+import { type OpenSources, useChat } from '../chat-context.ts';
 import { type Chat_CitationFragment, ChatSourcesDocument, type ChatSourcesQuery } from '../documents.ts';
 import styles from './sources.module.css';
 
@@ -22,7 +25,7 @@ export function Sources({
   readonly onClose: () => void;
 }) {
   const { t } = useText();
-  const { messageId, citations, index } = sources;
+  const { runId, messageId, citations, index, claim } = sources;
   const { data, error, isLoading } = usePage(
     ChatSourcesDocument,
     { messageId: messageId ?? '' },
@@ -60,7 +63,8 @@ export function Sources({
             key={citation.index}
             citation={citation}
             passage={passages.find((each) => each.index === citation.index)}
-            messageId={messageId}
+            answerId={messageId ?? runId}
+            claim={claim}
             isOpen={citation.index === index}
             isLoading={isLoading}
             onOpen={() => onOpen(citation.index)}
@@ -74,23 +78,28 @@ export function Sources({
 function OneSource({
   citation,
   passage,
-  messageId,
+  answerId,
+  claim,
   isOpen,
   isLoading,
   onOpen,
 }: {
   readonly citation: Chat_CitationFragment;
   readonly passage: Passage | undefined;
-  readonly messageId: string | undefined;
+  readonly answerId: string | undefined;
+  readonly claim: string;
   readonly isOpen: boolean;
   readonly isLoading: boolean;
   readonly onOpen: () => void;
 }) {
   const { t, number } = useText();
   const item = useRef<HTMLLIElement>(null);
+  const support = useMemo(() => findSupport(passage?.content?.text ?? '', claim), [passage, claim]);
+  const isRead = !isLoading && passage !== undefined;
+  // What is marked in a passage scrolls into view by itself.
   useEffect(() => {
-    if (isOpen) item.current?.scrollIntoView({ block: 'nearest' });
-  }, [isOpen]);
+    if (isOpen && !isRead) item.current?.scrollIntoView({ block: 'nearest' });
+  }, [isOpen, isRead]);
   const { name, headingPath, page, snippet } = citation;
   const place = [headingPath, page === null ? '' : t('page {page}', { page: number(page) })]
     .filter((part) => part !== '')
@@ -106,8 +115,8 @@ function OneSource({
       </button>
       {isOpen ? (
         <div className={styles.passage}>
-          {isLoading ? <Skeleton lines={4} /> : <PassageText passage={passage} snippet={snippet} />}
-          <SourceLink citation={citation} passage={passage} messageId={messageId} />
+          {isLoading ? <Skeleton lines={4} /> : <PassageText passage={passage} snippet={snippet} support={support} />}
+          <SourceLink citation={citation} passage={passage} support={support} answerId={answerId} />
         </div>
       ) : (
         <p className={styles.snippet}>{snippet}</p>
@@ -116,22 +125,32 @@ function OneSource({
   );
 }
 
-function PassageText({ passage, snippet }: { readonly passage: Passage | undefined; readonly snippet: string }) {
+function PassageText({
+  passage,
+  snippet,
+  support,
+}: {
+  readonly passage: Passage | undefined;
+  readonly snippet: string;
+  readonly support: Range | undefined;
+}) {
   const { t } = useText();
   const content = passage?.content ?? undefined;
+  const { text, marks } = useMemo(() => {
+    const before = `${content?.isCutBefore === true ? '… ' : ''}${content?.before ?? ''}`;
+    const after = `${content?.after ?? ''}${content?.isCutAfter === true ? ' …' : ''}`;
+    const words = content?.text ?? '';
+    return { text: before + words + after, marks: markPassage(before.length, words.length, support) };
+  }, [content, support]);
   if (content === undefined || content.text === '') return <p className={styles.text}>{snippet}</p>;
   return (
     <>
       {content.isCurrent ? null : (
         <p className={styles.changed}>{t('The document has changed since: the place may hold another text.')}</p>
       )}
-      <p className={styles.text}>
-        {content.isCutBefore ? '… ' : ''}
-        {content.before}
-        <mark>{content.text}</mark>
-        {content.after}
-        {content.isCutAfter ? ' …' : ''}
-      </p>
+      <div className={styles.text}>
+        <ReadText text={text} mimeType={content.mimeType} marks={marks} headingLevel={3} />
+      </div>
     </>
   );
 }
@@ -139,13 +158,16 @@ function PassageText({ passage, snippet }: { readonly passage: Passage | undefin
 function SourceLink({
   citation,
   passage,
-  messageId,
+  support,
+  answerId,
 }: {
   readonly citation: Chat_CitationFragment;
   readonly passage: Passage | undefined;
-  readonly messageId: string | undefined;
+  readonly support: Range | undefined;
+  readonly answerId: string | undefined;
 }) {
   const { t } = useText();
+  const { chat } = useChat();
   const { knowledgeItemId, url, page, id, snippet } = citation;
   if (knowledgeItemId === '') {
     return (
@@ -154,11 +176,17 @@ function SourceLink({
       </a>
     );
   }
-  const query = new URLSearchParams({ citation: id });
-  if (messageId !== undefined) query.set('message', messageId);
+  const query = new URLSearchParams({ citation: id, chat: chat.id });
+  if (answerId !== undefined) {
+    query.set('answer', answerId);
+    query.set('source', String(citation.index));
+  }
   if (page !== null) query.set('page', String(page));
   // While the place of the passage is not known, its words lead to it.
   query.set('passage', passage === undefined ? snippet : `${passage.charStart}-${passage.charEnd}`);
+  if (passage !== undefined && support !== undefined) {
+    query.set('support', `${passage.charStart + support.start}-${passage.charStart + support.end}`);
+  }
   return (
     <Link href={`/documents/${knowledgeItemId}?${query}`} className={styles.link}>
       {t('Open the document')}

@@ -1,6 +1,7 @@
 import { memo, useMemo, useRef } from 'react';
 import { CitationsContext } from '../../../parts/markdown/citations.tsx';
 import { Markdown } from '../../../parts/markdown/Markdown.tsx';
+import { findClaim } from '../../../parts/markdown/reading/sentences.ts';
 import { useText } from '../../../text/text.ts';
 import { Avatar } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
@@ -34,8 +35,14 @@ export const Answer = memo(function Answer({
   const texts = isLive ? (view?.texts ?? []) : answers.map(({ id, content }) => ({ id, text: content }));
   const citations = useSameList(isLive ? (view?.citations ?? []) : answers.flatMap((message) => message.citations));
   const messageId = isLive ? undefined : answers.find((message) => message.citations.length > 0)?.id;
+  // Not among what the list depends on: it would be another one with every token.
+  const said = useRef('');
+  said.current = texts.map(({ text }) => text).join('\n\n');
   const citationList = useMemo(
-    () => ({ citations, open: (index: number) => openSources({ runId, messageId, citations, index }) }),
+    () => ({
+      citations,
+      open: (index: number, claim = findClaim(said.current, index)) => openSources({ runId, messageId, citations, index, claim }),
+    }),
     [citations, runId, messageId, openSources],
   );
   const name = chat.agent?.name ?? chat.modelId ?? t('Agent');

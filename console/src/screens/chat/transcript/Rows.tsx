@@ -46,7 +46,10 @@ export function Rows({
   previousRows.current = rows;
   const tailStart = useTailStart(rows);
   const end = useEnd(scroller, inner);
-  const target = new URLSearchParams(useSearch()).get('message');
+  const query = new URLSearchParams(useSearch());
+  // Where a reader came back to from a document; opening other sources later scrolls nowhere.
+  const [arrival] = useState(query.get('answer'));
+  const target = query.get('message') ?? arrival;
   useTarget(target, transcript, view, rows, tailStart, virtual, end.leave);
   const onScroll = () => {
     end.onScroll();
@@ -87,7 +90,7 @@ function OneRow({ row, isLast, isTarget }: { readonly row: Row; readonly isLast:
 function hasMessage(row: Row, messageId: string | null): boolean {
   if (messageId === null) return false;
   if (row.kind === 'user') return row.message.id === messageId;
-  return row.kind === 'answer' && row.messages.some(({ id }) => id === messageId);
+  return row.kind === 'answer' && (row.runId === messageId || row.messages.some(({ id }) => id === messageId));
 }
 
 /** Where the rows begin that are always drawn. It moves seldom: a row that moves into the virtual list is drawn anew. */

@@ -1,4 +1,4 @@
-import { Download, ExternalLink } from 'lucide-react';
+import { ArrowLeft, Download, ExternalLink } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
@@ -86,6 +86,12 @@ function Content({ document, wanted }: { readonly document: CitedDocument; reado
         </>
       }
     >
+      {wanted.back === undefined ? null : (
+        <Link href={wanted.back} className={styles.back}>
+          <ArrowLeft size={16} aria-hidden />
+          {t('Back to the answer')}
+        </Link>
+      )}
       {passage?.isCurrent === false ? (
         <Note tone="warn">{t('The document was read again after it was cited, so the passage may stand elsewhere in it.')}</Note>
       ) : null}
@@ -118,6 +124,8 @@ function DocumentText({
     return (
       <ItemText
         itemId={item.id}
+        mimeType={mimeType}
+        support={wanted.support}
         first={item.passages}
         range={passage?.isCurrent === false ? undefined : wanted.range}
         words={words}
@@ -125,10 +133,23 @@ function DocumentText({
     );
   }
   if (downloadUrl !== null && /^text\/|[/+]json$|markdown/.test(mimeType ?? '')) {
-    return <FetchedText path={ownPath(downloadUrl)} words={words} />;
+    return (
+      <FetchedText path={ownPath(downloadUrl)} mimeType={mimeType} words={words} support={supportingWords(passage, wanted)} />
+    );
   }
-  if (passage !== null && passage !== undefined) return <PassageText passage={passage} />;
+  if (passage !== null && passage !== undefined) return <PassageText passage={passage} support={supportWithin(wanted)} />;
   return <p className={styles.quiet}>{t('There is no text of this document to show.')}</p>;
+}
+
+/** The place of the words that support the answer within the passage. */
+function supportWithin({ range, support }: WantedPassage) {
+  if (range === undefined || support === undefined) return undefined;
+  return { start: support.start - range.start, end: support.end - range.start };
+}
+
+function supportingWords(passage: CitedDocument['passage'], wanted: WantedPassage): string | undefined {
+  const place = supportWithin(wanted);
+  return place === undefined ? undefined : passage?.text.slice(place.start, place.end);
 }
 
 function NotThere() {

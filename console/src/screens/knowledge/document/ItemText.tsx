@@ -1,13 +1,14 @@
 import { useEffect, useMemo } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages } from '../../../graphql/hooks.ts';
+import type { Mark } from '../../../parts/markdown/marks.ts';
+import { ReadText } from '../../../parts/markdown/ReadText.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { Spinner } from '../../../ui/progress.tsx';
 import { ItemTextDocument, type ItemTextQuery } from '../documents.ts';
 import styles from './document.module.css';
-import { MarkedText } from './MarkedText.tsx';
 import { findWords } from './marks.ts';
 import type { CitedDocument } from './place.ts';
 
@@ -16,13 +17,18 @@ type Passages = NonNullable<CitedDocument['item']>['passages'] | NonNullable<Ite
 /** The text that was read out of a document, up to the passage that is wanted; the rest on demand. */
 export function ItemText({
   itemId,
+  mimeType,
   first,
   range,
+  support,
   words,
 }: {
   readonly itemId: string;
+  readonly mimeType: string | null;
   readonly first: Passages;
   readonly range: { readonly start: number; readonly end: number } | undefined;
+  /** Where in it the words stand that support an answer. */
+  readonly support: { readonly start: number; readonly end: number } | undefined;
   readonly words: string | undefined;
 }) {
   const { t } = useText();
@@ -36,10 +42,15 @@ export function ItemText({
   // White space before the first passage is no part of it.
   const offset = head === undefined ? 0 : head.charEnd - head.text.length;
   const isReached = range === undefined || range.end <= offset + text.length;
-  const marked = useMemo(() => {
+  const passage = useMemo(() => {
     if (range !== undefined) return isReached ? { start: range.start - offset, end: range.end - offset } : undefined;
     return words === undefined ? undefined : findWords(text, words);
   }, [range, isReached, offset, text, words]);
+  const marks = useMemo<readonly Mark[]>(() => {
+    if (passage === undefined) return [];
+    const supportMark = { start: (support?.start ?? 0) - offset, end: (support?.end ?? 0) - offset, kind: 'support' } as const;
+    return [{ ...passage, kind: 'passage' }, ...(support === undefined || range === undefined ? [] : [supportMark])];
+  }, [passage, support, range, offset]);
   const isWanting = !isReached && hasMore && !isLoadingMore && error === undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: each page is asked for once
   useEffect(() => {
@@ -47,7 +58,9 @@ export function ItemText({
   }, [isWanting, nodes.length]);
   return (
     <>
-      <MarkedText text={text} range={marked} />
+      <div className={styles.text}>
+        <ReadText text={text} mimeType={mimeType} marks={marks} headingLevel={2} />
+      </div>
       <ErrorNote error={error} onRetry={loadMore} />
       {hasMore ? (
         <p className={styles.more}>

@@ -1,5 +1,8 @@
+import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { documentHref } from '../../../parts/document-href.ts';
+import type { Mark } from '../../../parts/markdown/marks.ts';
+import { ReadText } from '../../../parts/markdown/ReadText.tsx';
 import { useText } from '../../../text/text.ts';
 import { Badge } from '../../../ui/feedback.tsx';
 import type { MatchedWordOrigin, TrySearchQuery } from '../documents.ts';
@@ -16,7 +19,7 @@ export function Hit({
   readonly maxima: { readonly lexical: number; readonly rerank: number };
 }) {
   const { t, number } = useText();
-  const { title, headingPath, page, text, words, scores, source, mayCite } = hit;
+  const { title, headingPath, page, text, words, scores, source, item, mayCite } = hit;
   const origins: Readonly<Record<MatchedWordOrigin, string | undefined>> = {
     QUESTION: undefined,
     CONTEXT: t('said before'),
@@ -39,9 +42,10 @@ export function Hit({
         </div>
         {mayCite ? null : <Badge tone="warn">{t('Not cited')}</Badge>}
       </header>
-      <p className={styles.passage}>
-        <Marked text={text} words={words.map(({ word }) => word)} />
-      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section className={styles.passage} tabIndex={0} aria-label={t('Passage of {title}', { title })}>
+        <HitText text={text} mimeType={item?.originalContent.mimeType} words={words.map(({ word }) => word).join(' ')} />
+      </section>
       <div className={styles.why}>
         <p>
           {explainHit(hit, t)}{' '}
@@ -75,16 +79,22 @@ function explainHit({ scores, words }: Found, t: ReturnType<typeof useText>['t']
 }
 
 /** The text with the words that it was found by. A stem marks the words that begin with it. */
-function Marked({ text, words }: { readonly text: string; readonly words: readonly string[] }) {
-  if (words.length === 0) return text;
-  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const pattern = new RegExp(`((?<![\\p{L}\\p{N}])(?:${escaped.join('|')})[\\p{L}\\p{N}]*)`, 'giu');
-  return text.split(pattern).map((part, index) =>
-    index % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
-      <mark key={index}>{part}</mark>
-    ) : (
-      part
-    ),
-  );
+function HitText({
+  text,
+  mimeType,
+  words,
+}: {
+  readonly text: string;
+  readonly mimeType: string | null | undefined;
+  readonly words: string;
+}) {
+  const marks = useMemo(() => markWords(text, words), [text, words]);
+  return <ReadText text={text} mimeType={mimeType} marks={marks} headingLevel={2} isStill />;
+}
+
+function markWords(text: string, words: string): readonly Mark[] {
+  if (words === '') return [];
+  const escaped = words.split(' ').map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${escaped.join('|')})[\\p{L}\\p{N}]*`, 'giu');
+  return [...text.matchAll(pattern)].map(({ 0: word, index }) => ({ start: index, end: index + word.length, kind: 'support' }));
 }

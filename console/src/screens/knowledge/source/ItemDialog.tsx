@@ -1,6 +1,8 @@
 import { ExternalLink, FileText } from 'lucide-react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
+import type { Mark } from '../../../parts/markdown/marks.ts';
+import { ReadText } from '../../../parts/markdown/ReadText.tsx';
 import { useReadingFailures } from '../../../parts/reading-failures.ts';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
@@ -9,6 +11,8 @@ import { Switch } from '../../../ui/form/field.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { ChangeItemDocument, type ItemEntryFragment, ItemTextDocument, type ItemTextQuery } from '../documents.ts';
 import styles from './source.module.css';
+
+const noMarks: readonly Mark[] = [];
 
 /** The text that was read out of a document, at the side. */
 export function ItemDialog({
@@ -69,7 +73,16 @@ function ItemContent({ item, canEdit }: { readonly item: ItemEntryFragment; read
       {isLoading ? <Skeleton lines={8} /> : null}
       <h3>{t('The text that was read')}</h3>
       {data !== undefined && nodes.length === 0 ? <p className={styles.quiet}>{t('There is none.')}</p> : null}
-      {nodes.length === 0 ? null : <pre className={styles.text}>{nodes.map(({ text }) => text).join('')}</pre>}
+      {nodes.length === 0 ? null : (
+        <div className={styles.text}>
+          <ReadText
+            text={nodes.map(({ text }) => text).join('')}
+            mimeType={originalContent.mimeType}
+            marks={noMarks}
+            headingLevel={4}
+          />
+        </div>
+      )}
       {hasMore ? (
         <Button onClick={loadMore} isBusy={isLoadingMore}>
           {t('Show more')}
