@@ -154,6 +154,9 @@ export const settingsSchema = z.object({
   ATLASSIAN_TOKEN_URL: url(web, 'https://auth.atlassian.com/oauth/token').describe(
     'Where tokens of Confluence and Jira are renewed.',
   ),
+  PERMISSION_SYNC_MINUTES: whole(15, 1, 1_440).describe(
+    'How often it is read who may open what at the services, in sources that mirror that. Services that tell of changes are asked each minute (docs/permissions.md).',
+  ),
   GITHUB_API_URL: url(web, 'https://api.github.com').describe('The repository host.'),
   GITHUB_APP_ID: optionalText('the number of a GitHub App').describe('With its private key: repositories can be read.'),
   GITHUB_APP_SLUG: optionalText('the name of that App in addresses').describe('Where people install it.'),

@@ -68,6 +68,8 @@ export interface PermissionTask {
   known(uniqueIds: readonly string[]): Promise<ReadonlyMap<string, PermissionItem>>;
   /** All items of the source that exist, in the order of `uniqueId`, 1,000 at a time. @param after  begins behind this id. */
   items(after?: string): AsyncGenerator<readonly PermissionItem[], void, void>;
+  /** Items of which nothing was ever told, such as those of the last listing: a feed of changes may have named them before they were there. */
+  newItems(): AsyncGenerator<readonly PermissionItem[], void, void>;
   /** Items below a parent, at any depth: for a rule that is inherited. 1,000 at a time. */
   below(parentUniqueId: string): AsyncGenerator<readonly PermissionItem[], void, void>;
 }

@@ -61,16 +61,13 @@ export const pageSizeMax = 100;
 const allDrives = { supportsAllDrives: 'true', includeItemsFromAllDrives: 'true' };
 
 export function createDriveApi(
-  { settings, vendors }: Pick<ConnectorServices, 'settings' | 'vendors'>,
+  services: Pick<ConnectorServices, 'settings' | 'vendors'>,
   token: ServiceToken,
   signal: AbortSignal,
 ): DriveApi {
-  const base = `${settings.GOOGLE_API_URL.replace(/(?<!\/)\/+$/, '')}/drive/v3`;
+  const { vendors } = services;
   const trail = new CursorTrail('Google Drive');
-  const request = (path: string, query: Readonly<Record<string, string | undefined>>): ServiceRequest => {
-    const queryEntries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return { service: 'Google Drive', url: `${base}/${path}?${new URLSearchParams(queryEntries)}`, token, refusal: driveRefusal };
-  };
+  const request = driveRequests(services, token);
   const get = async (path: string, query: Readonly<Record<string, string | undefined>>) =>
     membersOf(await vendors.json(request(path, query), signal));
   const ofFile = (id: string) => `files/${encodeURIComponent(id)}`;
@@ -132,6 +129,18 @@ export function createDriveApi(
           : request(`${ofFile(id)}/export`, { mimeType: exportType });
       return { ...target, headers: { accept: '*/*' } };
     },
+  };
+}
+
+/** Makes requests to Google Drive v3 with one account: a path below it, and a query. */
+export function driveRequests(
+  { settings }: Pick<ConnectorServices, 'settings'>,
+  token: ServiceToken,
+): (path: string, query: Readonly<Record<string, string | undefined>>) => ServiceRequest {
+  const base = `${settings.GOOGLE_API_URL.replace(/(?<!\/)\/+$/, '')}/drive/v3`;
+  return (path, query) => {
+    const queryEntries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { service: 'Google Drive', url: `${base}/${path}?${new URLSearchParams(queryEntries)}`, token, refusal: driveRefusal };
   };
 }
 

@@ -5,6 +5,7 @@ import type { SourceKind } from '../kind.ts';
 import { accountMember } from '../members.ts';
 import { browseDriveA } from './browse.ts';
 import { createDriveA } from './google-drive.ts';
+import { googleDrivePermissions } from './permissions.ts';
 
 export const googleDriveKind: SourceKind = {
   type: 'DRIVE_A',
@@ -47,6 +48,7 @@ export const googleDriveKind: SourceKind = {
     },
   },
   browse: browseDriveA,
+  permissions: googleDrivePermissions,
   open: createDriveA,
   route: {
     path: 'drive-a',

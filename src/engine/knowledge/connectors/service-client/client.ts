@@ -29,7 +29,7 @@ export interface ServiceRequest {
   readonly url: string;
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; URLSearchParams as a form. */
+  /** Sent as JSON; URLSearchParams as a form; a text as it is, with the `content-type` of `headers`. */
   readonly body?: unknown;
   readonly token?: ServiceToken;
   /** How often it is tried; fewer where a person waits for the answer. */
@@ -202,7 +202,7 @@ export class ServiceClient {
         ...headers,
         ...(authorization === undefined ? {} : { authorization }),
       }),
-      body: body === undefined ? null : body instanceof URLSearchParams ? body.toString() : JSON.stringify(body),
+      body: body === undefined ? null : writeBody(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]),
     });
     const head = { status: reply.statusCode, headers: plainHeaders(reply.headers) };
@@ -238,8 +238,13 @@ function pauseKey({ url, token }: ServiceRequest): string {
   return `${new URL(url).origin} ${token?.account ?? ''}`;
 }
 
+function writeBody(body: unknown): string {
+  if (typeof body === 'string') return body;
+  return body instanceof URLSearchParams ? body.toString() : JSON.stringify(body);
+}
+
 function contentType(body: unknown): Readonly<Record<string, string>> {
-  if (body === undefined) return {};
+  if (body === undefined || typeof body === 'string') return {};
   return { 'content-type': body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json' };
 }
 
