@@ -60,7 +60,7 @@ export function connectorBench(env: Readonly<Record<string, string>>, token: Ben
 
 function opened(token: BenchToken): OpenConnection {
   return {
-    connection: undefined as never,
+    connection: { baseUrl: null } as never,
     account: 'bench',
     authorization: async () => `Bearer ${token.access}`,
     async renew() {

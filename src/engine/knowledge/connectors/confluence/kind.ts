@@ -5,6 +5,7 @@ import { accountMember, flagMember, nameReader, textMember, textReader } from '.
 import { browseWiki } from './browse.ts';
 import { fetchWiki } from './fetch.ts';
 import { listWiki } from './list.ts';
+import { confluencePermissions } from './permissions.ts';
 
 /** Confluence: a page, a page with all below it, a space, or all spaces, with attachments. */
 export const confluenceKind: SourceKind = {
@@ -47,6 +48,7 @@ export const confluenceKind: SourceKind = {
   ]),
   browse: browseWiki,
   site: 'confluence',
+  permissions: confluencePermissions,
   open(services) {
     // Pages link to files of Google Drive.
     const all = { ...services, drive: createDriveA(services) };

@@ -147,14 +147,15 @@ async function* childrenOf(reading: Reading, folderId: string): AsyncGenerator<r
   const { api, task, folderIds } = reading;
   folderIds.add(folderId);
   let pageToken: string | undefined;
-  do {
+  for (;;) {
     task.signal.throwIfAborted();
     const page = await api.children(folderId, pageToken);
     if (page.isIncomplete) throw new SourceError('BAD_REPLY', 'Google Drive did not search everywhere. It is tried again later.');
     if (await follow(reading, page.files)) continue;
     yield page.files;
     pageToken = page.nextPageToken;
-  } while (pageToken !== undefined);
+    if (pageToken === undefined) return;
+  }
 }
 
 /** @returns whether a drive came up that was not followed so far: what was read of it before is read again. */

@@ -4,6 +4,7 @@ import { type AddFault, accountMember, nameReader, textMember } from '../members
 import { browseTracker } from './browse.ts';
 import { fetchIssue } from './fetch.ts';
 import { listTracker } from './list.ts';
+import { jiraPermissions } from './permissions.ts';
 
 /** The issues of a project in Jira, with their comments. */
 export const jiraKind: SourceKind = {
@@ -36,6 +37,7 @@ export const jiraKind: SourceKind = {
   account: atlassianAccount('jira', ['read:jira-work', 'read:jira-user']),
   browse: browseTracker,
   site: 'jira',
+  permissions: jiraPermissions,
   open: (services) => ({ list: (task) => listTracker(services, task), fetch: (task) => fetchIssue(services, task) }),
   route: {
     path: 'tracker',

@@ -77,7 +77,7 @@ export function createGraphApi(
 }
 
 /** A link to a further page. @throws SourceError BAD_REPLY for one that leads elsewhere: it would get the token. */
-function toLink(base: string, link: unknown): string | undefined {
+export function toLink(base: string, link: unknown): string | undefined {
   if (typeof link !== 'string' || link === '') return undefined;
   const url = URL.parse(link);
   const own = new URL(`${base}/`);

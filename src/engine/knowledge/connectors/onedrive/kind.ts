@@ -5,6 +5,7 @@ import type { SourceKind } from '../kind.ts';
 import { accountMember, nameReader, textMember } from '../members.ts';
 import { browseDriveB } from './browse.ts';
 import { createDriveB } from './onedrive.ts';
+import { oneDrivePermissions } from './permissions.ts';
 
 export const oneDriveKind: SourceKind = {
   type: 'DRIVE_B',
@@ -42,6 +43,7 @@ export const oneDriveKind: SourceKind = {
     },
   },
   browse: browseDriveB,
+  permissions: oneDrivePermissions,
   open: createDriveB,
   route: {
     path: 'drive-b',
