@@ -35,10 +35,12 @@ export type Principal =
   | { readonly kind: 'anyone' };
 
 /** A principal in an access list. */
-export type AccessEntry = Principal & {
-  /** It opens for those who have a link: found only in a source with `linkShared: FINDABLE`. */
-  readonly isByLink?: true;
-};
+export type AccessEntry =
+  | Extract<Principal, { kind: 'user' | 'group' }>
+  | (Extract<Principal, { kind: 'domain' | 'anyone_in_organization' | 'anyone' }> & {
+      /** It opens for those who have a link: found only in a source with `linkShared: FINDABLE`. */
+      readonly isByLink?: true;
+    });
 
 /** Any of its entries opens it; `[]` is open to nobody. */
 export type AccessList = readonly AccessEntry[];

@@ -90,7 +90,7 @@ export class PermissionBench {
   opens(permissions: ItemPermissions, who: Somebody, isLinkFindable = false): boolean {
     if (!('lists' in permissions)) return false;
     return permissions.lists.every((list) =>
-      list.some((entry) => (entry.isByLink !== true || isLinkFindable) && this.#names(entry, who, new Set())),
+      list.some((entry) => (isLinkFindable || !('isByLink' in entry)) && this.#names(entry, who, new Set())),
     );
   }
 

@@ -4,6 +4,7 @@ import { type AddFault, choiceMember, createListReader, createNumberReader } fro
 import { githubAccount } from './account.ts';
 import { browseRepoHost } from './browse.ts';
 import { createRepoHost } from './github.ts';
+import { githubPermissions } from './permissions.ts';
 
 const reposMax = 500;
 
@@ -54,6 +55,7 @@ export const githubKind: SourceKind = {
   neededSettings: ['GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
   account: githubAccount,
   browse: browseRepoHost,
+  permissions: githubPermissions,
   open: createRepoHost,
   route: {
     path: 'repo-host',

@@ -16,15 +16,19 @@ const endsInTime = 'A permission of the item ends at a time. Parley has no such 
 const isPart =
   'OneDrive showed the permissions of the connected account only. Needed: an account that owns the item, or may see who has access to it.';
 
-/** Who may open an item, by all of its permissions, own and inherited. */
-export function readGrants(grants: readonly unknown[]): ItemPermissions {
+/**
+ * Who may open an item, by all of its permissions, own and inherited.
+ *
+ * @param domains  of the organization at Microsoft: a link for it opens to them.
+ */
+export function readGrants(grants: readonly unknown[], domains: readonly string[]): ItemPermissions {
   const list: AccessEntry[] = [];
   let isWhole = false;
   for (const grant of grants.map(membersOf)) {
     const roles = readElements(grant.roles).map((role) => String(role).toLowerCase());
     isWhole ||= roles.some((role) => ownerRoles.has(role));
     if (roles.length > 0 && roles.every((role) => role === limited)) continue;
-    const entries = isObject(grant.link) ? readLink(grant, grant.link) : readGrant(grant);
+    const entries = isObject(grant.link) ? readLink(grant, grant.link, domains) : readGrant(grant);
     if ('unknown' in entries) return entries;
     list.push(...entries);
   }
@@ -35,13 +39,13 @@ export function readGrants(grants: readonly unknown[]): ItemPermissions {
 type Entries = readonly AccessEntry[] | ReturnType<typeof toUnknown>;
 
 /** A link that ends, or has a password, opens to nobody who searches; one for named people must not end. */
-function readLink(grant: JsonObject, link: JsonObject): Entries {
+function readLink(grant: JsonObject, link: JsonObject, domains: readonly string[]): Entries {
   const isConditional = isTimeBound(grant) || grant.hasPassword === true;
   const scope = readString(link.scope);
   if (scope === 'users') return isConditional ? toUnknown('INEXPRESSIBLE', endsInTime) : readIdentities(grant);
   if (isConditional || scope === 'existingAccess') return [];
   if (scope === 'anonymous') return [{ kind: 'anyone', isByLink: true }];
-  if (scope === 'organization') return [{ kind: 'group', id: tenantGroup, isByLink: true }];
+  if (scope === 'organization') return domains.map((domain) => ({ kind: 'domain', domain, isByLink: true }));
   return toUnknown('INEXPRESSIBLE', `The item has a link for ${scope ?? 'nobody that is named'}, which Parley does not know.`);
 }
 

@@ -7,7 +7,7 @@ import { toUnreadable } from '../permission-reading/unknown.ts';
 import { parseWait, type ServiceRequest, type ServiceToken } from '../service-client/client.ts';
 import { CursorTrail } from '../service-client/cursor-trail.ts';
 import { latest, toLink } from './api.ts';
-import { readGrants } from './grants.ts';
+import { readGrants, tenantGroup } from './grants.ts';
 import { loadGroup } from './group-members.ts';
 import { type DriveItem, readItem } from './item.ts';
 import { graphRefusal } from './refusal.ts';
@@ -67,6 +67,8 @@ export function createGraphSharingApi(
     return all;
   };
 
+  const graph = { get: (path: string) => get(base + path), listAll: (path: string) => listAll(base + path) };
+
   /** The replies to at most twenty requests. */
   const batch = async (paths: readonly string[]): Promise<readonly BatchReply[]> => {
     const body = { requests: paths.map((url, index) => ({ id: String(index), method: 'GET', url })) };
@@ -75,11 +77,22 @@ export function createGraphSharingApi(
     return paths.map((_path, index) => readReply(byId.get(String(index))));
   };
 
+  let domains: Promise<readonly string[]> | undefined;
+  /** Of the organization, which a link may be for; none where Graph does not say them. */
+  const loadDomains = () => {
+    domains ??= loadGroup(graph, tenantGroup).then(({ members }) =>
+      'unknown' in members ? [] : members.flatMap((member) => (member.kind === 'domain' ? [member.domain] : [])),
+    );
+    return domains;
+  };
+
   const readOne = async (reply: BatchReply): Promise<ItemPermissions> => {
     if (reply.refusal !== undefined) return toUnreadable(reply.refusal, neededRight);
     const next = toLink(base, reply.body['@odata.nextLink']);
     const grants = readValue(reply.body);
-    return readGrants(next === undefined ? grants : [...grants, ...(await listAll(next))]);
+    const all = next === undefined ? grants : [...grants, ...(await listAll(next))];
+    const isForAll = all.some((grant) => membersOf(membersOf(grant).link).scope === 'organization');
+    return readGrants(all, isForAll ? await loadDomains() : []);
   };
 
   return {
@@ -111,7 +124,7 @@ export function createGraphSharingApi(
         throw new SourceError('BAD_REPLY', 'OneDrive ended its changes without a link to the next ones.');
       return { items, nextLink, deltaLink };
     },
-    group: (id) => loadGroup({ get: (path) => get(base + path), listAll: (path) => listAll(base + path) }, id),
+    group: (id) => loadGroup(graph, id),
   };
 }
 
