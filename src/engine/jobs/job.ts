@@ -15,6 +15,8 @@ export interface JobPayloads {
   'knowledge.index-item': { readonly itemId: string };
   /** Reads a source: its connector lists the documents; what was given is queued once more. */
   'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };
+  /** Reads who may open the items of a MIRRORED source. */
+  'knowledge.sync-permissions': { readonly dataSourceId: string };
   /** Makes the vectors that passages of a source lack. */
   'knowledge.embed-source': { readonly dataSourceId: string };
   'knowledge.delete-source': { readonly dataSourceId: string };

@@ -241,7 +241,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     findSite: (type, connection, cloudId) => findSite(services, type, connection, cloudId),
     connecting: createConnecting({ ...options, vendors }),
     registerJobs() {
-      registerIndexJobs({ ...options, embeddings, connectors, extractor: indexExtractor });
+      registerIndexJobs({ ...options, embeddings, connectors, permissionReaders, extractor: indexExtractor });
       copy?.register(options.jobs);
     },
     async close() {

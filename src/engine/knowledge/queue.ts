@@ -29,3 +29,9 @@ export function sourceJobs(jobs: Jobs, trigger: RunTrigger, startAfterMs = 0): Q
       { startAfterMs, tx },
     );
 }
+
+/** Queues the reading of permissions of each source, of which one waits at most. */
+export async function queuePermissions(jobs: Jobs, sources: readonly OwnedId[], startAfterMs = 0): Promise<void> {
+  const rows = sources.map((source) => ({ payload: { dataSourceId: source.id }, owner: source, key: source.id }));
+  await jobs.enqueueAll('knowledge.sync-permissions', rows, { startAfterMs });
+}

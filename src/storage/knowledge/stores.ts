@@ -7,6 +7,7 @@ import { IndexingStore } from './indexing/indexing.ts';
 import { KnowledgeItemStore } from './items/items.ts';
 import { ChunkStore } from './passages/chunks.ts';
 import { PermissionStore } from './permissions/permissions.ts';
+import { PermissionReadingStore } from './permissions/readings.ts';
 import { SearchIndexStore } from './search-index/store.ts';
 import { ConnectedSourceStore } from './sources/connected-sources.ts';
 import { SourceLinks } from './sources/links.ts';
@@ -35,6 +36,7 @@ export class KnowledgeStores {
   readonly indexing: IndexingStore;
   /** Who may open what at MIRRORED sources. */
   readonly permissions: PermissionStore;
+  readonly permissionReadings: PermissionReadingStore;
   readonly syncing: SyncStore;
   /** What is known of the copy of all passages at an OpenSearch. */
   readonly searchIndex: SearchIndexStore;
@@ -55,6 +57,7 @@ export class KnowledgeStores {
     this.embeddings = db.vectors.kind === 'ready' ? new EmbeddingStore(db) : undefined;
     this.indexing = new IndexingStore(db, signals, this.chunks);
     this.permissions = new PermissionStore(db, signals, permissionMaxAgeMs);
+    this.permissionReadings = new PermissionReadingStore(db, signals);
     this.syncing = new SyncStore(db, signals);
     this.searchIndex = new SearchIndexStore(db);
   }

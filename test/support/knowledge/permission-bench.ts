@@ -90,7 +90,9 @@ export class PermissionBench {
   opens(permissions: ItemPermissions, who: Somebody, isLinkFindable = false): boolean {
     if (!('lists' in permissions)) return false;
     return permissions.lists.every((list) =>
-      list.some((entry) => (isLinkFindable || !('isByLink' in entry)) && this.#names(entry, who, new Set())),
+      list.some(
+        (entry) => (isLinkFindable || !('isByLink' in entry && entry.isByLink === true)) && this.#names(entry, who, new Set()),
+      ),
     );
   }
 

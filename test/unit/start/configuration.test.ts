@@ -40,7 +40,7 @@ describe('settings', () => {
 
   it('that are numbers of something name its unit last', () => {
     const units =
-      /_(MS|BYTES|MAX|PORT|CONCURRENCY|SECONDS|HOURS|DAYS|MIN|CHARS|TOKENS|PERCENT|HOPS|PER_MINUTE_(KEY|ORGANIZATION|ADDRESS))$|^PORT$/;
+      /_(MS|BYTES|MAX|PORT|CONCURRENCY|SECONDS|MINUTES|HOURS|DAYS|MIN|CHARS|TOKENS|PERCENT|HOPS|PER_MINUTE_(KEY|ORGANIZATION|ADDRESS))$|^PORT$/;
     // The names of OTEL_ settings are given by OpenTelemetry. A weight is a part of 1: it has no unit. Shards are counted.
     const unitless = ['RETRIEVAL_VECTOR_WEIGHT', 'SEARCH_INDEX_SHARDS'];
     const ours = Object.entries(loadSettings({})).filter(([name]) => !name.startsWith('OTEL_') && !unitless.includes(name));

@@ -3410,15 +3410,23 @@ export interface components {
         };
         /** @description Files of a drive of the first kind: a source is made for each. */
         AddDriveADataSourcesInput: {
+            /** @description Whose rights decide what is found in it. Default LENT. */
+            access?: components["schemas"]["SourceAccess"] | null;
             /** @description How often it is read again by itself. Default NEVER. */
             dataRefreshPeriod?: components["schemas"]["RefreshPeriod"] | null;
             /** @description 1 to 100 files. */
             files: components["schemas"]["DriveFileInput"][];
+            /** @description Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+            linkShared?: components["schemas"]["LinkSharing"] | null;
             /** @description The caller's own connection of the kind DRIVE_A. Default: the newest one. */
             oauthTokenId?: string | null;
+            /** @description Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+            recheck?: components["schemas"]["RecheckMode"] | null;
         };
         /** @description A file or a folder of a drive of the second kind. */
         AddDriveBDataSourceInput: {
+            /** @description Whose rights decide what is found in it. Default LENT. */
+            access?: components["schemas"]["SourceAccess"] | null;
             /** @description How often it is read again by itself. Default NEVER. */
             dataRefreshPeriod?: components["schemas"]["RefreshPeriod"] | null;
             /** @description The drive's own id, such as that of a shared library. Default: the drive of the account. */
@@ -3427,8 +3435,12 @@ export interface components {
             fileId: string;
             /** @description Its name; the source is called so. */
             filename: string;
+            /** @description Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+            linkShared?: components["schemas"]["LinkSharing"] | null;
             /** @description The caller's own connection of the kind DRIVE_B. */
             oauthTokenId: string;
+            /** @description Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+            recheck?: components["schemas"]["RecheckMode"] | null;
         };
         /** @description Repositories at a repository host. */
         AddRepoHostDataSourceInput: {
@@ -3446,16 +3458,22 @@ export interface components {
         };
         /** @description A project of an issue tracker. */
         AddTrackerDataSourceInput: {
+            /** @description Whose rights decide what is found in it. Default LENT. */
+            access?: components["schemas"]["SourceAccess"] | null;
             /** @description The id of one of the account's sites. Needed where the account has several and the connection's `baseUrl` names none; the source's `errorMessage` lists them then. */
             cloudId?: string | null;
             /** @description How often it is read again by itself. Default NEVER. */
             dataRefreshPeriod?: components["schemas"]["RefreshPeriod"] | null;
+            /** @description Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+            linkShared?: components["schemas"]["LinkSharing"] | null;
             /** @description The caller's own connection of the kind TRACKER. */
             oauthTokenId: string;
             /** @description Its key: 1 to 100 letters, digits, dots, hyphens or underscores. */
             projectKey: string;
             /** @description The name of the project; the source is called so. */
             projectName: string;
+            /** @description Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+            recheck?: components["schemas"]["RecheckMode"] | null;
         };
         /** @description A web site, read from one address on. */
         AddWebUrlDataSourceInput: {
@@ -3489,6 +3507,8 @@ export interface components {
         };
         /** @description A wiki, or a part of it. */
         AddWikiDataSourceInput: {
+            /** @description Whose rights decide what is found in it. Default LENT. */
+            access?: components["schemas"]["SourceAccess"] | null;
             /** @description Whether every space that can be read is taken. Default false. */
             allSpaces?: boolean | null;
             /** @description Whether archived pages are taken. Default false. */
@@ -3505,12 +3525,16 @@ export interface components {
             indexChildPages?: boolean | null;
             /** @description Whether linked files of a drive are taken. Default false. */
             indexDriveFiles?: boolean | null;
+            /** @description Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+            linkShared?: components["schemas"]["LinkSharing"] | null;
             /** @description The caller's own connection of the kind WIKI. */
             oauthTokenId: string;
             /** @description The wiki's own id of the page. */
             pageId?: string | null;
             /** @description The name of the page or the space; the source is called so. */
             pageName: string;
+            /** @description Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+            recheck?: components["schemas"]["RecheckMode"] | null;
             /** @description The account that files of a drive, linked from pages, are read with. */
             selectedDriveAccount?: string | null;
             /** @description The wiki's own id of the space. */

@@ -33,16 +33,24 @@ export type AddDataSourceInput =
 
 /** Files of a drive of the first kind: a source is made for each. */
 export type AddDriveADataSourcesInput = {
+  /** Whose rights decide what is found in it. Default LENT. */
+  access?: SourceAccess | null | undefined;
   /** The caller's own connection of the kind DRIVE_A. Default: the newest one. */
   connectionId?: string | null | undefined;
   /** 1 to 100 files. */
   files: Array<DriveFileInput>;
+  /** Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+  linkShared?: LinkSharing | null | undefined;
+  /** Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+  recheck?: RecheckMode | null | undefined;
   /** How often it is read again by itself. Default NEVER. */
   refreshPeriod?: RefreshPeriod | null | undefined;
 };
 
 /** A file or a folder of a drive of the second kind. */
 export type AddDriveBDataSourceInput = {
+  /** Whose rights decide what is found in it. Default LENT. */
+  access?: SourceAccess | null | undefined;
   /** The caller's own connection of the kind DRIVE_B. */
   connectionId: string;
   /** The drive's own id, such as that of a shared library. Default: the drive of the account. */
@@ -51,16 +59,26 @@ export type AddDriveBDataSourceInput = {
   fileId: string;
   /** Its name; the source is called so. */
   filename: string;
+  /** Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+  linkShared?: LinkSharing | null | undefined;
+  /** Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+  recheck?: RecheckMode | null | undefined;
   /** How often it is read again by itself. Default NEVER. */
   refreshPeriod?: RefreshPeriod | null | undefined;
 };
 
 /** Repositories at a repository host. */
 export type AddRepoHostDataSourceInput = {
+  /** Whose rights decide what is found in it. Default LENT. */
+  access?: SourceAccess | null | undefined;
   /** An installation that is one of the caller's connections. */
   connectionId: string;
+  /** Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+  linkShared?: LinkSharing | null | undefined;
   /** Which repositories. */
   mode: RepoHostMode;
+  /** Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+  recheck?: RecheckMode | null | undefined;
   /** How often it is read again by itself. Default NEVER. */
   refreshPeriod?: RefreshPeriod | null | undefined;
   /** Names like `owner/repository`: 1 to 500 where `mode` is REPOS, none where it is ALL. */
@@ -69,14 +87,20 @@ export type AddRepoHostDataSourceInput = {
 
 /** A project of an issue tracker. */
 export type AddTrackerDataSourceInput = {
+  /** Whose rights decide what is found in it. Default LENT. */
+  access?: SourceAccess | null | undefined;
   /** The id of one of the account's sites. Needed where the account has several and the connection's `baseUrl` names none; the source's `errorMessage` lists them then. */
   cloudId?: string | null | undefined;
   /** The caller's own connection of the kind TRACKER. */
   connectionId: string;
+  /** Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+  linkShared?: LinkSharing | null | undefined;
   /** Its key: 1 to 100 letters, digits, dots, hyphens or underscores. */
   projectKey: string;
   /** The name of the project; the source is called so. */
   projectName: string;
+  /** Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+  recheck?: RecheckMode | null | undefined;
   /** How often it is read again by itself. Default NEVER. */
   refreshPeriod?: RefreshPeriod | null | undefined;
 };
@@ -105,6 +129,8 @@ export type AddWebUrlDataSourceInput = {
 
 /** A wiki, or a part of it. */
 export type AddWikiDataSourceInput = {
+  /** Whose rights decide what is found in it. Default LENT. */
+  access?: SourceAccess | null | undefined;
   /** Whether every space that can be read is taken. Default false. */
   allSpaces?: boolean | null | undefined;
   /** Whether archived pages are taken. Default false. */
@@ -123,10 +149,14 @@ export type AddWikiDataSourceInput = {
   indexChildPages?: boolean | null | undefined;
   /** Whether linked files of a drive are taken. Default false. */
   indexDriveFiles?: boolean | null | undefined;
+  /** Of a MIRRORED source: whether what is open by link is found. Default HIDDEN. */
+  linkShared?: LinkSharing | null | undefined;
   /** The wiki's own id of the page. */
   pageId?: string | null | undefined;
   /** The name of the page or the space; the source is called so. */
   pageName: string;
+  /** Of a MIRRORED source: whether it is asked once more before a model gets passages. Default NEVER. */
+  recheck?: RecheckMode | null | undefined;
   /** How often it is read again by itself. Default NEVER. */
   refreshPeriod?: RefreshPeriod | null | undefined;
   /** The wiki's own id of the space. */

@@ -1,12 +1,15 @@
 import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
+import type { PermissionReaders } from '../connectors/registry.ts';
 import { queueEmbedding, registerVectorJobs, type VectorJobsContext } from '../embeddings/vector-jobs.ts';
 import { itemJobs, sourceJobs } from '../queue.ts';
+import { registerPermissionJobs } from '../sync/permission-jobs.ts';
 import { syncSource } from '../sync/sync-source.ts';
 import { type IndexContext, indexItem } from './index-item.ts';
 
 export interface IndexJobsContext extends Omit<IndexContext, 'owner'>, Pick<VectorJobsContext, 'embeddings'> {
   readonly jobs: Jobs;
+  readonly permissionReaders: PermissionReaders;
 }
 
 const hourMs = 3_600_000;
@@ -58,6 +61,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
     if (dataSourceId !== undefined) await endRun(dataSourceId);
   });
   registerVectorJobs(context);
+  registerPermissionJobs(context);
 
   jobs.every('knowledge.settle', settleEveryMs, () => storage.knowledge.chunks.settleIndex(true));
   jobs.lead('knowledge.vacuum', hourMs, () => storage.knowledge.chunks.vacuum());

@@ -207,7 +207,7 @@ async function stored({ storage, settings, newId }: SyncContext, { orgId }: Sync
 }
 
 /** The id as it is stored: one that the database does not take is known by its beginning and its hash. */
-function storedId(id: string): string {
+export function storedId(id: string): string {
   if (storableText(id) === id && Buffer.byteLength(id) <= idBytesMax) return id;
   return `${printableName(id, 200)} ${createHash('sha256').update(id).digest('hex')}`;
 }

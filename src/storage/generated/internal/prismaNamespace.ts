@@ -8636,6 +8636,8 @@ export const PermissionReadingScalarFieldEnum = {
   errorMessage: 'errorMessage',
   failedAt: 'failedAt',
   attempt: 'attempt',
+  itemCount: 'itemCount',
+  warnedAt: 'warnedAt',
   leaseOwner: 'leaseOwner',
   leaseUntil: 'leaseUntil'
 } as const

@@ -4,7 +4,7 @@ import type { Settings } from '../../../../settings.ts';
 import type { ConnectorServices, SyncedSource } from '../connector.ts';
 import { SourceError } from '../error.ts';
 import { noteGroups, readGroups } from '../permission-reading/groups.ts';
-import { hashJson, inParts } from '../permission-reading/pages.ts';
+import { eachItem, hashJson, inParts } from '../permission-reading/pages.ts';
 import { isRefused } from '../permission-reading/unknown.ts';
 import type {
   PermissionEnd,
@@ -86,16 +86,17 @@ async function* readAll(
 ): AsyncGenerator<PermissionPage, PermissionEnd, void> {
   const { task, services } = reading;
   let place: GraphSharingPlace | null = begin ?? null;
-  const folderIds = new Map<string, ItemAddress>();
-  for await (const page of task.items()) {
-    for (const { parentUniqueId: id, metadata } of page) if (id !== null) folderIds.set(id, { drive: toDrive(metadata), id });
-    const left = begin === undefined ? page : page.filter(({ uniqueId }) => uniqueId > begin.after);
-    for (const part of inParts(left, itemsAtOnce)) {
+  for await (const page of task.items(begin?.after)) {
+    for (const part of inParts(page, itemsAtOnce)) {
       task.signal.throwIfAborted();
       const items = await tellItems(reading, part);
       place = { after: part.at(-1)?.uniqueId ?? '', ...toProgress(reading) };
       yield { items, place };
     }
+  }
+  const folderIds = new Map<string, ItemAddress>();
+  for await (const { parentUniqueId: id, metadata } of eachItem(task.items())) {
+    if (id !== null) folderIds.set(id, { drive: toDrive(metadata), id });
   }
   const folders = await findFolders(reading, folderIds);
   const missingRights = yield* tellGroups(reading, place);

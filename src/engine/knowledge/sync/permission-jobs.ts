@@ -1,0 +1,36 @@
+import type { Jobs } from '../../jobs/jobs.ts';
+import { connectedKinds } from '../connectors/registry.ts';
+import { queuePermissions } from '../queue.ts';
+import { type PermissionSyncContext, syncPermissions } from './sync-permissions.ts';
+
+export interface PermissionJobsContext extends Omit<PermissionSyncContext, 'owner'> {
+  readonly jobs: Jobs;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** How often services are asked that tell of changes. */
+const feedMs = minuteMs;
+
+/**
+ * Registers the reading of permissions: each minute one process looks which MIRRORED sources are due, by the feed of their service or after
+ * PERMISSION_SYNC_MINUTES, and queues a job for each. A reading that was cut off is due at once, and goes on where it was.
+ */
+export function registerPermissionJobs(context: PermissionJobsContext): void {
+  const { jobs, settings, storage, logger } = context;
+  const { permissionReadings } = storage.knowledge;
+  const feedTypes = connectedKinds.flatMap(({ type, permissions }) => (permissions?.hasChangeFeed === true ? [type] : []));
+  const periods = { syncMs: settings.PERMISSION_SYNC_MINUTES * minuteMs, feedMs, feedTypes };
+
+  jobs.work(
+    'knowledge.sync-permissions',
+    // Its own failures are noted at the source, which is due again after a while.
+    { concurrency: settings.CONNECTOR_CONCURRENCY, timeoutMs: 24 * hourMs, retriesMax: 1 },
+    ({ dataSourceId }, signal, { id }) => syncPermissions({ ...context, owner: id }, dataSourceId, signal),
+  );
+  jobs.lead('knowledge.permissions-due', feedMs, async () => {
+    await queuePermissions(jobs, await permissionReadings.findDue(periods));
+    const warnedIds = await permissionReadings.warn(settings.PERMISSION_MAX_AGE_HOURS * hourMs);
+    for (const dataSourceId of warnedIds) logger.warn({ dataSourceId }, 'permissions of a source were not read for long');
+  });
+}
