@@ -20,6 +20,7 @@ const screens = [
   'audit',
   'connections',
   'memories',
+  'shares',
   'account',
   'data',
   'installation',

@@ -28,6 +28,7 @@ const Installation = lazy(() =>
 // Public pages need no session.
 const SignIn = lazy(() => import('../screens/sign-in/SignIn.tsx').then(({ SignIn: screen }) => ({ default: screen })));
 const Connect = lazy(() => import('../screens/connect/Connect.tsx').then(({ Connect: screen }) => ({ default: screen })));
+const Shared = lazy(() => import('../screens/shared/Shared.tsx').then(({ Shared: screen }) => ({ default: screen })));
 const About = lazy(() => import('../screens/about/About.tsx').then(({ About: screen }) => ({ default: screen })));
 
 export function App() {
@@ -45,6 +46,11 @@ export function App() {
               <Route path="/oauth/callback">
                 <Public>
                   <Connect />
+                </Public>
+              </Route>
+              <Route path="/shared">
+                <Public>
+                  <Shared />
                 </Public>
               </Route>
               <Route path="/about">
@@ -101,7 +107,7 @@ function Screens() {
           <Route path="/usage">
             <Usage />
           </Route>
-          {['account/*?', 'keys/*?', 'connections/*?', 'memories/*?', 'data/schedules'].map((path) => (
+          {['account/*?', 'keys/*?', 'connections/*?', 'memories/*?', 'shares', 'data/schedules'].map((path) => (
             <Route key={path} path={`/${path}`}>
               <Account />
             </Route>

@@ -172,6 +172,7 @@ function listEntries(session: Session, t: (message: string) => string): readonly
     { id: 'account', title: t('Your account'), href: '/account' },
     { id: 'keys', title: t('Keys'), href: '/keys' },
     { id: 'memories', title: t('Memories'), href: '/memories' },
+    { id: 'shares', title: t('Shared chats'), href: '/shares' },
     { id: 'imports', title: t('Import chats'), href: '/account/imports' },
     { id: 'connections', title: t('Connections'), href: '/connections' },
     ...(session.may('ADMIN_READ') ? [{ id: 'audit', title: t('Audit log'), href: '/audit' }] : []),

@@ -29,7 +29,7 @@ export const places: readonly Place[] = [
     href: '/people',
     label: 'People',
     icon: Users,
-    prefixes: ['/people', '/keys', '/audit', '/connections', '/memories', '/account', '/data'],
+    prefixes: ['/people', '/keys', '/audit', '/connections', '/memories', '/shares', '/account', '/data'],
   },
   {
     href: '/installation',

@@ -46,6 +46,7 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/keys', label: t('Keys'), isShown: may('API_KEYS_READ') },
     { href: '/connections', label: t('Connections'), isShown: may('CONNECTIONS_READ') },
     { href: '/memories', label: t('Memories'), isShown: may('CHATS_READ') },
+    { href: '/shares', label: t('Shared chats'), isShown: may('CHATS_READ') },
     { href: '/audit', label: t('Audit log'), isShown: isReader },
     { href: '/data', label: t('Data'), isShown: isReader },
     { href: '/data/schedules', label: t('Schedules'), isShown: may('CHATS_READ') },

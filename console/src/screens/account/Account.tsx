@@ -6,6 +6,7 @@ import { Keys } from './keys/Keys.tsx';
 import { Memories } from './memories/Memories.tsx';
 import { Profile } from './profile/Profile.tsx';
 import { Schedules } from './schedules/Schedules.tsx';
+import { Shares } from './shares/Shares.tsx';
 
 /** What each person has: the account, keys, connections, memories and schedules. Administrators see those of others here too. */
 export function Account() {
@@ -25,6 +26,9 @@ export function Account() {
       </Route>
       <Route path="/memories">
         <Memories />
+      </Route>
+      <Route path="/shares">
+        <Shares />
       </Route>
       <Route path="/data/schedules">
         <Schedules />

@@ -1,5 +1,5 @@
-import { MessageSquareOff, MoreHorizontal } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { MessageSquareOff, MoreHorizontal, Share2 } from 'lucide-react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
 import { run } from '../../graphql/client.ts';
 import { useMutate, usePage } from '../../graphql/hooks.ts';
@@ -24,6 +24,10 @@ import { ModelPicker } from './start/ModelPicker.tsx';
 import { Rows } from './transcript/Rows.tsx';
 import { getTranscript } from './transcript/transcript.ts';
 import { useNews } from './transcript/use-news.ts';
+
+const ShareDialog = lazy(() =>
+  import('../../parts/shares/ShareDialog.tsx').then(({ ShareDialog: dialog }) => ({ default: dialog })),
+);
 
 /** One chat: what was said, what is being said, the box, and the sources of an answer beside it. */
 export function Conversation({ chatId }: { readonly chatId: string }) {
@@ -115,6 +119,7 @@ function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
         <span className={styles.agent}>{who}</span>
       )}
       <h1>{chat.name ?? t('New chat')}</h1>
+      {chat.canWrite ? <ShareButton chatId={chat.id} /> : null}
       {chat.canWrite ? (
         <Menu label={t('This chat')} items={items}>
           <IconButton label={t('More about this chat')}>
@@ -124,6 +129,23 @@ function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
       ) : null}
       {isRenaming ? <RenameDialog chat={chat} onClose={() => setRenaming(false)} /> : null}
     </header>
+  );
+}
+
+function ShareButton({ chatId }: { readonly chatId: string }) {
+  const { t } = useText();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <IconButton label={t('Share this chat')} onClick={() => setOpen(true)}>
+        <Share2 size={18} aria-hidden />
+      </IconButton>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <ShareDialog chatId={chatId} onClose={() => setOpen(false)} />
+        </Suspense>
+      ) : null}
+    </>
   );
 }
 

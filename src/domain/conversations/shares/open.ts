@@ -31,12 +31,13 @@ export const anonymousReader: Caller = {
  */
 export async function openSharedChat(deps: Deps, reader: Caller, secret: string): Promise<SharedChat> {
   const shared = await findSharedChat(deps, reader, secret);
-  if (!shared.isOwn) {
-    const { id, orgId } = shared.share;
-    deps.audit.export(reader, { id, orgId });
-    await deps.storage.conversations.chatShares.noteOpening(id, deps.now());
-  }
+  noteReader(deps, reader, shared);
+  if (!shared.isOwn) await deps.storage.conversations.chatShares.noteOpening(shared.share.id, deps.now());
   return shared;
+}
+
+function noteReader(deps: Deps, reader: Caller, { share: { id, orgId }, isOwn }: SharedChat): void {
+  if (!isOwn) deps.audit.export(reader, { id, orgId });
 }
 
 /** The same without a trace, for who has opened it before. @throws DomainError NOT_FOUND. */
@@ -66,7 +67,8 @@ export async function watchSharedChat(
   secret: string,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<SharedChat>> {
-  const first = await openSharedChat(deps, reader, secret);
+  const first = await findSharedChat(deps, reader, secret);
+  noteReader(deps, reader, first);
   const read = () =>
     findSharedChat(deps, reader, secret).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined;

@@ -1,0 +1,115 @@
+import { FileText } from 'lucide-react';
+import { useMemo } from 'react';
+import { CitationsContext } from '../../parts/markdown/citations.tsx';
+import { Markdown } from '../../parts/markdown/Markdown.tsx';
+import { useText } from '../../text/text.ts';
+import { Avatar, formatBytes } from '../../ui/small.tsx';
+import type { SharedChatMessageFragment } from './documents.ts';
+import styles from './shared.module.css';
+import type { SharedView } from './visit.ts';
+
+/** What was said, in order. */
+export function SharedMessages({ view: { messages, agentName, agentPictureUrl } }: { readonly view: SharedView }) {
+  const { t } = useText();
+  return (
+    <section className={styles.messages} aria-label={t('Transcript')}>
+      {messages.map((message) =>
+        message.role === 'USER' ? (
+          <article key={message.id} className={styles.question} aria-label={t('Question')} dir="auto">
+            <p>{message.content}</p>
+            <Attached message={message} />
+          </article>
+        ) : (
+          <article key={message.id} className={styles.answer} aria-label={agentName}>
+            <Avatar name={agentName} pictureUrl={agentPictureUrl} />
+            <div>
+              <h2>{agentName}</h2>
+              <AnswerText message={message} />
+              <Attached message={message} />
+              <Sources message={message} />
+            </div>
+          </article>
+        ),
+      )}
+    </section>
+  );
+}
+
+function AnswerText({ message: { content, citations } }: { readonly message: SharedChatMessageFragment }) {
+  const cited = useMemo(
+    () => ({
+      citations,
+      open: (index: number) => {
+        const url = citations.find((each) => each.index === index)?.url;
+        if (url !== undefined) window.open(url, '_blank', 'noopener,noreferrer');
+      },
+    }),
+    [citations],
+  );
+  return (
+    <CitationsContext value={cited}>
+      <Markdown text={content} isGrowing={false} />
+    </CitationsContext>
+  );
+}
+
+/** The sources that the reader may open, and how many are hidden. */
+function Sources({ message: { citations, hiddenCitationCount } }: { readonly message: SharedChatMessageFragment }) {
+  const { t } = useText();
+  if (citations.length === 0 && hiddenCitationCount === 0) return null;
+  const shownCitations = [...new Map(citations.map((citation) => [citation.index, citation])).values()];
+  return (
+    <div className={styles.sources}>
+      {shownCitations.length === 0 ? null : (
+        <ul aria-label={t('Sources')}>
+          {shownCitations.map(({ index, name, url }) => (
+            <li key={index}>
+              <a href={url} target="_blank" rel="noopener noreferrer">
+                {index} · {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {hiddenCitationCount === 0 ? null : (
+        <p className={styles.quiet}>
+          {t('{count, plural, one {# source is} other {# sources are}} hidden from you: you may not open the documents.', {
+            count: hiddenCitationCount,
+          })}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const isPicture = (mimeType: string) => ['image/png', 'image/jpeg', 'image/gif', 'image/webp'].includes(mimeType);
+
+function Attached({ message: { files, images, hiddenFileCount } }: { readonly message: SharedChatMessageFragment }) {
+  const { t, number } = useText();
+  if (files.length === 0 && images.length === 0 && hiddenFileCount === 0) return null;
+  return (
+    <div className={styles.files}>
+      {images.map((url) => (
+        <img key={url} src={url} alt={t('Image')} loading="lazy" />
+      ))}
+      {files.map(({ url, filename, mimeType, size }) => (
+        <a key={url} href={ownPath(url)} target="_blank" rel="noopener noreferrer">
+          {isPicture(mimeType) ? <img src={ownPath(url)} alt={filename} loading="lazy" /> : <FileText size={16} aria-hidden />}
+          <span>{filename}</span>
+          <small>{formatBytes(size, number)}</small>
+        </a>
+      ))}
+      {hiddenFileCount === 0 ? null : (
+        <p className={styles.quiet}>
+          {t('{count, plural, one {# file is} other {# files are}} gone.', { count: hiddenFileCount })}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The service writes its public address, which may be another than the one that the browser reached it by. */
+function ownPath(address: string): string {
+  const { pathname, search } = new URL(address, location.origin);
+  return pathname + search;
+}
