@@ -260,6 +260,9 @@ export const settingsSchema = z.object({
   USAGE_RETENTION_DAYS: whole(0, 0, 36_500).describe(
     'Age at which the single calls of the usage ledger are deleted; its sums by day stay. 0: they are kept. Organizations may choose another.',
   ),
+  CHAT_TITLES: chooseOne(['words', 'model'], 'words').describe(
+    'model: the model that gave the first answer of a chat names it, in a call of a few tokens that its person is charged for. words: the first words of the question name it (docs/chats.md).',
+  ),
   SHARE_WITH_ANYONE: chooseOne(['on', 'off'], 'off').describe(
     'on: people may share a chat by a link that opens without a sign-in (docs/chats.md). off also stops the links that were made before.',
   ),

@@ -79,8 +79,7 @@ function ShareRow({
             t('not opened yet')
           ) : (
             <>
-              {t('{count, plural, one {opened # time} other {opened # times}}, last', { count: openCount })}{' '}
-              <Time at={openedAt} />
+              {t('{count, plural, one {# opening} other {# openings}}, last', { count: openCount })} <Time at={openedAt} />
             </>
           )}
         </p>

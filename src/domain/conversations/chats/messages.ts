@@ -29,6 +29,7 @@ import {
   toolOutputConflict,
 } from './message-input.ts';
 import { contextOfPrompt } from './prompt-files.ts';
+import { nameAfterAnswer } from './titles.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
@@ -74,6 +75,8 @@ export async function sendMessage(
   // A message names no response that it goes on from, so its place cannot have moved.
   if (result.kind === 'missing' || result.kind === 'moved') throw missingChat();
   await startPlaced(deps, run.id, secrets, result);
+  if (chat.name === '' && result.kind === 'started' && deps.settings.CHAT_TITLES === 'model')
+    nameAfterAnswer(deps, caller, { chat, question: userMessage.content, runId: run.id, modelId: run.modelId });
   if (result.kind !== 'attached') return { ...begunRun(run, result.kind === 'waiting'), warnings };
   return { ...(await getRun(deps, caller, result.runId)), attached: result.how, warnings };
 }

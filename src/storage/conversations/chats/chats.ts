@@ -76,6 +76,12 @@ export class ChatStore {
     this.#signals.publish('chat-changed', id);
   }
 
+  /** Names a chat that still has the name `before`. */
+  async rename(id: string, before: string, name: string): Promise<void> {
+    const { count } = await this.#db.prisma.chat.updateMany({ where: { id, deletedAt: null, name: before }, data: { name } });
+    if (count > 0) this.#signals.publish('chat-changed', id);
+  }
+
   /**
    * Deletes a chat for ever with its messages, also one in the bin; the ledger stays.
    *
