@@ -94,6 +94,7 @@ import './conversations/schedules.ts';
 import './conversations/responses/responses.ts';
 import './conversations/conversations/conversations.ts';
 import './conversations/memories.ts';
+import './conversations/projects.ts';
 import './conversations/files/files.ts';
 import './conversations/files/uploads.ts';
 import './conversations/agent-edges.ts';

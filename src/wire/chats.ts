@@ -22,7 +22,7 @@ import {
 } from '../entities/conversations/runs/event.ts';
 import { DomainError, errorBody, publicError } from '../entities/ground/errors.ts';
 import { timeOfId } from '../entities/ground/ids.ts';
-import { body, maybe, ofType, streamFlag } from './ground/body.ts';
+import { body, idText, maybe, ofType, streamFlag } from './ground/body.ts';
 import { foldOfEnd, type StreamEncoder, type StreamEncoderFactory, type Variables, type WireReply } from './ground/encoder.ts';
 import { addressPart, fileIdPart } from './ground/prompt-parts.ts';
 import {
@@ -167,6 +167,7 @@ export const retryBody = body('RetryRunInput', 'What a run that is asked again n
 });
 export const newChatBody = body('CreateChatInput', 'A new chat.', {
   name: text('1 to 200 characters; without one, the first exchange names the chat.').nullish(),
+  projectId: idText('The project that it is in.').nullish(),
   userInputs: maybe(
     "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
     described({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),

@@ -35,6 +35,7 @@ export interface OwnershipTransfer {
   readonly dataSources: number;
   readonly groups: number;
   readonly schedules: number;
+  readonly projects: number;
   /** Sentences about agents that stay with their owner, and why. */
   readonly kept: readonly string[];
   /** The person owns more: call again. */
@@ -43,7 +44,7 @@ export interface OwnershipTransfer {
 
 /** Things of one call: the audit entry names them all, with the people. */
 const thingsMax = 90;
-const nothing: OwnedThings = { agentIds: [], dataSourceIds: [], groupIds: [], scheduleIds: [] };
+const nothing: OwnedThings = { agentIds: [], dataSourceIds: [], groupIds: [], scheduleIds: [], projectIds: [] };
 
 /**
  * Gives an agent, a source, a vector store, a group, a schedule, or all of these that a person owns in the caller's organization, to another member of the
@@ -69,14 +70,23 @@ export async function transferOwnership(
   const [reason] = tieReasons.values();
   if ((input.allOf ?? undefined) === undefined && reason !== undefined) throw new DomainError('CONFLICT', reason);
   const movable = { ...things, agentIds: things.agentIds.filter((id) => !tieReasons.has(id)) };
-  const { agentIds, dataSourceIds, groupIds, scheduleIds, activeRunIds } = await deps.audit.change(caller, async () => {
-    const movedThings = await deps.storage.operations.ownership.transfer(owner, movable, toUserId);
-    const ids = [...movedThings.agentIds, ...movedThings.dataSourceIds, ...movedThings.groupIds, ...movedThings.scheduleIds];
-    return { ...movedThings, orgId: owner.orgId, targetIds: [...ids, owner.userId, toUserId] };
-  });
+  const { agentIds, dataSourceIds, groupIds, scheduleIds, projectIds, activeRunIds } = await deps.audit.change(
+    caller,
+    async () => {
+      const movedThings = await deps.storage.operations.ownership.transfer(owner, movable, toUserId);
+      const ids = [
+        ...movedThings.agentIds,
+        ...movedThings.dataSourceIds,
+        ...movedThings.groupIds,
+        ...movedThings.scheduleIds,
+        ...movedThings.projectIds,
+      ];
+      return { ...movedThings, orgId: owner.orgId, targetIds: [...ids, owner.userId, toUserId] };
+    },
+  );
   for (const runId of activeRunIds) await deps.runs.cancel(runId);
   const counts = { agents: agentIds.length, dataSources: dataSourceIds.length, groups: groupIds.length };
-  return { ...counts, schedules: scheduleIds.length, kept: [...tieReasons.values()], hasMore };
+  return { ...counts, schedules: scheduleIds.length, projects: projectIds.length, kept: [...tieReasons.values()], hasMore };
 }
 
 interface Found {
@@ -121,20 +131,23 @@ async function findThings(deps: Deps, caller: Caller, input: TransferOwnershipIn
   requireScope(caller, 'Mutation.updateDataSource');
   requireScope(caller, 'Mutation.updateGroup');
   const ownedThings = await storage.operations.ownership.owned(owner, thingsMax + 1);
-  // A key that could hand all over before there were schedules still can.
-  return { owner, ...pickFirst(hasScope(caller, 'Mutation.updateSchedule') ? ownedThings : { ...ownedThings, scheduleIds: [] }) };
+  // A key that could hand all over before there were schedules and projects still can.
+  const handsOverChats = hasScope(caller, 'Mutation.updateSchedule');
+  return { owner, ...pickFirst(handsOverChats ? ownedThings : { ...ownedThings, scheduleIds: [], projectIds: [] }) };
 }
 
 /** Groups and sources go first: agents that stay do not keep them back. */
-function pickFirst({ groupIds, dataSourceIds, agentIds, scheduleIds }: OwnedThings): Omit<Found, 'owner'> {
+function pickFirst({ groupIds, dataSourceIds, agentIds, scheduleIds, projectIds }: OwnedThings): Omit<Found, 'owner'> {
   const groups = groupIds.slice(0, thingsMax);
   const sources = dataSourceIds.slice(0, thingsMax - groups.length);
   const agents = agentIds.slice(0, thingsMax - groups.length - sources.length);
   const schedules = scheduleIds.slice(0, thingsMax - groups.length - sources.length - agents.length);
-  const count = groups.length + sources.length + agents.length + schedules.length;
+  const projects = projectIds.slice(0, thingsMax - groups.length - sources.length - agents.length - schedules.length);
+  const count = groups.length + sources.length + agents.length + schedules.length + projects.length;
+  const { length: ownedCount } = [...groupIds, ...dataSourceIds, ...agentIds, ...scheduleIds, ...projectIds];
   return {
-    things: { groupIds: groups, dataSourceIds: sources, agentIds: agents, scheduleIds: schedules },
-    hasMore: count < groupIds.length + dataSourceIds.length + agentIds.length + scheduleIds.length,
+    things: { groupIds: groups, dataSourceIds: sources, agentIds: agents, scheduleIds: schedules, projectIds: projects },
+    hasMore: count < ownedCount,
   };
 }
 

@@ -31,6 +31,7 @@ export const idPrefixes = {
   user: 'user',
   membership: 'mem',
   memory: 'memo',
+  project: 'proj',
   run: 'run',
   response: 'resp',
   schedule: 'sched',

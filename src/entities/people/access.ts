@@ -66,6 +66,12 @@ export type ChatLeaf =
   | { readonly chat: 'logged-for'; readonly agent: AgentFilter };
 export type ChatFilter = Filter<ChatLeaf>;
 
+export type ProjectLeaf =
+  | { readonly project: 'owned-by'; readonly userId: string; readonly orgId: string }
+  /** It is shared with a group of the organization that matches. */
+  | { readonly project: 'shared-with'; readonly orgId: string; readonly groups: GroupFilter };
+export type ProjectFilter = Filter<ProjectLeaf>;
+
 export type FeedbackLeaf =
   | { readonly feedback: 'given-by'; readonly userId: string; readonly orgId: string }
   | { readonly feedback: 'in-organization'; readonly orgId: string }

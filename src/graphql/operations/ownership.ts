@@ -26,6 +26,7 @@ const TransferOwnershipPayload = builder.objectRef<OwnershipTransfer>('TransferO
     dataSources: t.exposeInt('dataSources', { description: 'How many data sources and vector stores.' }),
     groups: t.exposeInt('groups', { description: 'How many groups.' }),
     schedules: t.exposeInt('schedules', { description: 'How many schedules.' }),
+    projects: t.exposeInt('projects', { description: 'How many projects: those that are shared with groups.' }),
     kept: t.exposeStringList('kept', { description: 'About agents that stay with their owner: which, and what to do first.' }),
     isMoreLeft: t.exposeBoolean('hasMore', {
       description: 'Whether the person owns more than this call looked at: settle what was kept, and call again.',

@@ -11,6 +11,7 @@ import { completionRoutes } from './conversations/completions.ts';
 import { conversationRoutes } from './conversations/conversations.ts';
 import { fileRoutes } from './conversations/files.ts';
 import { memoryRoutes } from './conversations/memories.ts';
+import { projectRoutes } from './conversations/projects.ts';
 import { responseRoutes } from './conversations/responses.ts';
 import { runRoutes } from './conversations/runs.ts';
 import { uploadRoutes } from './conversations/uploads.ts';
@@ -63,5 +64,6 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...connectionRoutes,
   ...grantRoutes,
   ...memoryRoutes,
+  ...projectRoutes,
   ...runRoutes,
 ];

@@ -17,6 +17,7 @@ import { FileStore } from './files/files.ts';
 import { FileUploadStore } from './files/uploads.ts';
 import { ChatImportStore } from './imports/imports.ts';
 import { MemoryStore } from './memories/memories.ts';
+import { ProjectStore } from './projects/projects.ts';
 import { ApprovalStore } from './runs/approvals.ts';
 import { ComparisonStore } from './runs/comparisons.ts';
 import { RunEventStore } from './runs/events.ts';
@@ -46,6 +47,7 @@ export class ConversationStores {
   readonly files: FileStore;
   readonly fileUploads: FileUploadStore;
   readonly memories: MemoryStore;
+  readonly projects: ProjectStore;
   readonly runs: RunStore;
   readonly runHistory: RunHistoryStore;
   readonly runEvents: RunEventStore;
@@ -73,6 +75,7 @@ export class ConversationStores {
     this.files = new FileStore(db);
     this.fileUploads = new FileUploadStore(db);
     this.memories = new MemoryStore(db, signals);
+    this.projects = new ProjectStore(db, signals);
     this.runs = new RunStore(db);
     this.runHistory = new RunHistoryStore(db);
     this.runEvents = new RunEventStore(db);

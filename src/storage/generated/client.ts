@@ -319,6 +319,26 @@ export type SourceEmbedding = Prisma.SourceEmbeddingModel
  */
 export type Chat = Prisma.ChatModel
 /**
+ * Model Project
+ * What chats have in common, shared with groups. Chats name it without a foreign key: it lets go of them before it is deleted.
+ */
+export type Project = Prisma.ProjectModel
+/**
+ * Model ProjectGroup
+ * A group whose members see a project.
+ */
+export type ProjectGroup = Prisma.ProjectGroupModel
+/**
+ * Model ProjectSource
+ * A source that is searched in the chats of a project, as far as the person who asks may read it.
+ */
+export type ProjectSource = Prisma.ProjectSourceModel
+/**
+ * Model ProjectAgent
+ * An agent that a project offers first.
+ */
+export type ProjectAgent = Prisma.ProjectAgentModel
+/**
  * Model Message
  * 
  */

@@ -7,6 +7,7 @@ export interface OwnedThings {
   readonly dataSourceIds: readonly string[];
   readonly groupIds: readonly string[];
   readonly scheduleIds: readonly string[];
+  readonly projectIds: readonly string[];
 }
 /** What belongs to another person now, and the runs that schedules began for the person before. */
 export interface MovedThings extends OwnedThings {
@@ -45,6 +46,7 @@ export class OwnershipStore {
       dataSourceIds: listIds(await this.#db.prisma.dataSource.findMany({ where: sources, ...page })),
       groupIds: listIds(await this.#db.prisma.group.findMany({ where: { orgId, ownerUserId: userId }, ...page })),
       scheduleIds: listIds(await this.#db.prisma.schedule.findMany({ where: { orgId, userId }, ...page })),
+      projectIds: listIds(await this.#db.prisma.project.findMany({ where: { orgId, userId, groups: { some: {} } }, ...page })),
     };
   }
 
@@ -69,7 +71,7 @@ export class OwnershipStore {
    */
   async transfer(
     { orgId, userId }: Owner,
-    { agentIds, dataSourceIds, groupIds, scheduleIds }: OwnedThings,
+    { agentIds, dataSourceIds, groupIds, scheduleIds, projectIds }: OwnedThings,
     toUserId: string,
   ): Promise<MovedThings> {
     const ownership = { orgId, ownerUserId: userId };
@@ -96,6 +98,13 @@ export class OwnershipStore {
           await prisma.group.updateManyAndReturn({
             where: { id: { in: [...groupIds] }, ...ownership },
             data: { ownerUserId: toUserId },
+            select: { id: true },
+          }),
+        ),
+        projectIds: listIds(
+          await prisma.project.updateManyAndReturn({
+            where: { id: { in: [...projectIds] }, orgId, userId },
+            data: { userId: toUserId, updatedAt: new Date() },
             select: { id: true },
           }),
         ),

@@ -28,6 +28,7 @@ const deletingOperations: ReadonlySet<string> = new Set([
   'deleteMemories',
   'deleteMemory',
   'deleteOrganization',
+  'deleteProject',
   'deleteResponse',
   'deleteSchedule',
   'deleteSkill',

@@ -138,6 +138,9 @@ export const relations = {
   /** The link was signed for the owner's key; it also works without any key. */
   holdsLink: thingIs(['owner']),
   ownsMemory: thingIs(['owner']),
+  /** To a project of the owner that is shared with a group. */
+  seesProject: thingIs(['owner', 'groupMember']),
+  changesProject: thingIs(['owner'], ['owner', 'groupMember']),
   ownsResponse: thingIs(['owner'], ['owner'], true),
   isOwner: thingIs(['owner'], ['owner', ...administrators]),
   administersOwnersKeys: thingIs(['owner', ...administrators, 'tenantKeyElsewhere']),

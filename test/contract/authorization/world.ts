@@ -140,6 +140,11 @@ export class World {
     return this.#madeBy(this.owner, '/api/v1/groups', body);
   }
 
+  /** A project of the owner that is shared with a group. */
+  async project(): Promise<string> {
+    return this.#madeBy(this.owner, '/api/v1/projects', { name: this.name('Project'), groupIds: [await this.group()] });
+  }
+
   /** A memory of the owner. */
   async memory(): Promise<string> {
     return this.#madeBy(this.owner, '/api/v1/memories', { text: this.name('Likes') });

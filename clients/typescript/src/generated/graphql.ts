@@ -422,6 +422,8 @@ export type CreateAgentInput = {
 export type CreateChatInput = {
   /** 1 to 200 characters; without one, the first exchange names the chat. */
   name?: string | null | undefined;
+  /** The project that it is in. */
+  projectId?: string | null | undefined;
   /** Values of the agent's user inputs; at most 50. */
   userInputs?: Array<ChatUserInputInput> | null | undefined;
 };

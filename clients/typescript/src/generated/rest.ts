@@ -527,7 +527,7 @@ export interface paths {
         head?: never;
         /**
          * Rename or pin a chat
-         * @description Also archives and labels it. Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.
+         * @description Also archives, labels and moves it. Absent members are kept; null takes the name, the pin or the project away; 0 is no pin, lower ones stand higher.
          */
         patch: operations["updateChat"];
         trace?: never;
@@ -845,7 +845,7 @@ export interface paths {
         };
         /**
          * Get the place of a chat
-         * @description Its tags, and whether it is archived. Rename or pin a chat changes both.
+         * @description Its tags, its project, and whether it is archived. Rename or pin a chat changes them.
          */
         get: operations["getChatPlace"];
         put?: never;
@@ -887,7 +887,7 @@ export interface paths {
         put?: never;
         /**
          * Change several chats
-         * @description Archives, labels or deletes 1 to 100 chats. One that cannot be changed does not hold up the others: its result says why.
+         * @description Archives, labels, moves or deletes 1 to 100 chats. One that cannot be changed does not hold up the others: its result says why.
          */
         post: operations["changeChats"];
         delete?: never;
@@ -3277,6 +3277,58 @@ export interface paths {
         patch: operations["updateMemory"];
         trace?: never;
     };
+    "/api/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List projects
+         * @description The caller's and those shared with its groups, newest first.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        /**
+         * Create project
+         * @description The caller owns it. Chats are put into it by their `projectId`.
+         */
+        post: operations["createProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{projectId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get project
+         * @description Groups, sources and AIs as far as the caller may see them. Its chats are listed by List current user's chats.
+         */
+        get: operations["getProject"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete project
+         * @description For its owner. Its chats stay with their users, in no project. Answers what it was.
+         */
+        delete: operations["deleteProject"];
+        options?: never;
+        head?: never;
+        /**
+         * Update project
+         * @description For its owner. Absent and null members are kept.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -4617,7 +4669,7 @@ export interface components {
             /** @description Its name in the instructions. */
             variableName: string;
         };
-        /** @description What becomes of several chats of the caller: absent and null members are kept. */
+        /** @description What becomes of several chats of the caller: absent members are kept, and so are null ones but `projectId`. */
         ChangeChatsInput: {
             /** @description Labels that each gets besides its own; at most 20 of 1 to 50 characters. */
             addTags?: string[] | null;
@@ -4627,6 +4679,8 @@ export interface components {
             isArchived?: boolean | null;
             /** @description Deletes them, as `deleteChat` does; goes with no other change. */
             isDeleted?: boolean | null;
+            /** @description The project that they are in; null takes them out. */
+            projectId?: string | null;
             /** @description Labels that each loses; at most 20 of 1 to 50 characters. */
             removeTags?: string[] | null;
         };
@@ -4997,6 +5051,8 @@ export interface components {
             archivedAt: string | null;
             /** @description Labels of its user, at most 20. */
             tags: string[];
+            /** @description The project that it is in; null: none. */
+            projectId: string | null;
         };
         /**
          * ChatReply
@@ -6758,6 +6814,8 @@ export interface components {
         CreateChatInput: {
             /** @description 1 to 200 characters; without one, the first exchange names the chat. */
             name?: string | null;
+            /** @description The project that it is in. */
+            projectId?: string | null;
             /** @description Values of the agent's user inputs, by variable name: texts, numbers, true or false. */
             userInputs?: {
                 [key: string]: string | number | boolean;
@@ -6831,6 +6889,19 @@ export interface components {
             name: string;
             /** @description Default: the caller's tenant. Others need an INSTANCE key. */
             tenantId?: string | null;
+        };
+        /** @description A new project. */
+        CreateProjectInput: {
+            /** @description Agents that it offers first, in order; at most 50. */
+            agentIds?: string[] | null;
+            /** @description What is searched in its chats, for who may read it; at most 50. */
+            dataSourceIds?: string[] | null;
+            /** @description Groups of the organization whose members see it; at most 50. */
+            groupIds?: string[] | null;
+            /** @description What models are told in each of its chats; at most 20,000 characters. */
+            instructions?: string | null;
+            /** @description 1 to 200 characters. */
+            name: string;
         };
         /** @description Whom a link signs in. */
         CreateSignInLinkInput: {
@@ -9292,6 +9363,56 @@ export interface components {
         OutputTokensDetails: {
             /** @description Tokens spent on thinking. */
             reasoning_tokens: number;
+        };
+        /** @description What chats have in common: instructions, sources and agents. Its owner changes it; members of its groups see it, and have chats of their own in it. */
+        Project: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description Never blank. */
+            name: string;
+            /** @description What models are told in each of its chats, behind the instructions of the agent; empty for none. */
+            instructions: string;
+            /** @description Its owner. */
+            userId: string;
+            /** @description Whether the caller may change and delete it: its owner. */
+            canEdit: boolean;
+            /** @description Groups whose members see it, as far as the caller sees the groups; at most 50. */
+            groups: components["schemas"]["ProjectGroup"][] | null;
+            /** @description What is searched in its chats, as far as the caller may read it; at most 50. */
+            dataSources: components["schemas"]["ProjectSource"][] | null;
+            /** @description Agents that it offers first, in order, as far as the caller may use them; at most 50. */
+            ais: components["schemas"]["ProjectAi"][] | null;
+        };
+        /** @description An agent: its instructions, its model, and who may use it. REST calls it an AI. */
+        ProjectAi: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Shown to users; never blank. */
+            name: string;
+        };
+        /** @description Users who share agents. */
+        ProjectGroup: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Never blank. */
+            name: string;
+        };
+        /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
+        ProjectSource: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Never blank. */
+            name: string;
         };
         /**
          * PromptFilePart
@@ -12394,7 +12515,7 @@ export interface components {
             /** @description Unique in its agent. */
             name?: string | null;
         };
-        /** @description Changes of a chat: absent members are kept, null clears the name and the pin. */
+        /** @description Changes of a chat: absent members are kept, null clears the name, the pin and the project. */
         UpdateChatInput: {
             /** @description Puts it out of the list, or back; null keeps it. */
             isArchived?: boolean | null;
@@ -12405,6 +12526,8 @@ export interface components {
              * @description From 1 to 1,000,000, lower stands higher; 0 or null unpins.
              */
             pinPosition?: number | null;
+            /** @description The project that it is in; null takes it out. */
+            projectId?: string | null;
             /** @description Its labels, in place of those before: at most 20 of 1 to 50 characters; null keeps them. */
             tags?: string[] | null;
         };
@@ -12502,6 +12625,19 @@ export interface components {
              */
             dataUsageTokenLimit?: number | null;
             /** @description 1 to 200 characters; null keeps it. */
+            name?: string | null;
+        };
+        /** @description Changes of a project: absent and null members are kept. */
+        UpdateProjectInput: {
+            /** @description Agents that it offers first, in order; at most 50. */
+            agentIds?: string[] | null;
+            /** @description What is searched in its chats, for who may read it; at most 50. */
+            dataSourceIds?: string[] | null;
+            /** @description Groups of the organization whose members see it; at most 50. */
+            groupIds?: string[] | null;
+            /** @description What models are told in each of its chats; at most 20,000 characters. */
+            instructions?: string | null;
+            /** @description 1 to 200 characters. */
             name?: string | null;
         };
         /** @description Changes of a skill: absent members are kept. */
@@ -15882,6 +16018,8 @@ export interface operations {
                 archive?: components["schemas"]["ArchiveChoice"];
                 /** @description Only chats with this tag. */
                 tag?: string;
+                /** @description Only chats in this project. */
+                projectId?: string;
                 /** @description How many to return. Default 100. */
                 limit?: number;
                 /** @description The `nextCursor` of the page before. */
@@ -24422,6 +24560,221 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Memory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: {
+                /** @description Only projects whose name holds this, in any case. */
+                search?: string;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Project"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createProject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Move to Rome",
+                 *       "instructions": "Answer in Italian."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateProjectInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    updateProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Move to Oslo",
+                 *       "instructions": "Answer in Norwegian."
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateProjectInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -72,6 +72,8 @@ export type ChatUserInputInput = {
 export type CreateChatInput = {
   /** 1 to 200 characters; without one, the first exchange names the chat. */
   name?: string | null | undefined;
+  /** The project that it is in. */
+  projectId?: string | null | undefined;
   /** Values of the agent's user inputs; at most 50. */
   userInputs?: Array<ChatUserInputInput> | null | undefined;
 };
@@ -690,7 +692,7 @@ export type ToolOutputStatus =
   /** It gave the output. */
   | 'SUCCESS';
 
-/** Changes of a chat: absent members are kept, null clears the name and the pin. */
+/** Changes of a chat: absent members are kept, null clears the name, the pin and the project. */
 export type UpdateChatInput = {
   /** Puts it out of the list, or back; null keeps it. */
   isArchived?: boolean | null | undefined;
@@ -698,6 +700,8 @@ export type UpdateChatInput = {
   name?: string | null | undefined;
   /** From 1 to 1,000,000, lower stands higher; 0 or null unpins. */
   pinPosition?: number | null | undefined;
+  /** The project that it is in; null takes it out. */
+  projectId?: string | null | undefined;
   /** Its labels, in place of those before: at most 20 of 1 to 50 characters; null keeps them. */
   tags?: Array<string> | null | undefined;
 };

@@ -497,6 +497,7 @@ export type RunChoicesQuery = { agents: { groups: Array<{ key: string | null, ag
     | { __typename: 'Message', id: string }
     | { __typename: 'Organization', id: string }
     | { __typename: 'Passkey', id: string }
+    | { __typename: 'Project', id: string }
     | { __typename: 'Run', id: string }
     | { __typename: 'Schedule', id: string }
     | { __typename: 'ScheduleRun', id: string }

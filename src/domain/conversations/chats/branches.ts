@@ -9,6 +9,7 @@ import { readSecrets } from '../../agents/tools/secrets.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleChats } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
+import { projectOfRun } from '../projects.ts';
 import { admitAnswerer, plainRequest } from '../runs/plan.ts';
 import { findVisibleQuestion, firstEvents } from '../runs/thread.ts';
 import { getOwnChat, missingMessage, runActive } from './chats.ts';
@@ -179,7 +180,12 @@ export async function buildRequest(deps: Deps, caller: Caller, chat: Chat, messa
   }
   const line = await deps.storage.conversations.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
   const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs: chat.userInputs });
-  const subject = { chatId: chat.id, question: findVisibleQuestion(line), date: undefined };
+  const subject = {
+    chatId: chat.id,
+    question: findVisibleQuestion(line),
+    date: undefined,
+    project: await projectOfRun(deps, caller, chat.projectId),
+  };
   const request = planMessage(deps, caller, plainRequest, answerer, subject);
   return { request, modelId: model.id, warnings: answerer.warnings };
 }

@@ -26,6 +26,7 @@ export interface CreateChatInput {
   readonly name?: string | null | undefined;
   /** Values of the agent's user inputs, by variable name. */
   readonly userInputs?: unknown;
+  readonly projectId?: string | null | undefined;
 }
 /** Absent members are kept; null removes the name or the pin, and so does a pin of 0. */
 export interface UpdateChatInput extends ChatPlaceInput {
@@ -76,6 +77,7 @@ export interface ChatListFilter {
   /** Default: without archived chats. */
   readonly archive?: ArchiveChoice | null | undefined;
   readonly tag?: string | null | undefined;
+  readonly projectId?: string | null | undefined;
 }
 
 /**
@@ -89,7 +91,7 @@ export interface ChatListFilter {
 export async function listChats(
   deps: Deps,
   caller: Caller,
-  { agentId, search, isPinned, archive, tag }: ChatListFilter,
+  { agentId, search, isPinned, archive, tag, projectId }: ChatListFilter,
   page: PageRequest,
 ): Promise<Page<Chat>> {
   const { userId, orgId } = caller;
@@ -105,6 +107,7 @@ export async function listChats(
       ...(showsLogs ? { shownIn: agent.orgId } : {}),
       archive: archive ?? 'without',
       ...(typeof tag === 'string' ? { tag } : {}),
+      ...(typeof projectId === 'string' ? { projectId } : {}),
     },
     page,
   );
@@ -157,10 +160,21 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
   const faults = new Faults();
   const userInputs = readUserInputs(agent.userInputs, input.userInputs, faults);
   faults.throwIfAny();
+  const { projectId = null } = await readPlace(deps, caller, { projectId: input.projectId });
   const id = deps.newId('chat');
   const { orgId, userId } = caller;
   const isVisibleToEditors = showsNewChats(agent, orgId);
-  const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs, isVisibleToEditors };
+  const chat = {
+    id,
+    createdAt: deps.now(),
+    orgId,
+    userId,
+    agentId: agent.id,
+    name: name ?? '',
+    userInputs,
+    isVisibleToEditors,
+    projectId,
+  };
   await deps.audit.change(caller, async () => {
     await deps.storage.conversations.chats.create(chat, toIntroduction(deps, agent));
     return { id };
@@ -197,7 +211,7 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
     ...(name === undefined ? {} : { name }),
     ...(pinPosition === undefined ? {} : { pinPosition: pinPosition === 0 ? null : pinPosition }),
   };
-  const place = readPlace(deps, input);
+  const place = await readPlace(deps, caller, input);
   const { chats, chatPlaces } = deps.storage.conversations;
   const changesPlaceOnly = Object.keys(place).length > 0 && Object.keys(changes).length === 0;
   await deps.audit.change(caller, async () => {

@@ -9,6 +9,7 @@ import { readUserInputs } from '../../agents/parts/user-input.ts';
 import type { Deps } from '../../deps.ts';
 import { canWriteChat } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
+import { projectOfRun } from '../projects.ts';
 import { admitAnswerer, plainRequest } from '../runs/plan.ts';
 import { findVisibleQuestion, firstEvents, showsNewChats } from '../runs/thread.ts';
 import { buildRequest, getOwnMessage, isAnswerable, questionMessagesMax } from './branches.ts';
@@ -109,7 +110,12 @@ async function planBeside(
   const userInputs = readValues(agent, chat.userInputs);
   const line = await deps.storage.conversations.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
   const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs });
-  const subject = { chatId: chat.id, question: findVisibleQuestion(line), date: undefined };
+  const subject = {
+    chatId: chat.id,
+    question: findVisibleQuestion(line),
+    date: undefined,
+    project: await projectOfRun(deps, caller, chat.projectId),
+  };
   const request = planMessage(deps, caller, plainRequest, answerer, subject);
   return { agent, userInputs, request, modelId: model.id, warnings: answerer.warnings };
 }

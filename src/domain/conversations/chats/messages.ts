@@ -10,9 +10,11 @@ import { isId, timeOfId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Turn } from '../../../storage/conversations/chats/turns.ts';
+import type { ProjectOfRun } from '../../../storage/conversations/projects/projects.ts';
 import { agentForRun, findModelId } from '../../agents/agents.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
+import { projectOfRun } from '../projects.ts';
 import { answersOfOutputs, settleApprovals } from '../runs/approvals.ts';
 import { showsSteps } from '../runs/options.ts';
 import { type AdmittedAnswerer, admitAnswerer, planRun, type RunRequest, type RunSubject } from '../runs/plan.ts';
@@ -82,7 +84,7 @@ export async function sendMessage(
 }
 
 /** What a message needs of its chat, which may not be stored yet either. */
-export type ThreadOfMessage = Pick<Chat, 'id' | 'agentId' | 'modelId' | 'userInputs'>;
+export type ThreadOfMessage = Pick<Chat, 'id' | 'agentId' | 'modelId' | 'userInputs' | 'projectId'>;
 
 /** A message of the user that is not stored yet, and the run that is to answer it. */
 interface PreparedMessage {
@@ -111,6 +113,7 @@ export async function prepareMessage(
     chatId: chat.id,
     question: message.text,
     date: input.date ?? undefined,
+    project: await projectOfRun(deps, caller, chat.projectId),
   });
   const request = isWhole ? { ...planned, isWhole } : planned;
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
@@ -122,17 +125,25 @@ export async function prepareMessage(
   return { run, said: { ...userMessage, context }, secrets, warnings: answerer.warnings, chatMode: message.chatMode, batchKey };
 }
 
+/** What a message asks, and where. */
+interface AskedMessage {
+  readonly chatId: string;
+  readonly question: string;
+  readonly date: Date | undefined;
+  readonly project: ProjectOfRun | undefined;
+}
+
 /** The plan of the run that answers a message. */
 export function planMessage(
   deps: Deps,
   caller: Caller,
   runRequest: RunRequest,
   answerer: AdmittedAnswerer,
-  { chatId, question, date }: { readonly chatId: string; readonly question: string; readonly date: Date | undefined },
+  { chatId, question, date, project }: AskedMessage,
 ): StoredRequest {
   const inputTokensMax = answerer.agent?.options.maxInputTokens?.[0];
   const now = deps.now();
-  const subject = { question, date: date ?? now, ...datesOfPrompt(timeOfId(chatId), date, now), inputTokensMax };
+  const subject = { question, project, date: date ?? now, ...datesOfPrompt(timeOfId(chatId), date, now), inputTokensMax };
   return { ...planRun(deps, caller, runRequest, answerer, subject), chatName: toChatName(question) };
 }
 

@@ -1,7 +1,9 @@
 import { type ChatPlaceChanges, changedChatsMax, tagCharsMax, tagsMax } from '../../../entities/conversations/chats/place.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
 import { oneLine, storableText } from '../../../lib/text/text.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
+import { getProject } from '../projects.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -10,16 +12,24 @@ export interface ChatPlaceInput {
   readonly isArchived?: Optional<boolean>;
   /** In place of all tags before. */
   readonly tags?: Optional<readonly string[]>;
+  /** Null: out of its project. */
+  readonly projectId?: Optional<string>;
 }
 
-/** The place that a chat is to have. @throws DomainError naming every faulty member. */
-export function readPlace({ now }: Pick<Deps, 'now'>, { isArchived, tags }: ChatPlaceInput): ChatPlaceChanges {
+/** The place that a chat is to have. @throws DomainError naming every faulty member; NOT_FOUND for a project that the caller may not see. */
+export async function readPlace(
+  deps: Deps,
+  caller: Caller,
+  { isArchived, tags, projectId }: ChatPlaceInput,
+): Promise<ChatPlaceChanges> {
   const faults = new Faults();
   const readTagNames = readTags(faults, 'tags', tags);
   faults.throwIfAny();
   return {
-    ...(typeof isArchived === 'boolean' ? { archivedAt: isArchived ? now() : null } : {}),
+    ...(typeof isArchived === 'boolean' ? { archivedAt: isArchived ? deps.now() : null } : {}),
     ...(readTagNames === undefined ? {} : { tags: readTagNames }),
+    ...(typeof projectId === 'string' ? { projectId: (await getProject(deps, caller, projectId)).id } : {}),
+    ...(projectId === null ? { projectId } : {}),
   };
 }
 

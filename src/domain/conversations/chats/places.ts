@@ -10,12 +10,14 @@ import { readChatIds, readPlace, readTags } from './place-input.ts';
 
 type Optional<T> = T | null | undefined;
 
-/** What becomes of several chats. Absent and null members are kept. */
+/** What becomes of several chats. Absent members are kept, and so are null ones but the project. */
 export interface ChangeChatsInput {
   readonly chatIds: readonly string[];
   readonly isArchived?: Optional<boolean>;
   readonly addTags?: Optional<readonly string[]>;
   readonly removeTags?: Optional<readonly string[]>;
+  /** Null: out of their projects. */
+  readonly projectId?: Optional<string>;
   /** Goes with no other change. */
   readonly isDeleted?: Optional<boolean>;
 }
@@ -34,7 +36,7 @@ export function listChatTags(deps: Deps, { userId, orgId }: Caller): Promise<rea
 }
 
 /**
- * Archives, labels or deletes chats of the caller. A chat that cannot be changed does not hold up the others: its result says why.
+ * Archives, labels, moves or deletes chats of the caller. A chat that cannot be changed does not hold up the others: its result says why.
  *
  * @returns one result for each id, in order.
  * @throws DomainError naming every faulty member; nothing is changed then.
@@ -43,7 +45,7 @@ export function listChatTags(deps: Deps, { userId, orgId }: Caller): Promise<rea
  */
 export async function changeChats(deps: Deps, caller: Caller, input: ChangeChatsInput): Promise<readonly ChatChangeResult[]> {
   const ids = readChatIds(input.chatIds);
-  const changes = readChanges(deps, input);
+  const changes = await readChanges(deps, caller, input);
   if (changes === 'delete') return eachChat(ids, (id) => deleteChat(deps, caller, id));
   const chats = new Map((await getChats(deps, caller, ids)).map((chat) => [chat.id, chat]));
   const ownIds = ids.filter((id) => canWrite(caller, chats.get(id)));
@@ -78,13 +80,13 @@ export async function eachChat(
   return results;
 }
 
-function readChanges(deps: Deps, input: ChangeChatsInput): ChatPlaceChanges | 'delete' {
+async function readChanges(deps: Deps, caller: Caller, input: ChangeChatsInput): Promise<ChatPlaceChanges | 'delete'> {
   const faults = new Faults();
   const addedTags = readTags(faults, 'addTags', input.addTags);
   const removedTags = readTags(faults, 'removeTags', input.removeTags);
   faults.throwIfAny();
   const changes = {
-    ...readPlace(deps, { isArchived: input.isArchived }),
+    ...(await readPlace(deps, caller, { isArchived: input.isArchived, projectId: input.projectId })),
     ...(addedTags === undefined ? {} : { addedTags }),
     ...(removedTags === undefined ? {} : { removedTags }),
   };
@@ -93,7 +95,7 @@ function readChanges(deps: Deps, input: ChangeChatsInput): ChatPlaceChanges | 'd
     if (isEmpty)
       throw new DomainError(
         'MISSING_REQUIRED_PARAMETER',
-        'Say what becomes of the chats: isArchived, addTags, removeTags or isDeleted',
+        'Say what becomes of the chats: isArchived, addTags, removeTags, projectId or isDeleted',
       );
     return changes;
   }

@@ -15,6 +15,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
+import type { ProjectOfRun } from '../../../storage/conversations/projects/projects.ts';
 import { agentForRun, findModelId } from '../../agents/agents.ts';
 import { missingModel } from '../../agents/models.ts';
 import { toModelParameters } from '../../agents/options.ts';
@@ -131,6 +132,8 @@ export interface RunSubject {
   /** What the user asks: knowledge is searched with it, and a flow works on it. */
   readonly question: string;
   readonly date: Date;
+  /** The project of the chat, as far as the caller may see it. */
+  readonly project?: ProjectOfRun | undefined;
   /** Instructions of the request, between those of the agent and its skills. */
   readonly instructions?: string | null | undefined;
   /** Instructions that are the same for the whole conversation, behind all others. */
@@ -147,23 +150,20 @@ export function planRun(
   caller: Caller,
   request: RunRequest,
   { agent, flow, userInputs, routing }: Pick<AdmittedAnswerer, 'agent' | 'flow' | 'userInputs' | 'routing'>,
-  { question, date, instructions, lastInstructions, ending, inputTokensMax }: RunSubject,
+  { question, date, project, instructions, lastInstructions, ending, inputTokensMax }: RunSubject,
 ): StoredRequest {
   const { chatMode, options, parameters, responseFormat, parallelToolCalls, tools } = request;
   const { choice, forcedTool } = tools.choice;
   const onlyPlans = chatMode === 'plan';
   const skills = agent === undefined ? '' : skillInstructions(agent, mayReadSkills(request, flow));
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
-  const all = [ofAgent, instructions?.trim(), onlyPlans ? planning : '', skills, lastInstructions];
+  const all = [ofAgent, projectInstructions(project), instructions?.trim(), onlyPlans ? planning : '', skills, lastInstructions];
   const searchText = question.trim();
   return {
     instructions: all.filter((part) => part !== undefined && part !== '').join('\n\n'),
     ...(flow === undefined ? offeredTools(registry, request, agent) : toolsOfFlow(flow, agent)),
     parameters: agent === undefined ? parameters : { ...toModelParameters(agent.options), ...parameters },
-    knowledge:
-      agent === undefined || agent.dataSourceIds.length === 0
-        ? null
-        : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question: searchText },
+    knowledge: knowledgeOf(agent, project, searchText),
     generateCitations: agent?.generateCitations ?? false,
     hidesSteps: !showsSteps(caller, agent, options),
     hidesOutputs: !showsOutputs(caller, agent),
@@ -179,6 +179,26 @@ export function planRun(
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
     ...(ending === undefined ? {} : { ending }),
   };
+}
+
+function projectInstructions(project: ProjectOfRun | undefined): string {
+  if (project === undefined || project.instructions === '') return '';
+  return `Instructions of the project "${project.name}":\n${project.instructions}`;
+}
+
+/** The sources of the agent, and those of the project. A search stays in one organization: an agent of another one that has sources is asked about its own. */
+function knowledgeOf(
+  agent: RunnableAgent | undefined,
+  project: ProjectOfRun | undefined,
+  question: string,
+): StoredRequest['knowledge'] {
+  const own = agent?.dataSourceIds ?? [];
+  const ofProject = project?.dataSourceIds ?? [];
+  if (agent !== undefined && own.length > 0 && agent.orgId !== project?.orgId)
+    return { orgId: agent.orgId, dataSourceIds: own, question };
+  const orgId = project?.orgId ?? agent?.orgId;
+  const dataSourceIds = [...new Set([...own, ...ofProject])];
+  return orgId === undefined || dataSourceIds.length === 0 ? null : { orgId, dataSourceIds, question };
 }
 
 const planning =

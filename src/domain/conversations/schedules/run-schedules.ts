@@ -123,7 +123,7 @@ async function begin(deps: Deps, { schedule, scheduleRun }: PendingRun, { caller
   const userInputs = readUserInputs(agent.userInputs, schedule.userInputs, faults);
   faults.throwIfAny();
   const before = await chatThatGoesOn(deps, schedule);
-  const thread = before ?? { id: deps.newId('chat'), agentId: agent.id, modelId: null, userInputs };
+  const thread = before ?? { id: deps.newId('chat'), agentId: agent.id, modelId: null, userInputs, projectId: null };
   const {
     run,
     said: userMessage,

@@ -11,6 +11,7 @@ import type {
   DataSourceFilter,
   FeedbackFilter,
   GroupFilter,
+  ProjectFilter,
   RunFilter,
 } from '../../../entities/people/access.ts';
 import { type AccessLevel, accessLevels, type Caller } from '../../../entities/people/caller.ts';
@@ -375,6 +376,24 @@ function ownGroups(caller: Caller): GroupFilter[] {
 
 function groupsAtHome(caller: Caller, filter: GroupFilter): GroupFilter {
   return { all: [{ group: 'in-organization', orgId: caller.orgId }, filter] };
+}
+
+// Projects
+
+/** Projects the caller may see: its own, and those shared with a group that it is in. Two alternatives, so that a list can use an index for each. */
+export function visibleProjects(caller: Caller): ProjectFilter {
+  const { orgId, userId } = caller;
+  return {
+    any: [
+      { project: 'owned-by', userId, orgId },
+      { project: 'shared-with', orgId, groups: toGroupFilter(caller) },
+    ],
+  };
+}
+
+/** Whether the caller may change or delete a project it sees: its owner. */
+export function canEditProject(caller: Caller, project: { readonly orgId: string; readonly userId: string }): boolean {
+  return project.orgId === caller.orgId && project.userId === caller.userId;
 }
 
 // Chats

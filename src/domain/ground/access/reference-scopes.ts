@@ -36,6 +36,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   ownerUserId: null,
   parentId: 'CHATS:READ',
   previousResponseId: 'CHATS:READ',
+  projectId: 'CHATS:READ',
   responseId: 'CHATS:READ',
   restEmail: null,
   runId: 'CHATS:READ',
@@ -104,6 +105,7 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   groupIds: 'GROUPS:READ',
   groups: 'GROUPS:READ',
   previousResponseId: 'CHATS:READ',
+  projectId: 'CHATS:READ',
   oauthTokenId: 'CONNECTIONS:READ',
   // Parts of the upload that the operation is about.
   partIds: null,

@@ -151,6 +151,8 @@ class ErasureWork {
     this.#note('agents', 'TRANSFERRED', sharedThings.agentIds.length, why);
     this.#note('data_sources', 'TRANSFERRED', sharedThings.dataSourceIds.length, why);
     this.#note('groups', 'TRANSFERRED', sharedThings.groupIds.length, 'It says who may use what.');
+    this.#note('projects', 'TRANSFERRED', sharedThings.projectIds.length, why);
+    this.#note('projects', 'ERASED', await erasures.deleteProjects(this.#person));
     const deletedAgentCount = await erasures.deleteAgents(own.agentIds);
     this.#note('agents', 'ERASED', deletedAgentCount);
     this.#note('agents', 'STAYS', own.agentIds.length - deletedAgentCount, 'A legal hold keeps what other people have at it.');

@@ -34,6 +34,8 @@ export interface Chat {
   readonly pinPosition: number | null;
   /** Null: it is in the list of its user. */
   readonly archivedAt: Date | null;
+  /** The project that it is in; null: none. */
+  readonly projectId: string | null;
   /** Labels of its user, each once. */
   readonly tags: readonly string[];
   /** The run that is answering in the chat. */

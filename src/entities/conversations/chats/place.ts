@@ -12,6 +12,8 @@ export const changedChatsMax = 100;
 /** What becomes of the place of each of some chats. Absent members are kept. */
 export interface ChatPlaceChanges {
   readonly archivedAt?: Date | null;
+  /** Null: out of its project. */
+  readonly projectId?: string | null;
   /** In place of all tags before. */
   readonly tags?: readonly string[];
   readonly addedTags?: readonly string[];

@@ -230,6 +230,7 @@ builder.queryFields((t) => ({
         required: false,
         description: 'Whether it has archived chats. Default: `WITHOUT`.',
       }),
+      projectId: t.arg.id({ required: false, description: "Only the caller's own chats in this project." }),
       tag: t.arg.string({ required: false, description: "Only the caller's own chats with this tag, as it is written." }),
       ...pageArgs(t.arg),
     },
@@ -249,6 +250,7 @@ const CreateChatInput = flatInput<z.output<typeof newChatBody>>(
     description: 'A new chat.',
     fields: (t) => ({
       name: t.string({ required: false, description: describe(newChatBody, 'name') }),
+      projectId: t.id({ required: false, description: describe(newChatBody, 'projectId') }),
       userInputs: t.field({
         type: [ChatUserInputInput],
         required: false,
@@ -260,11 +262,12 @@ const CreateChatInput = flatInput<z.output<typeof newChatBody>>(
 );
 
 const UpdateChatInput = builder.inputType('UpdateChatInput', {
-  description: 'Changes of a chat: absent members are kept, null clears the name and the pin.',
+  description: 'Changes of a chat: absent members are kept, null clears the name, the pin and the project.',
   fields: (t) => ({
     name: t.string({ required: false, description: '1 to 200 characters; null lets the next exchange name the chat.' }),
     pinPosition: t.int({ required: false, description: 'From 1 to 1,000,000, lower stands higher; 0 or null unpins.' }),
     isArchived: t.boolean({ required: false, description: 'Puts it out of the list, or back; null keeps it.' }),
+    projectId: t.id({ required: false, description: 'The project that it is in; null takes it out.' }),
     tags: t.stringList({
       required: false,
       description: 'Its labels, in place of those before: at most 20 of 1 to 50 characters; null keeps them.',
@@ -286,7 +289,7 @@ builder.mutationFields((t) => ({
   updateChat: t.field({
     authScopes: { key: 'CHATS:WRITE' },
     type: ChatType,
-    description: 'Renames, pins, labels or archives a chat of the caller.',
+    description: 'Renames, pins, labels, moves or archives a chat of the caller.',
     args: {
       id: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: UpdateChatInput, description: 'What to change.' }),

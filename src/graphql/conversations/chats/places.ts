@@ -61,12 +61,13 @@ export const ChangeChatsPayload = builder
 
 const tagNote = 'at most 20 of 1 to 50 characters';
 const ChangeChatsInput = builder.inputType('ChangeChatsInput', {
-  description: 'What becomes of several chats of the caller: absent and null members are kept.',
+  description: 'What becomes of several chats of the caller: absent members are kept, and so are null ones but `projectId`.',
   fields: (t) => ({
     chatIds: t.idList({ description: 'The chats, 1 to 100.' }),
     isArchived: t.boolean({ required: false, description: 'Puts them out of the list, or back.' }),
     addTags: t.stringList({ required: false, description: `Labels that each gets besides its own; ${tagNote}.` }),
     removeTags: t.stringList({ required: false, description: `Labels that each loses; ${tagNote}.` }),
+    projectId: t.id({ required: false, description: 'The project that they are in; null takes them out.' }),
     isDeleted: t.boolean({ required: false, description: 'Deletes them, as `deleteChat` does; goes with no other change.' }),
   }),
 });
@@ -85,7 +86,7 @@ builder.mutationField('changeChats', (t) =>
     authScopes: { key: 'CHATS:WRITE' },
     type: ChangeChatsPayload,
     description:
-      'Archives, labels or deletes several chats of the caller. One that cannot be changed does not hold up the others: its result says why.',
+      'Archives, labels, moves or deletes several chats of the caller. One that cannot be changed does not hold up the others: its result says why.',
     args: { input: t.arg({ type: ChangeChatsInput, description: 'Which chats, and what becomes of them.' }) },
     resolve: async (_root, { input }, { deps, caller }) => ({ results: await changeChats(deps, caller, input) }),
   }),

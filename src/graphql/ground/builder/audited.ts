@@ -33,7 +33,7 @@ const shownTexts: ReadonlySet<string> = new Set([
   'editors',
 ]);
 /** Operations on conversations, which are private: administrators do not see even the name of a chat. */
-const personalOperation = /Chat|Message|Thread|Response|Run|ToolOutput|Conversation/;
+const personalOperation = /Chat|Message|Thread|Response|Run|ToolOutput|Conversation|Project/;
 
 const changesMax = 100;
 

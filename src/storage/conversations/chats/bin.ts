@@ -67,7 +67,7 @@ function deletionKey({ deletedAt, id }: BinnedChat): SortKey {
 
 /** @returns the ids of its runs; undefined when it was deleted before. */
 async function putIntoBin(tx: Transaction, id: string): Promise<readonly string[] | undefined> {
-  const data = { deletedAt: new Date(), isBinned: true, activeRunId: null, lastRunId: null };
+  const data = { deletedAt: new Date(), isBinned: true, activeRunId: null, comparedMessageId: null, lastRunId: null };
   const select = { agentId: true };
   const binnedChat = await unlessMissing(tx.prisma.chat.update({ where: { id, deletedAt: null }, data, select }));
   if (binnedChat === undefined) return undefined;

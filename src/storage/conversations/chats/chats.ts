@@ -31,6 +31,7 @@ export interface NewChat {
   readonly name: string;
   readonly userInputs?: UserInputValues;
   readonly isVisibleToEditors: boolean;
+  readonly projectId?: string | null;
 }
 
 export class ChatStore {

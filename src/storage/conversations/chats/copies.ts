@@ -26,6 +26,7 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
     comparedMessageId: _compared,
     lastRunId: _last,
     answeredAt: _answered,
+    archivedAt: _archived,
     userInputs,
     metadata,
     ...own

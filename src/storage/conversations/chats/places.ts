@@ -8,7 +8,7 @@ import { Parameters } from '../../ground/sql/where.ts';
 const countedChatsMax = 10_000;
 const listedTagsMax = 200;
 
-/** The archive and the tags of chats. */
+/** The archive, the tags and the projects of chats. */
 export class ChatPlaceStore {
   readonly #db: Database;
   readonly #signals: Signals;
@@ -53,7 +53,7 @@ export class ChatPlaceStore {
 /** @returns also the expression of the new tags; undefined when they stay. */
 function toAssignments(
   parameters: Parameters,
-  { archivedAt, tags, addedTags = [], removedTags = [] }: ChatPlaceChanges,
+  { archivedAt, projectId, tags, addedTags = [], removedTags = [] }: ChatPlaceChanges,
 ): { readonly assignments: readonly string[]; readonly tags: string | undefined } {
   const assignments: string[] = [];
   // An archived chat keeps the time at which it was archived.
@@ -61,6 +61,7 @@ function toAssignments(
   else if (archivedAt !== undefined) {
     assignments.push(`"archivedAt" = coalesce("archivedAt", ${parameters.add(archivedAt.toISOString())}::timestamptz)`);
   }
+  if (projectId !== undefined) assignments.push(`"projectId" = ${parameters.add(projectId)}::text`);
   const isKept = tags === undefined && addedTags.length === 0 && removedTags.length === 0;
   if (isKept) return { assignments, tags: undefined };
   const before = tags === undefined ? 'tags' : `${parameters.add(tags)}::text[]`;

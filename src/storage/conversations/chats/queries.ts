@@ -21,11 +21,13 @@ export interface ChatQuery {
   readonly archive: ArchiveChoice;
   /** Only chats with this tag. */
   readonly tag?: string;
+  /** Only chats in this project. */
+  readonly projectId?: string;
 }
 
 const columns = {
   ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, name: true, pinPosition: true },
-  ...{ archivedAt: true, tags: true },
+  ...{ archivedAt: true, tags: true, projectId: true },
   ...{ activeRunId: true, comparedMessageId: true, answeredAt: true, modelId: true, userInputs: true, isVisibleToEditors: true },
   agent: { select: { id: true, name: true, src: true, description: true, userId: true, seed: true } },
 } as const satisfies Prisma.ChatSelect;
@@ -86,11 +88,12 @@ export async function findUserNames({ prisma }: Database, ids: readonly string[]
   return new Map(users.map(({ id, name }) => [id, name]));
 }
 
-function listWhere({ userId, orgId, agentId, shownIn, isPinned, archive, tag }: ChatQuery): Prisma.ChatWhereInput {
-  const own = { userId, orgId, ...archiveWhere[archive], ...(tag === undefined ? {} : { tags: { has: tag } }) };
-  // Tags and the archive of others are theirs.
+function listWhere({ userId, orgId, agentId, shownIn, isPinned, archive, tag, projectId }: ChatQuery): Prisma.ChatWhereInput {
+  const narrowed = { ...(tag === undefined ? {} : { tags: { has: tag } }), ...(projectId === undefined ? {} : { projectId }) };
+  const own = { userId, orgId, ...archiveWhere[archive], ...narrowed };
+  // Tags, projects and the archive of others are theirs.
   const shown = { isVisibleToEditors: true, orgId: shownIn ?? '', userId: { not: userId } };
-  const readable = shownIn === undefined || tag !== undefined || archive === 'only' ? [own] : [own, shown];
+  const readable = shownIn === undefined || Object.keys(narrowed).length > 0 || archive === 'only' ? [own] : [own, shown];
   return {
     deletedAt: null,
     AND: [

@@ -17,6 +17,7 @@ export interface ChatSearch {
   readonly isPinned?: boolean;
   readonly archive: ArchiveChoice;
   readonly tag?: string;
+  readonly projectId?: string;
 }
 
 /**
@@ -129,7 +130,7 @@ function toPlace({ after }: Partial<Pick<PageRequest, 'after'>>, direction: 'asc
  * joining the chats with the whole table.
  */
 function toSliceSql(parameters: Parameters, search: ChatSearch, place: Place, direction: 'asc' | 'desc'): string {
-  const { userId, orgId, agentId, isPinned, archive, tag } = search;
+  const { userId, orgId, agentId, isPinned, archive, tag, projectId } = search;
   const pattern = `${parameters.add(`%${literal(search.search)}%`)}::text`;
   const [updatedAt, id, ordinal] = [
     parameters.add(place.updatedAt),
@@ -141,6 +142,7 @@ function toSliceSql(parameters: Parameters, search: ChatSearch, place: Place, di
     ...(isPinned === undefined ? [] : [`"pinPosition" is ${isPinned ? 'not null' : 'null'}`]),
     ...(archive === 'with' ? [] : [`"archivedAt" is ${archive === 'only' ? 'not null' : 'null'}`]),
     ...(tag === undefined ? [] : [`tags @> array[${parameters.add(tag)}::text]`]),
+    ...(projectId === undefined ? [] : [`"projectId" = ${parameters.add(projectId)}`]),
     ...(place.ordinal === null ? [`id <> ${id}`] : []),
   ];
   const behind = (chatId: string) => `(case when ${chatId} = ${id} then ${ordinal}::int else -1 end)`;

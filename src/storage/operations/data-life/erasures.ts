@@ -16,7 +16,7 @@ type Counts = Readonly<Record<string, number>>;
 
 export interface Holdings {
   readonly shared: OwnedThings;
-  readonly own: Omit<OwnedThings, 'groupIds' | 'scheduleIds'>;
+  readonly own: Omit<OwnedThings, 'groupIds' | 'scheduleIds' | 'projectIds'>;
 }
 
 const rowsPerStatement = 2_000;
@@ -95,6 +95,11 @@ export class ErasureStore {
   async activeRunIds(person: Person): Promise<readonly string[]> {
     const where = { ...person, status: 'in_progress' };
     return listIds(await this.#db.prisma.run.findMany({ where, select: { id: true } }));
+  }
+
+  /** Projects that the person still owns: nobody else uses them. @returns how many. */
+  async deleteProjects({ orgId, userId }: Person): Promise<number> {
+    return (await this.#db.prisma.project.deleteMany({ where: { orgId, userId } })).count;
   }
 
   /** Removes what is left of a chat. */
@@ -195,6 +200,7 @@ async function loadHoldings({ prisma }: Database, { orgId, userId }: Person): Pr
       groupIds: listIds(await prisma.group.findMany({ where: ofOwner, select })),
       // What the person asked agents is the person's own.
       scheduleIds: [],
+      projectIds: listIds(await prisma.project.findMany({ where: { ...owner, groups: { some: {} } }, select })),
     },
     own: {
       agentIds: listIds(agents).filter((id) => !isShared.has(id)),

@@ -202,6 +202,11 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   File: ownedRule('step', { blobs: ['blobKey'] }),
   FileUpload: ownedRule('step'),
   FileUploadPart: within('upload', 'userId'),
+  // What others use is handed over, the rest is deleted.
+  Project: ownedRule('step'),
+  ProjectGroup: within('project', 'userId'),
+  ProjectSource: within('project', 'userId'),
+  ProjectAgent: within('project', 'userId'),
   Memory: ownedRule('delete', { omit: ['searchText', 'config', 'callKey'] }),
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },

@@ -36,6 +36,7 @@ const kept: Readonly<Partial<Record<Model, Readonly<Record<string, unknown>>>>> 
   ResponseItem: {},
   File: {},
   Memory: {},
+  Project: {},
   Schedule: {},
   ScheduleRun: {},
   DataSource: { type: 'FILE_UPLOAD', deletingAt: null },
@@ -88,6 +89,7 @@ const notKept: Readonly<Partial<Record<Model, string>>> = {
           'PersonAccount',
         ],
         ...['Webhook', 'DataRetention', 'ChatRead', 'ChatShare', 'ChatShareReader'],
+        ...['ProjectGroup', 'ProjectSource', 'ProjectAgent'],
       ] as Model[]
     ).map((model) => [model, 'It says who may do what, or how, and not what anybody said, gave or made.']),
   ),

@@ -109,13 +109,14 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     spec: "List current user's chats",
     shapes: chatShapes,
     blankNull: blankName,
-    document: `query ($search: String, $archive: ArchiveChoice, $tag: String, $limit: Int = 100, $cursor: String) {
-      chats(search: $search, archive: $archive, tag: $tag, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+    document: `query ($search: String, $archive: ArchiveChoice, $tag: String, $projectId: ID, $limit: Int = 100, $cursor: String) {
+      chats(search: $search, archive: $archive, tag: $tag, projectId: $projectId, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
     }`,
     query: {
       search: 'Only chats whose name or messages hold this, in any case.',
       archive: 'Whether archived chats are listed: `without`, `only` or `with` them. Default `without`.',
       tag: 'Only chats with this tag.',
+      projectId: 'Only chats in this project.',
       ...listQuery,
     },
     wrap: 'data',
@@ -159,7 +160,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     path: '/api/v1/chats/{chatId}',
     summary: 'Rename or pin a chat',
     description:
-      'Also archives and labels it. Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.',
+      'Also archives, labels and moves it. Absent members are kept; null takes the name, the pin or the project away; 0 is no pin, lower ones stand higher.',
     tag: 'Chats',
     shapes: chatShapes,
     blankNull: blankName,

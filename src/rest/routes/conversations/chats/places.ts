@@ -9,10 +9,10 @@ export const chatPlaceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: '/api/v1/chats/{chatId}/place',
     summary: 'Get the place of a chat',
-    description: 'Its tags, and whether it is archived. Rename or pin a chat changes both.',
+    description: 'Its tags, its project, and whether it is archived. Rename or pin a chat changes them.',
     tag: 'Chats',
     schemas: { Chat: 'ChatPlace' },
-    document: 'query ($chatId: ID!) { chat(id: $chatId) { id isArchived archivedAt tags } }',
+    document: 'query ($chatId: ID!) { chat(id: $chatId) { id isArchived archivedAt tags projectId } }',
   },
   {
     operationId: 'listChatTags',
@@ -30,7 +30,7 @@ export const chatPlaceRoutes: readonly DeclaredRoute[] = [
     path: '/api/v1/chats/changes',
     summary: 'Change several chats',
     description:
-      'Archives, labels or deletes 1 to 100 chats. One that cannot be changed does not hold up the others: its result says why.',
+      'Archives, labels, moves or deletes 1 to 100 chats. One that cannot be changed does not hold up the others: its result says why.',
     tag: 'Chats',
     document: `mutation ($input: ChangeChatsInput!) { changeChats(input: $input) { ${results} } }`,
     body: 'input',
