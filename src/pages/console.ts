@@ -9,21 +9,9 @@ import { escapeHtml } from '../lib/text/html.ts';
 
 /** First parts of the addresses that the console shows; what is behind them is its own. */
 const screens = [
-  'chats',
-  'agents',
-  'knowledge',
-  'documents',
-  'runs',
-  'usage',
-  'people',
-  'keys',
-  'audit',
-  'connections',
-  'memories',
-  'shares',
-  'account',
-  'data',
-  'installation',
+  ...['chats', 'agents', 'knowledge', 'documents', 'runs', 'usage', 'people', 'administration', 'account'],
+  // Where places were before: these lead on.
+  ...['keys', 'audit', 'connections', 'memories', 'shares', 'data', 'installation'],
 ];
 
 /** Addresses that need no session: what they tell is the same for everybody. */

@@ -65,7 +65,6 @@ describe.skipIf(!hasBrowser())('the search of the header, in Chromium', () => {
     const { body } = await link.post('/api/v1/admin/sign-in-links', {});
     const { page } = await openPage(`${service.url}/sign-in?next=/manual${new URL(body.url).hash}`);
     await page.locator('#use-link').click();
-    await page.locator('#set-password .go-on').click();
     await page.waitForFunction(() => location.pathname === '/manual');
     await search(page, 'agents');
     await page.click('#site-results [href^="/graphql?query=query+Agents"]');

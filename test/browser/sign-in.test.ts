@@ -14,11 +14,9 @@ async function newLink(): Promise<string> {
 
 const isShown = (page: Page, selector: string) => page.waitForSelector(selector, { visible: true });
 
-/** Signs in by the link, and goes on without a password. */
+/** Signs in by the link: one press. */
 async function useLink(page: Page): Promise<void> {
-  await page.click('#use-link');
-  await isShown(page, '#set-password');
-  await Promise.all([page.waitForNavigation(), page.click('#set-password .go-on')]);
+  await Promise.all([page.waitForNavigation(), page.click('#use-link')]);
 }
 
 describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
@@ -63,15 +61,26 @@ describe.skipIf(!hasBrowser())('signing in, in Chromium', () => {
     expect(await visible(page, '#by-password')).toContain('E-mail address');
   });
 
-  it('lets a person set a password after a link, and sign in by it', async () => {
+  it('leads from a link to the chat in one press, offers a password later, and signs in by it', async () => {
     const ann = await make.person({ role: 'ADMIN' });
     const { body } = await ann.post('/api/v1/admin/sign-in-links', {});
-    const { page, problems } = await openPage(`${service.url}/sign-in?next=/docs${new URL(body.url).hash}`);
+    const { page, problems } = await openPage(`${service.url}/sign-in${new URL(body.url).hash}`);
     await isShown(page, '#use-link');
-    await page.click('#use-link');
-    await isShown(page, '#set-password');
-    await page.locator('#new-password').fill('correct horse battery');
-    await Promise.all([page.waitForNavigation(), page.click('#save-password')]);
+    await useLink(page);
+    expect(new URL(page.url()).pathname).toBe('/');
+    await isShown(page, 'nav a[href="/usage"]');
+    const offer = 'section[aria-label="Signing in"]';
+    expect(await page.$(offer)).toBeNull();
+    await page.click('nav a[href="/usage"]');
+    await isShown(page, offer);
+    expect(await visible(page, offer)).toContain('Choose how you sign in the next time.');
+    await page.locator(`${offer} button`).click();
+    await page.locator('input[autocomplete="new-password"]').fill('correct horse battery');
+    await page.locator('form:has(input[autocomplete="new-password"]) button[type="submit"]').click();
+    await page.waitForFunction(() => document.body.innerText.includes('The password is set.'));
+    await page.click('nav a[href="/usage"]');
+    await page.waitForFunction(() => location.pathname === '/usage');
+    expect(await page.$(offer)).toBeNull();
     await page.goto(`${service.url}/sign-in?next=/docs`);
     await isShown(page, '#sign-out');
     await page.click('#sign-out');

@@ -1,6 +1,6 @@
 import { lazy, type ReactNode, Suspense } from 'react';
 import { Provider } from 'urql';
-import { Route, Switch, useLocation } from 'wouter';
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { client } from '../graphql/client.ts';
 import { Missing } from '../parts/Missing.tsx';
 import { SessionGate } from '../parts/session/session.tsx';
@@ -107,19 +107,26 @@ function Screens() {
           <Route path="/usage">
             <Usage />
           </Route>
-          {['account/*?', 'keys/*?', 'connections/*?', 'memories/*?', 'shares', 'data/schedules'].map((path) => (
-            <Route key={path} path={`/${path}`}>
-              <Account />
-            </Route>
-          ))}
-          {['people', 'audit', 'data'].map((name) => (
+          {['account', 'account/:part', 'administration/keys', 'administration/connections', 'administration/schedules'].map(
+            (path) => (
+              <Route key={path} path={`/${path}`}>
+                <Account />
+              </Route>
+            ),
+          )}
+          <Route path="/administration/installation">
+            <Installation />
+          </Route>
+          {['people', 'administration'].map((name) => (
             <Route key={name} path={`/${name}/*?`}>
               <Administration />
             </Route>
           ))}
-          <Route path="/installation">
-            <Installation />
-          </Route>
+          {Object.entries(movedAddresses).map(([before, now]) => (
+            <Route key={before} path={before}>
+              <Moved to={now} />
+            </Route>
+          ))}
           <Route>
             <Missing />
           </Route>
@@ -127,4 +134,22 @@ function Screens() {
       </Suspense>
     </Boundary>
   );
+}
+
+/** Where places were before, in bookmarks and in what people wrote to each other. */
+const movedAddresses: Readonly<Record<string, string>> = {
+  '/keys': '/account/keys',
+  '/connections': '/account/connections',
+  '/memories': '/account/memories',
+  '/shares': '/account/shares',
+  '/data/schedules': '/account/schedules',
+  '/audit': '/administration/audit',
+  '/data': '/administration/data',
+  '/data/webhooks': '/administration/webhooks',
+  '/installation': '/administration/installation',
+};
+
+function Moved({ to }: { readonly to: string }) {
+  const search = useSearch();
+  return <Redirect to={`${to}${search === '' ? '' : `?${search}`}${location.hash}`} replace />;
 }

@@ -156,7 +156,7 @@ function listEntries(session: Session, t: (message: string) => string): readonly
       ? { id: 'add-knowledge', title: t('Add knowledge'), icon: plus, href: '/knowledge?new' }
       : undefined,
     session.may('API_KEYS_WRITE') && session.viewer.role !== 'AUDITOR'
-      ? { id: 'new-key', title: t('New key'), icon: plus, href: '/keys?new' }
+      ? { id: 'new-key', title: t('New key'), icon: plus, href: '/account/keys?new' }
       : undefined,
     session.may('ADMIN_WRITE') ? { id: 'invite', title: t('Invite'), icon: plus, href: '/people?new' } : undefined,
   ];
@@ -170,14 +170,24 @@ function listEntries(session: Session, t: (message: string) => string): readonly
     }));
   const more = [
     { id: 'account', title: t('Your account'), href: '/account' },
-    { id: 'keys', title: t('Keys'), href: '/keys' },
-    { id: 'memories', title: t('Memories'), href: '/memories' },
-    { id: 'shares', title: t('Shared chats'), href: '/shares' },
+    { id: 'keys', title: t('Your keys'), href: '/account/keys' },
+    { id: 'memories', title: t('Memories'), href: '/account/memories' },
+    { id: 'shares', title: t('Shared chats'), href: '/account/shares' },
     { id: 'imports', title: t('Import chats'), href: '/account/imports' },
-    { id: 'connections', title: t('Connections'), href: '/connections' },
-    ...(session.may('ADMIN_READ') ? [{ id: 'audit', title: t('Audit log'), href: '/audit' }] : []),
+    { id: 'connections', title: t('Your connections'), href: '/account/connections' },
+    { id: 'schedules', title: t('Your schedules'), href: '/account/schedules' },
+    ...(session.may('ADMIN_READ') ? listAdministration(t) : []),
+    ...(session.isOperator ? [{ id: 'installation', title: t('Installation'), href: '/administration/installation' }] : []),
   ].map((entry) => ({ ...entry, icon: <Plus size={17} aria-hidden visibility="hidden" /> }));
   return [...acts.filter((entry) => entry !== undefined), ...goes, ...more];
+}
+
+function listAdministration(t: (message: string) => string) {
+  return [
+    { id: 'audit', title: t('Audit log'), href: '/administration/audit' },
+    { id: 'data', title: t('Data'), href: '/administration/data' },
+    { id: 'webhooks', title: t('Webhooks'), href: '/administration/webhooks' },
+  ];
 }
 
 const kindIcons: Readonly<Record<SearchKind, typeof Bot>> = {

@@ -13,6 +13,7 @@ import { chooseTheme, chosenTheme, themes } from '../ui/theme.ts';
 import { Palette, usePalette } from './Palette.tsx';
 import { findPlace, places } from './places.ts';
 import styles from './Shell.module.css';
+import { WayBackNote } from './WayBackNote.tsx';
 
 /** What surrounds every screen: the navigation, the search, who is signed in, and whether events arrive. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -42,6 +43,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </section>
       <main ref={content} id="content" className={styles.content} tabIndex={-1}>
         <ConnectionNote />
+        <WayBackNote />
         {children}
       </main>
       <Announcer />

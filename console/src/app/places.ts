@@ -1,4 +1,4 @@
-import { Bot, ChartColumn, Library, MessageSquare, ServerCog, SquareActivity, Users } from 'lucide-react';
+import { Bot, ChartColumn, Library, MessageSquare, ShieldCheck, SquareActivity, Users } from 'lucide-react';
 import type { Session } from '../parts/session/session.tsx';
 
 /** A place of the console that the navigation leads to. */
@@ -29,14 +29,15 @@ export const places: readonly Place[] = [
     href: '/people',
     label: 'People',
     icon: Users,
-    prefixes: ['/people', '/keys', '/audit', '/connections', '/memories', '/shares', '/account', '/data'],
+    prefixes: ['/people'],
+    isFor: ({ may }) => may('ADMIN_READ') || may('GROUPS_READ'),
   },
   {
-    href: '/installation',
-    label: 'Installation',
-    icon: ServerCog,
-    prefixes: ['/installation'],
-    isFor: ({ isOperator }) => isOperator,
+    href: '/administration',
+    label: 'Administration',
+    icon: ShieldCheck,
+    prefixes: ['/administration'],
+    isFor: ({ may, isOperator }) => may('ADMIN_READ') || isOperator,
   },
 ];
 

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import styles from './tabs.module.css';
 
@@ -12,15 +11,8 @@ export function TabLinks({
   readonly tabs: readonly { readonly href: string; readonly label: string; readonly count?: number }[];
   readonly current: string;
 }) {
-  const nav = useRef<HTMLElement>(null);
-  // On a narrow screen the tabs scroll sideways.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is current
-  useEffect(() => {
-    // Newer browsers answer with a promise, which is no clean-up.
-    void nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [current]);
   return (
-    <nav ref={nav} className={styles.tabs} aria-label={label}>
+    <nav className={styles.tabs} aria-label={label}>
       {tabs.map(({ href, label: name, count }) => (
         <Link key={href} href={href} className={styles.tab} aria-current={href === current ? 'page' : undefined}>
           {name}

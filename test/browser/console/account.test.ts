@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
   });
 
   it('is what agents remember, which changes while it is shown', async () => {
-    const { page } = await openConsole(service, ann, '/memories');
+    const { page } = await openConsole(service, ann, '/account/memories');
     await page.getByRole('heading', { name: 'Nothing is remembered' }).waitFor();
     await keepConsolePicture(page, 'memories-empty');
     await page.getByRole('button', { name: 'Add a memory' }).click();
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
   });
 
   it('are connections, with what is missing said where it is', async () => {
-    const { page } = await openConsole(service, ann, '/connections');
+    const { page } = await openConsole(service, ann, '/account/connections');
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByRole('button', { name: 'Google Drive' }).click();
     await page.getByRole('alert').waitFor();
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
 
   it.each(['light', 'dark'] as const)('can be used by everybody in %s colors, on a telephone too', async (scheme) => {
     const { page } = await openConsole(service, ann, '/account', { scheme, width: 390 });
-    for (const path of ['/account', '/memories', '/connections']) {
+    for (const path of ['/account', '/account/memories', '/account/connections']) {
       await page.goto(service.url + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });

@@ -26,10 +26,10 @@ describe.skipIf(!hasBrowser())('an address of the console that nothing is at', (
     '/runs/a/b',
     '/usage/last-year',
     '/people/no/such',
-    '/keys/of/nobody',
-    '/audit/log',
-    '/data/a/b',
-    '/installation/a',
+    '/account/keys/of/nobody',
+    '/administration/audit/log',
+    '/administration/no-such',
+    '/account/no-such',
   ])('says so, and leads to the chats: %s', async (path) => {
     const { page } = await openConsole(service, ann, path);
     await page.getByRole('heading', { level: 1, name: missing }).waitFor();
@@ -53,6 +53,20 @@ describe.skipIf(!hasBrowser())('an address of the console that nothing is at', (
     const { page } = await openConsole(service, bob, '/people/no/such');
     await page.getByRole('heading', { level: 1, name: missing }).waitFor();
     expect(await page.getByText('Only administrators see this').count()).toBe(0);
+  });
+
+  it.each([
+    ['/keys?new', '/account/keys?new', 'Keys'],
+    ['/connections', '/account/connections', 'Connections'],
+    ['/memories', '/account/memories', 'Memories'],
+    ['/data/schedules', '/account/schedules', 'Schedules'],
+    ['/audit?target=ai_1', '/administration/audit?target=ai_1', 'Audit log'],
+    ['/data', '/administration/data', 'Data'],
+    ['/data/webhooks', '/administration/webhooks', 'Webhooks'],
+  ])('is none that a place had before: %s', async (before, now, heading) => {
+    const { page } = await openConsole(service, ann, before);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    expect(page.url()).toBe(service.url + now);
   });
 
   it('is said in German', async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 describe.skipIf(!hasBrowser())('the audit log in the console', () => {
   it('says who did what, with what was before and after, and is narrowed by kind and person', async () => {
-    const { page, problems } = await openConsole(service, ann, '/audit');
+    const { page, problems } = await openConsole(service, ann, '/administration/audit');
     const entry = page.getByRole('listitem').filter({ hasText: 'Group changed: Captains' });
     await entry.getByText('everyone').waitFor();
     await entry.getByText('restricted').waitFor();
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())('the audit log in the console', () => {
     const agent = await make.agent({ owner: bob, name: 'Quiet pilot', visibility: 'PRIVATE' });
     for (let read = 0; read < 120; read += 1)
       await cleo.graphql('query ($id: ID!) { agent(id: $id) { name } }', { id: agent.id });
-    const { page } = await openConsole(service, ann, '/audit');
+    const { page } = await openConsole(service, ann, '/administration/audit');
     const line = page.getByRole('listitem').filter({ hasText: 'looked at what others have' });
     await line.getByText('120 times').waitFor();
     expect(await line.count()).toBe(1);
@@ -54,12 +54,12 @@ describe.skipIf(!hasBrowser())('the audit log in the console', () => {
   });
 
   it('can be read by everybody in dark colors on a telephone, and by administrators alone', async () => {
-    const { page } = await openConsole(service, ann, '/audit', { scheme: 'dark', width: 390 });
+    const { page } = await openConsole(service, ann, '/administration/audit', { scheme: 'dark', width: 390 });
     await page.getByRole('listitem').filter({ hasText: 'Group changed' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     await keepConsolePicture(page, 'audit-phone-dark');
-    const { page: member } = await openConsole(service, bob, '/audit');
+    const { page: member } = await openConsole(service, bob, '/administration/audit');
     await member.getByText('Only administrators see this').waitFor();
   });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe.skipIf(!hasBrowser())('the data of the organization in the console', () => {
   it('is kept for as many days as it says, held where it must stay, and exported', async () => {
-    const { page } = await openConsole(service, ann, '/data');
+    const { page } = await openConsole(service, ann, '/administration/data');
     await page.getByRole('spinbutton', { name: 'Audit log' }).fill('3');
     await page.getByRole('spinbutton', { name: 'Chats' }).fill('90');
     await page.getByRole('button', { name: 'Save the retention' }).click();
@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
 
   it('is told to webhooks and asked for by schedules', async () => {
     await make.agent({ owner: ann, name: 'Harbour pilot' });
-    const { page } = await openConsole(service, ann, '/data/webhooks');
+    const { page } = await openConsole(service, ann, '/administration/webhooks');
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByRole('textbox', { name: 'Address' }).fill('https://hooks.example.com/parley');
     await page.getByRole('button', { name: 'Make the webhook' }).click();
@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
     await keepConsolePicture(page, 'webhooks');
     expect(await accessibilityFaults(page)).toEqual([]);
 
-    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.goto(`${service.url}/account/schedules`);
     await page.getByRole('button', { name: 'New schedule' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Morning news');
     await page.getByRole('textbox', { name: 'What it is asked' }).fill('What changed since yesterday?');
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser())('the data of the organization in the console', ()
   });
 
   it('can be read in dark colors on a telephone', async () => {
-    const { page } = await openConsole(service, ann, '/data', { scheme: 'dark', width: 390 });
+    const { page } = await openConsole(service, ann, '/administration/data', { scheme: 'dark', width: 390 });
     await page.getByRole('heading', { name: 'Retention' }).waitFor();
     expect(await overflowWidth(page)).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser())('a fault that the service finds', () => {
   });
 
   it('says limits in the words and numbers of the form', async () => {
-    const { page } = await openConsole(service, ann, '/data', { locale: 'de-DE' });
+    const { page } = await openConsole(service, ann, '/administration/data', { locale: 'de-DE' });
     const chats = page.getByRole('spinbutton', { name: 'Chats' });
     await chats.fill('9999999');
     await page.getByRole('button', { name: /speichern/ }).click();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 describe.skipIf(!hasBrowser())('the installation in the console', () => {
   it('tells an operator how it is, tests a model, and makes an organization with a limit', async () => {
-    const { page, problems } = await openConsole(service, ann, '/installation');
+    const { page, problems } = await openConsole(service, ann, '/administration/installation');
     await page.getByText('Everything works.').waitFor();
     await page
       .getByRole('button', { name: /^Test / })
@@ -34,10 +34,10 @@ describe.skipIf(!hasBrowser())('the installation in the console', () => {
 
   it('is for operators alone, and can be read in dark colors on a telephone', async () => {
     const bob = await make.person({ role: 'ADMIN' });
-    const { page } = await openConsole(service, bob, '/installation');
+    const { page } = await openConsole(service, bob, '/administration/installation');
     await page.waitForURL((url) => url.pathname === '/');
     expect(await page.getByRole('link', { name: 'Installation' }).count()).toBe(0);
-    const { page: phone } = await openConsole(service, ann, '/installation', { scheme: 'dark', width: 390 });
+    const { page: phone } = await openConsole(service, ann, '/administration/installation', { scheme: 'dark', width: 390 });
     await phone.getByText('Everything works.').waitFor();
     expect(await overflowWidth(phone)).toBe(0);
     expect(await accessibilityFaults(phone)).toEqual([]);

@@ -45,7 +45,17 @@ describe.skipIf(!hasBrowser())('at 200 % zoom and on a telephone, in dark colors
 
   it.each([
     ...['/', '/chats/<chat>', '/agents', '/agents/<agent>', '/knowledge', '/knowledge/<source>', '/runs', '/runs/<run>'],
-    ...['/usage', '/people', '/keys', '/audit', '/account', '/data', '/memories', '/connections', '/installation'],
+    ...[
+      '/usage',
+      '/people',
+      '/account/keys',
+      '/administration/audit',
+      '/account',
+      '/administration/data',
+      '/account/memories',
+      '/account/connections',
+      '/administration/installation',
+    ],
   ])('%s never scrolls sideways, and axe finds nothing', async (address) => {
     await page.setViewportSize({ width: 640, height: 400 });
     await page.goto(service.url + address.replace(/<(.+)>/, (_, name) => ids[name] ?? ''));

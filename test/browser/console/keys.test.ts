@@ -19,7 +19,7 @@ beforeAll(async () => {
 describe.skipIf(!hasBrowser())('keys in the console', () => {
   it('are made for the stock OpenAI client, whose program runs as it is shown, and are revoked', async () => {
     await make.agent({ owner: ann, name: 'Harbour pilot' });
-    const { page } = await openConsole(service, ann, '/keys?new');
+    const { page } = await openConsole(service, ann, '/account/keys?new');
     const form = page.getByRole('dialog', { name: 'New key' });
     await form.getByLabel('Name').fill('Ticket bot');
     await keepConsolePicture(page, 'keys-new');
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser())('keys in the console', () => {
 
   it('are made scope by scope from the keyboard, and shown to administrators with their owners', async () => {
     const bob = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Bob Builder' });
-    const { page } = await openConsole(service, bob, '/keys?new');
+    const { page } = await openConsole(service, bob, '/account/keys?new');
     // The first field has the focus.
     await page.getByRole('dialog', { name: 'New key' }).waitFor();
     await page.keyboard.type('Reports');
@@ -70,14 +70,13 @@ describe.skipIf(!hasBrowser())('keys in the console', () => {
       .getByText('Usage (read)')
       .waitFor();
 
-    const { page: admin } = await openConsole(service, ann, '/keys');
-    await admin.getByRole('combobox', { name: 'Whose keys' }).selectOption('Keys of everybody');
+    const { page: admin } = await openConsole(service, ann, '/administration/keys');
     await admin.getByRole('row', { name: /Reports.*Bob Builder/ }).waitFor();
   });
 
   it('are not offered to auditors', async () => {
     const ada = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'AUDITOR' });
-    const { page } = await openConsole(service, ada, '/keys?new');
+    const { page } = await openConsole(service, ada, '/account/keys?new');
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0);
@@ -85,7 +84,7 @@ describe.skipIf(!hasBrowser())('keys in the console', () => {
   });
 
   it('can be managed by everybody in dark colors on a telephone', async () => {
-    const { page } = await openConsole(service, ann, '/keys?new', { scheme: 'dark', width: 390 });
+    const { page } = await openConsole(service, ann, '/account/keys?new', { scheme: 'dark', width: 390 });
     await page.getByRole('dialog', { name: 'New key' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await keepConsolePicture(page, 'keys-new-phone-dark');

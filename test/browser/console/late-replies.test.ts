@@ -79,13 +79,13 @@ describe.skipIf(!hasBrowser())('a late reply', () => {
   });
 
   it('hides nothing that happened while it was on its way', async () => {
-    const { page, context } = await openConsole(service, ann, '/memories');
+    const { page, context } = await openConsole(service, ann, '/account/memories');
     await page.getByRole('heading', { level: 1 }).waitFor();
     const isFollowed = page.waitForResponse((reply) => reply.request().postData()?.includes('subscription Memories') === true);
     const reply = await comeBack(page, 'Memories');
     await isFollowed;
     const other = await context.newPage();
-    await other.goto(`${service.url}/memories`);
+    await other.goto(`${service.url}/account/memories`);
     await other.getByRole('heading', { level: 1 }).waitFor();
     // Tabs share the stream: when the other one shows it, this one has heard of it. Its query is on its way, and it asks again once that is answered.
     const create = 'mutation ($input: CreateMemoryInput!) { createMemory(input: $input) { id } }';

@@ -19,7 +19,12 @@ describe.skipIf(!hasBrowser())('the shell of the console', () => {
       await nav.getByRole('link', { name }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
     }
+    await nav.getByRole('link', { name: 'Administration' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     await keepConsolePicture(page, 'shell');
+    await page.getByRole('button', { name: /^You: / }).click();
+    await page.getByRole('menuitem', { name: 'Your account' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     expect(problems).toEqual([]);
     expect([...strangers]).toEqual([]);
   });

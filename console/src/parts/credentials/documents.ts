@@ -20,6 +20,21 @@ export type SetPasswordInput = {
   new: string;
 };
 
+/** How a person has signed in. */
+export type SignInMethod =
+  /** By an invitation. */
+  | 'INVITATION'
+  /** By a link that works once. */
+  | 'LINK'
+  /** By a provider of single sign-on. */
+  | 'OIDC'
+  /** By a passkey. */
+  | 'PASSKEY'
+  /** By e-mail and password. */
+  | 'PASSWORD'
+  /** By a proxy that the operator trusts; perhaps through a key that acts for the person. */
+  | 'PROXY';
+
 export type SetPasswordMutationVariables = Exact<{
   input: SetPasswordInput;
 }>;
@@ -39,6 +54,12 @@ export type AddPasskeyMutationVariables = Exact<{
 
 export type AddPasskeyMutation = { addPasskey: { id: string } };
 
+export type WayBackQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WayBackQuery = { viewer: { hasPassword: boolean, passkeys: { nodes: Array<{ id: string }> }, session: { method: SignInMethod } | null } };
+
 export const SetPasswordDocument = document<SetPasswordMutation, SetPasswordMutationVariables>("mutation SetPassword($input:SetPasswordInput!){setPassword(input:$input){hasPassword}}");
 export const BeginPasskeyDocument = document<BeginPasskeyMutation, BeginPasskeyMutationVariables>("mutation BeginPasskey{beginPasskey{options}}");
 export const AddPasskeyDocument = document<AddPasskeyMutation, AddPasskeyMutationVariables>("mutation AddPasskey($input:AddPasskeyInput!){addPasskey(input:$input){id}}");
+export const WayBackDocument = document<WayBackQuery, WayBackQueryVariables>("query WayBack{viewer{hasPassword passkeys(first:1){nodes{id}}session{method}}}");

@@ -6,7 +6,7 @@ import { Page } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';
 import { useSession } from '../session/session.tsx';
 
-/** A part of the screen: its title, and the way to the other parts that the reader may see. */
+/** A part of People, of Administration or of the account: its title, and the way to the other parts that the reader may see. */
 export function PeoplePage({
   title,
   lead,
@@ -31,36 +31,47 @@ export function PeoplePage({
 
 function PartLinks({ tabs, current }: { readonly tabs: ReturnType<typeof useTabs>; readonly current: string }) {
   const { t } = useText();
-  return <TabLinks label={t('Parts of this screen')} tabs={tabs} current={current} />;
+  return tabs.length < 2 ? null : <TabLinks label={t('Parts of this screen')} tabs={tabs} current={current} />;
 }
 
-/** The parts that the reader may see. */
+/** The parts of this place that the reader may see: of People, of Administration, or of what is the reader's own. */
 function useTabs(): readonly { readonly href: string; readonly label: string }[] {
   const { t } = useText();
-  const { may } = useSession();
+  const { may, isOperator } = useSession();
+  const [path] = useLocation();
   const isReader = may('ADMIN_READ');
-  const tabs = [
+  const people = [
     { href: '/people', label: t('Members'), isShown: isReader },
-    { href: '/people/invitations', label: t('Invitations'), isShown: isReader },
     { href: '/people/groups', label: t('Groups'), isShown: may('GROUPS_READ') },
-    { href: '/keys', label: t('Keys'), isShown: may('API_KEYS_READ') },
-    { href: '/connections', label: t('Connections'), isShown: may('CONNECTIONS_READ') },
-    { href: '/memories', label: t('Memories'), isShown: may('CHATS_READ') },
-    { href: '/shares', label: t('Shared chats'), isShown: may('CHATS_READ') },
-    { href: '/audit', label: t('Audit log'), isShown: isReader },
-    { href: '/data', label: t('Data'), isShown: isReader },
-    { href: '/data/schedules', label: t('Schedules'), isShown: may('CHATS_READ') },
-    { href: '/data/webhooks', label: t('Webhooks'), isShown: isReader },
-    { href: '/account', label: t('Account'), isShown: true },
+    { href: '/people/invitations', label: t('Invitations'), isShown: isReader },
   ];
+  const administration = [
+    { href: '/administration/keys', label: t('Keys'), isShown: isReader },
+    { href: '/administration/audit', label: t('Audit log'), isShown: isReader },
+    { href: '/administration/data', label: t('Data'), isShown: isReader },
+    { href: '/administration/webhooks', label: t('Webhooks'), isShown: isReader },
+    { href: '/administration/schedules', label: t('Schedules'), isShown: isReader },
+    { href: '/administration/connections', label: t('Connections'), isShown: isReader },
+    { href: '/administration/installation', label: t('Installation'), isShown: isOperator },
+  ];
+  const own = [
+    { href: '/account', label: t('Account'), isShown: true },
+    { href: '/account/keys', label: t('Keys'), isShown: may('API_KEYS_READ') },
+    { href: '/account/connections', label: t('Connections'), isShown: may('CONNECTIONS_READ') },
+    { href: '/account/memories', label: t('Memories'), isShown: may('CHATS_READ') },
+    { href: '/account/shares', label: t('Shared chats'), isShown: may('CHATS_READ') },
+    { href: '/account/schedules', label: t('Schedules'), isShown: may('CHATS_READ') },
+  ];
+  const tabs = path.startsWith('/people') ? people : path.startsWith('/administration') ? administration : own;
   return tabs.filter(({ isShown }) => isShown);
 }
 
 /** In place of a part that only administrators see. */
 export function NotAllowed() {
   const { t } = useText();
+  const [path] = useLocation();
   return (
-    <PeoplePage title={t('People')}>
+    <PeoplePage title={path.startsWith('/administration') ? t('Administration') : t('People')}>
       <EmptyState title={t('Only administrators see this')}>
         {t('Ask an administrator of your organization if you need it.')}
       </EmptyState>

@@ -1,5 +1,7 @@
 import { Route, Switch } from 'wouter';
 import { Missing } from '../../parts/Missing.tsx';
+import { NotAllowed } from '../../parts/people/PeoplePage.tsx';
+import { useSession } from '../../parts/session/session.tsx';
 import { Connections } from './connections/Connections.tsx';
 import { Imports } from './imports/Imports.tsx';
 import { Keys } from './keys/Keys.tsx';
@@ -8,8 +10,10 @@ import { Profile } from './profile/Profile.tsx';
 import { Schedules } from './schedules/Schedules.tsx';
 import { Shares } from './shares/Shares.tsx';
 
-/** What each person has: the account, keys, connections, memories and schedules. Administrators see those of others here too. */
+/** What each person has: the account, keys, connections, memories and schedules. Administrators see those of all under Administration. */
 export function Account() {
+  const { may } = useSession();
+  const isReader = may('ADMIN_READ');
   return (
     <Switch>
       <Route path="/account">
@@ -18,21 +22,24 @@ export function Account() {
       <Route path="/account/imports">
         <Imports />
       </Route>
-      <Route path="/keys">
-        <Keys />
+      <Route path="/account/keys">
+        <Keys isOfAll={false} />
       </Route>
-      <Route path="/connections">
-        <Connections />
+      <Route path="/account/connections">
+        <Connections isOfAll={false} />
       </Route>
-      <Route path="/memories">
+      <Route path="/account/memories">
         <Memories />
       </Route>
-      <Route path="/shares">
+      <Route path="/account/shares">
         <Shares />
       </Route>
-      <Route path="/data/schedules">
-        <Schedules />
+      <Route path="/account/schedules">
+        <Schedules isOfAll={false} />
       </Route>
+      <Route path="/administration/keys">{isReader ? <Keys isOfAll /> : <NotAllowed />}</Route>
+      <Route path="/administration/connections">{isReader ? <Connections isOfAll /> : <NotAllowed />}</Route>
+      <Route path="/administration/schedules">{isReader ? <Schedules isOfAll /> : <NotAllowed />}</Route>
       <Route>
         <Missing />
       </Route>

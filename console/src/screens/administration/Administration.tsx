@@ -24,9 +24,12 @@ export function Administration() {
       </Route>
       <Route path="/people/groups/:id">{({ id }) => <GroupPage key={id} id={id} />}</Route>
       <Route path="/people/:id">{({ id }) => (isReader ? <PersonPage key={id} id={id} /> : <NotAllowed />)}</Route>
-      <Route path="/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
-      <Route path="/data">{isReader ? <Data /> : <NotAllowed />}</Route>
-      <Route path="/data/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
+      <Route path="/administration">
+        <Redirect to={`/administration/${isReader ? 'keys' : 'installation'}`} replace />
+      </Route>
+      <Route path="/administration/audit">{isReader ? <AuditLog /> : <NotAllowed />}</Route>
+      <Route path="/administration/data">{isReader ? <Data /> : <NotAllowed />}</Route>
+      <Route path="/administration/webhooks">{isReader ? <Webhooks /> : <NotAllowed />}</Route>
       <Route>
         <Missing />
       </Route>

@@ -1,10 +1,11 @@
 import { Redirect } from 'wouter';
 import { usePage } from '../../graphql/hooks.ts';
+import { PeoplePage } from '../../parts/people/PeoplePage.tsx';
 import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../ui/feedback.tsx';
 import { Button } from '../../ui/form/button.tsx';
-import { Facts, Page, Section } from '../../ui/page.tsx';
+import { Facts, Section } from '../../ui/page.tsx';
 import { formatBytes, Time } from '../../ui/small.tsx';
 import { InstallationDocument, type InstallationQuery } from './documents.ts';
 import { Jobs } from './Jobs.tsx';
@@ -19,7 +20,7 @@ export function Installation() {
   if (!isOperator) return <Redirect to="/" replace />;
   const installation = data?.installation;
   return (
-    <Page
+    <PeoplePage
       title={t('Installation')}
       lead={installation === undefined ? undefined : t('Parley {version}', { version: installation.version })}
       actions={<Button onClick={reload}>{t('Look again')}</Button>}
@@ -39,7 +40,7 @@ export function Installation() {
           <Jobs jobs={installation.jobs} />
         </>
       )}
-    </Page>
+    </PeoplePage>
   );
 }
 

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'react';
-import { run } from '../../graphql/client.ts';
 import { PublicPage } from '../../parts/public-page.tsx';
 import { endSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
@@ -8,7 +7,6 @@ import { Spinner } from '../../ui/progress.tsx';
 import { AcceptInvitation } from './AcceptInvitation.tsx';
 import { ChoosePassword } from './ChoosePassword.tsx';
 import { call, fetchWays, goOn, type Invitation, nextAddress, type SignInWays } from './calls.ts';
-import { SignInViewerDocument } from './documents.ts';
 import styles from './sign-in.module.css';
 import { usePress } from './use-press.ts';
 import { Ways } from './Ways.tsx';
@@ -53,9 +51,8 @@ export function SignIn() {
       setPart({ name: 'WAYS' });
       throw error;
     }
-    const email = ways?.hasOwnWays === true ? await emailWithoutWay() : undefined;
-    if (email === undefined) goOn();
-    else setPart({ name: 'PASSWORD', email });
+    // A way to sign in the next time is offered in the console.
+    goOn();
   };
   const signOut = async () => {
     const logoutUrl = await endSession();
@@ -130,12 +127,4 @@ function takeSecrets(): URLSearchParams {
   const secrets = new URLSearchParams(location.hash.slice(1));
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
   return secrets;
-}
-
-/** The address of who came by a link and has neither a password nor a passkey. */
-async function emailWithoutWay(): Promise<string | undefined> {
-  const reply = await run(SignInViewerDocument, {}).catch(() => undefined);
-  if (reply === undefined) return undefined;
-  const { hasPassword, passkeys, user } = reply.viewer;
-  return hasPassword || passkeys.nodes.length > 0 ? undefined : user.email;
 }

@@ -7,20 +7,18 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Select } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
-import { Table, Toolbar } from '../../../ui/page.tsx';
+import { Table } from '../../../ui/page.tsx';
 import { ConnectDialog } from './ConnectDialog.tsx';
 import { ConnectionRow } from './ConnectionRow.tsx';
 import { ConnectionsChangedDocument, ConnectionsDocument } from './documents.ts';
 
 /** Accounts at other services that knowledge and tools come from. */
-export function Connections() {
+export function Connections({ isOfAll }: { readonly isOfAll: boolean }) {
   const { t } = useText();
-  const { may, viewer, isAdmin } = useSession();
-  const [ofOrganization, setOfOrganization] = useState(false);
+  const { may, viewer } = useSession();
   const [isConnecting, setConnecting] = useState(false);
-  const variables = { ofOrganization };
+  const variables = { ofOrganization: isOfAll };
   const { data, error, isLoading, reload } = usePage(ConnectionsDocument, variables);
   useLiveReload(ConnectionsChangedDocument, variables, reload);
   const pages = useMorePages(
@@ -29,7 +27,7 @@ export function Connections() {
   );
   const isEmpty = data !== undefined && pages.nodes.length === 0;
   const connect =
-    may('CONNECTIONS_WRITE') && viewer.role !== 'AUDITOR' ? (
+    !isOfAll && may('CONNECTIONS_WRITE') && viewer.role !== 'AUDITOR' ? (
       <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setConnecting(true)}>
         {t('Connect')}
       </Button>
@@ -40,18 +38,6 @@ export function Connections() {
       lead={t('Accounts at other services that knowledge is read from. Parley only reads there.')}
       actions={isEmpty ? undefined : connect}
     >
-      {isAdmin || viewer.role === 'AUDITOR' ? (
-        <Toolbar>
-          <Select
-            aria-label={t('Whose connections')}
-            value={String(ofOrganization)}
-            onChange={(event) => setOfOrganization(event.target.value === 'true')}
-          >
-            <option value="false">{t('Your connections')}</option>
-            <option value="true">{t('Connections of everybody')}</option>
-          </Select>
-        </Toolbar>
-      ) : null}
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={5} /> : null}
       {isEmpty ? (
@@ -64,7 +50,7 @@ export function Connections() {
           <thead>
             <tr>
               <th scope="col">{t('Account')}</th>
-              {ofOrganization ? <th scope="col">{t('Owner')}</th> : null}
+              {isOfAll ? <th scope="col">{t('Owner')}</th> : null}
               <th scope="col">{t('State')}</th>
               <th scope="col">{t('Used by')}</th>
               <th scope="col">{t('Since')}</th>
@@ -75,7 +61,7 @@ export function Connections() {
           </thead>
           <tbody>
             {pages.nodes.map((connection) => (
-              <ConnectionRow key={connection.id} connection={connection} isOwnerShown={ofOrganization} onChanged={reload} />
+              <ConnectionRow key={connection.id} connection={connection} isOwnerShown={isOfAll} onChanged={reload} />
             ))}
           </tbody>
         </Table>

@@ -8,23 +8,21 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Select } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
-import { Table, Toolbar } from '../../../ui/page.tsx';
+import { Table } from '../../../ui/page.tsx';
 import { type CreateKeyMutation, type KeyRowFragment, KeysChangedDocument, KeysDocument } from './documents.ts';
 import { KeyForm } from './KeyForm.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { KeySecret } from './KeySecret.tsx';
 
-/** The keys of the reader and, for administrators, of everybody. */
-export function Keys() {
+/** The keys of the reader or, for administrators, of everybody. */
+export function Keys({ isOfAll }: { readonly isOfAll: boolean }) {
   const { t } = useText();
   const { may, viewer } = useSession();
   const [, go] = useLocation();
   // Auditors have the scope to set their password, and make no keys.
-  const mayMake = may('API_KEYS_WRITE') && viewer.role !== 'AUDITOR';
+  const mayMake = !isOfAll && may('API_KEYS_WRITE') && viewer.role !== 'AUDITOR';
   const isMaking = new URLSearchParams(useSearch()).has('new') && mayMake;
-  const [isOfAll, setOfAll] = useState(false);
   const [made, setMade] = useState<CreateKeyMutation['createApiKey']>();
   const variables = { orgId: isOfAll ? viewer.organization.id : null };
   const { data, error, isLoading, reload } = usePage(KeysDocument, variables);
@@ -32,29 +30,21 @@ export function Keys() {
   const pages = useMorePages(data?.apiKeys, async (after) => (await run(KeysDocument, { ...variables, after })).apiKeys);
   const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make = mayMake ? (
-    <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => go('/keys?new')}>
+    <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => go('/account/keys?new')}>
       {t('New key')}
     </Button>
   ) : undefined;
-  const close = () => go('/keys', { replace: true });
+  const close = () => go('/account/keys', { replace: true });
   return (
     <PeoplePage
       title={t('Keys')}
-      lead={t('Programs use Parley by a key: your own code, OpenAI clients, tools.')}
+      lead={
+        isOfAll
+          ? t('The keys of everybody here. Each makes new ones under “Your account”.')
+          : t('Programs use Parley by a key: your own code, OpenAI clients, tools.')
+      }
       actions={isEmpty ? undefined : make}
     >
-      {may('ADMIN_READ') ? (
-        <Toolbar>
-          <Select
-            aria-label={t('Whose keys')}
-            value={String(isOfAll)}
-            onChange={(event) => setOfAll(event.target.value === 'true')}
-          >
-            <option value="false">{t('Your keys')}</option>
-            <option value="true">{t('Keys of everybody')}</option>
-          </Select>
-        </Toolbar>
-      ) : null}
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={6} /> : null}
       {isEmpty ? (

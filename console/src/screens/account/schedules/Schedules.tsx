@@ -10,10 +10,10 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { Badge, EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
-import { Select, Switch } from '../../../ui/form/field.tsx';
+import { Switch } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
-import { Card, Toolbar } from '../../../ui/page.tsx';
+import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
 import {
   DeleteScheduleDocument,
@@ -25,37 +25,24 @@ import {
 import { ScheduleForm } from './ScheduleForm.tsx';
 
 /** Agents that are asked at set times. */
-export function Schedules() {
+export function Schedules({ isOfAll }: { readonly isOfAll: boolean }) {
   const { t } = useText();
   const { may, viewer } = useSession();
   const [isMaking, setMaking] = useState(false);
-  const [ofOrganization, setOfOrganization] = useState(false);
-  const variables = { ofOrganization };
+  const variables = { ofOrganization: isOfAll };
   const { data, error, isLoading, reload } = usePage(SchedulesDocument, variables);
   const pages = useMorePages(data?.schedules, async (after) => (await run(SchedulesDocument, { ...variables, after })).schedules);
   const isWorking = pages.nodes.some(({ runs }) => runs.nodes.some(({ status }) => status === 'PENDING' || status === 'RUNNING'));
   usePolling(isWorking, reload);
   const isEmpty = data !== undefined && pages.nodes.length === 0;
   const make =
-    may('CHATS_WRITE') && viewer.role !== 'AUDITOR' ? (
+    !isOfAll && may('CHATS_WRITE') && viewer.role !== 'AUDITOR' ? (
       <Button variant="primary" icon={<Plus size={17} aria-hidden />} onClick={() => setMaking(true)}>
         {t('New schedule')}
       </Button>
     ) : undefined;
   return (
     <PeoplePage title={t('Schedules')} lead={t('Agents that are asked at set times.')} actions={isEmpty ? undefined : make}>
-      {may('ADMIN_READ') ? (
-        <Toolbar>
-          <Select
-            aria-label={t('Whose schedules')}
-            value={String(ofOrganization)}
-            onChange={(event) => setOfOrganization(event.target.value === 'true')}
-          >
-            <option value="false">{t('Your schedules')}</option>
-            <option value="true">{t('Schedules of everybody')}</option>
-          </Select>
-        </Toolbar>
-      ) : null}
       <ErrorNote error={error} onRetry={reload} />
       {isLoading ? <Skeleton lines={6} /> : null}
       {isEmpty ? (

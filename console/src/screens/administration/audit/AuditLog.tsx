@@ -35,7 +35,7 @@ export function AuditLog() {
       <AuditFilters wishes={wishes} onChange={setWishes} />
       {targetId === null ? null : (
         <div>
-          <Button size="small" onClick={() => go('/audit')}>
+          <Button size="small" onClick={() => go('/administration/audit')}>
             {t('Only one thing is shown. Show everything')}
           </Button>
         </div>

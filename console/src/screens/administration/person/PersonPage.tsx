@@ -191,7 +191,7 @@ function PersonKeys({ id, orgId }: { readonly id: string; readonly orgId: string
           {keys.map(({ id: keyId, name, prefix, lastUsedAt }) => (
             <li key={keyId}>
               <span className={styles.grow}>
-                <Link href={`/keys#${keyId}`}>{name}</Link> <code className={styles.quiet}>{prefix}…</code>
+                <Link href={`/administration/keys#${keyId}`}>{name}</Link> <code className={styles.quiet}>{prefix}…</code>
               </span>
               <span className={styles.quiet}>{lastUsedAt === null ? t('never used') : <Time at={lastUsedAt} />}</span>
             </li>
