@@ -452,6 +452,10 @@ export const ModelName = {
   ItemEmbedding: 'ItemEmbedding',
   SourceEmbedding: 'SourceEmbedding',
   Chat: 'Chat',
+  Project: 'Project',
+  ProjectGroup: 'ProjectGroup',
+  ProjectSource: 'ProjectSource',
+  ProjectAgent: 'ProjectAgent',
   Message: 'Message',
   MessageFeedback: 'MessageFeedback',
   ChatImport: 'ChatImport',
@@ -515,7 +519,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4586,6 +4590,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ChatCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ChatCountAggregateOutputType> | number
+        }
+      }
+    }
+    Project: {
+      payload: Prisma.$ProjectPayload<ExtArgs>
+      fields: Prisma.ProjectFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProjectFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProjectFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>
+        }
+        findFirst: {
+          args: Prisma.ProjectFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProjectFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>
+        }
+        findMany: {
+          args: Prisma.ProjectFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>[]
+        }
+        create: {
+          args: Prisma.ProjectCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>
+        }
+        createMany: {
+          args: Prisma.ProjectCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProjectCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>[]
+        }
+        delete: {
+          args: Prisma.ProjectDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>
+        }
+        update: {
+          args: Prisma.ProjectUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProjectDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProjectUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProjectUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProjectUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectPayload>
+        }
+        aggregate: {
+          args: Prisma.ProjectAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProject>
+        }
+        groupBy: {
+          args: Prisma.ProjectGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProjectCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectCountAggregateOutputType> | number
+        }
+      }
+    }
+    ProjectGroup: {
+      payload: Prisma.$ProjectGroupPayload<ExtArgs>
+      fields: Prisma.ProjectGroupFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProjectGroupFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProjectGroupFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>
+        }
+        findFirst: {
+          args: Prisma.ProjectGroupFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProjectGroupFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>
+        }
+        findMany: {
+          args: Prisma.ProjectGroupFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>[]
+        }
+        create: {
+          args: Prisma.ProjectGroupCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>
+        }
+        createMany: {
+          args: Prisma.ProjectGroupCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProjectGroupCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>[]
+        }
+        delete: {
+          args: Prisma.ProjectGroupDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>
+        }
+        update: {
+          args: Prisma.ProjectGroupUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProjectGroupDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProjectGroupUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProjectGroupUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProjectGroupUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectGroupPayload>
+        }
+        aggregate: {
+          args: Prisma.ProjectGroupAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProjectGroup>
+        }
+        groupBy: {
+          args: Prisma.ProjectGroupGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectGroupGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProjectGroupCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectGroupCountAggregateOutputType> | number
+        }
+      }
+    }
+    ProjectSource: {
+      payload: Prisma.$ProjectSourcePayload<ExtArgs>
+      fields: Prisma.ProjectSourceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProjectSourceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProjectSourceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>
+        }
+        findFirst: {
+          args: Prisma.ProjectSourceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProjectSourceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>
+        }
+        findMany: {
+          args: Prisma.ProjectSourceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>[]
+        }
+        create: {
+          args: Prisma.ProjectSourceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>
+        }
+        createMany: {
+          args: Prisma.ProjectSourceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProjectSourceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>[]
+        }
+        delete: {
+          args: Prisma.ProjectSourceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>
+        }
+        update: {
+          args: Prisma.ProjectSourceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>
+        }
+        deleteMany: {
+          args: Prisma.ProjectSourceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProjectSourceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProjectSourceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>[]
+        }
+        upsert: {
+          args: Prisma.ProjectSourceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectSourcePayload>
+        }
+        aggregate: {
+          args: Prisma.ProjectSourceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProjectSource>
+        }
+        groupBy: {
+          args: Prisma.ProjectSourceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectSourceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProjectSourceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectSourceCountAggregateOutputType> | number
+        }
+      }
+    }
+    ProjectAgent: {
+      payload: Prisma.$ProjectAgentPayload<ExtArgs>
+      fields: Prisma.ProjectAgentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProjectAgentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProjectAgentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>
+        }
+        findFirst: {
+          args: Prisma.ProjectAgentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProjectAgentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>
+        }
+        findMany: {
+          args: Prisma.ProjectAgentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>[]
+        }
+        create: {
+          args: Prisma.ProjectAgentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>
+        }
+        createMany: {
+          args: Prisma.ProjectAgentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProjectAgentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>[]
+        }
+        delete: {
+          args: Prisma.ProjectAgentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>
+        }
+        update: {
+          args: Prisma.ProjectAgentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProjectAgentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProjectAgentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProjectAgentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProjectAgentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProjectAgentPayload>
+        }
+        aggregate: {
+          args: Prisma.ProjectAgentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProjectAgent>
+        }
+        groupBy: {
+          args: Prisma.ProjectAgentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectAgentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProjectAgentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProjectAgentCountAggregateOutputType> | number
         }
       }
     }
@@ -9010,6 +9310,7 @@ export const ChatScalarFieldEnum = {
   deletedAt: 'deletedAt',
   isBinned: 'isBinned',
   archivedAt: 'archivedAt',
+  projectId: 'projectId',
   tags: 'tags',
   answeredAt: 'answeredAt',
   activeRunId: 'activeRunId',
@@ -9024,6 +9325,45 @@ export const ChatScalarFieldEnum = {
 } as const
 
 export type ChatScalarFieldEnum = (typeof ChatScalarFieldEnum)[keyof typeof ChatScalarFieldEnum]
+
+
+export const ProjectScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  name: 'name',
+  instructions: 'instructions',
+  rowBytes: 'rowBytes'
+} as const
+
+export type ProjectScalarFieldEnum = (typeof ProjectScalarFieldEnum)[keyof typeof ProjectScalarFieldEnum]
+
+
+export const ProjectGroupScalarFieldEnum = {
+  projectId: 'projectId',
+  groupId: 'groupId'
+} as const
+
+export type ProjectGroupScalarFieldEnum = (typeof ProjectGroupScalarFieldEnum)[keyof typeof ProjectGroupScalarFieldEnum]
+
+
+export const ProjectSourceScalarFieldEnum = {
+  projectId: 'projectId',
+  dataSourceId: 'dataSourceId'
+} as const
+
+export type ProjectSourceScalarFieldEnum = (typeof ProjectSourceScalarFieldEnum)[keyof typeof ProjectSourceScalarFieldEnum]
+
+
+export const ProjectAgentScalarFieldEnum = {
+  projectId: 'projectId',
+  agentId: 'agentId',
+  position: 'position'
+} as const
+
+export type ProjectAgentScalarFieldEnum = (typeof ProjectAgentScalarFieldEnum)[keyof typeof ProjectAgentScalarFieldEnum]
 
 
 export const MessageScalarFieldEnum = {
@@ -10122,6 +10462,10 @@ export type GlobalOmitConfig = {
   itemEmbedding?: Prisma.ItemEmbeddingOmit
   sourceEmbedding?: Prisma.SourceEmbeddingOmit
   chat?: Prisma.ChatOmit
+  project?: Prisma.ProjectOmit
+  projectGroup?: Prisma.ProjectGroupOmit
+  projectSource?: Prisma.ProjectSourceOmit
+  projectAgent?: Prisma.ProjectAgentOmit
   message?: Prisma.MessageOmit
   messageFeedback?: Prisma.MessageFeedbackOmit
   chatImport?: Prisma.ChatImportOmit
