@@ -122,7 +122,7 @@ export async function storeAccount(
   deps: Deps,
   caller: Caller,
   { orgId, ownerUserId, provider }: Pick<Connection, 'orgId' | 'ownerUserId' | 'provider'>,
-  { secrets, ...account }: ConnectedAccount,
+  { secrets, identity, ...account }: ConnectedAccount,
 ): Promise<Connection> {
   const { storage } = deps;
   const { installationId, name, scopes, expiresAt } = account;
@@ -132,12 +132,17 @@ export async function storeAccount(
   );
   if (existingConnection === undefined) {
     const kind = provider === 'REPO_HOST' ? 'REPO_HOST_INSTALLATION' : 'OAUTH_TOKEN';
-    return store(deps, { ...caller, orgId, userId: ownerUserId }, kind, provider, { ...account, baseUrl: null, secrets });
+    const newConnection = await store(deps, { ...caller, orgId, userId: ownerUserId }, kind, provider, {
+      ...{ ...account, baseUrl: null, secrets },
+    });
+    await storage.knowledge.permissions.proveAccount(newConnection, identity);
+    return newConnection;
   }
   const sealedSecrets = await sealSecrets(storage, existingConnection, secrets);
   const updatedConnection = await deps.audit.change(caller, () =>
     storage.knowledge.connections.update(existingConnection.id, { sealed: sealedSecrets, scopes, expiresAt }),
   );
+  await storage.knowledge.permissions.proveAccount(updatedConnection, identity);
   await readAgain(deps, updatedConnection);
   return updatedConnection;
 }

@@ -35,6 +35,7 @@ import { type Embeddings, findSpace } from './embeddings/embeddings.ts';
 import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
+import { Recheck } from './permissions/recheck.ts';
 import { readAttachmentText } from './read-attachment.ts';
 import { type Explanations, explainPassages } from './search/explain.ts';
 import { collectContext } from './search/follow-up.ts';
@@ -156,6 +157,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const services = { ...options, vendors, tokens, installations, pages };
   const connectors = Connectors.open(services);
   const permissionReaders = PermissionReaders.open(services);
+  const recheck = new Recheck({ storage, readers: permissionReaders });
   const embeddings = createEmbeddings(options);
   const { vectors } = storage.db;
   const shortcoming =
@@ -206,9 +208,10 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
         toUrl,
         signal,
       );
+      const passages = await recheck.keepOpen(gate, charge, searchResult.passages, signal);
       counts.add(searchResult.retrieval);
       const rewrite = context.length === 0 ? 'none' : 'context';
-      return { ...searchResult, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
+      return { ...searchResult, passages, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
     },
     async explain(
       { orgId, dataSourceIds, question, earlier = [] },

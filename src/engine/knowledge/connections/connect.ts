@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { calculatePKCECodeChallenge } from 'oauth4webapi';
 import type { ConnectionProvider, ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
+import type { IdentityService } from '../../../entities/knowledge/permissions.ts';
 import type { Settings } from '../../../settings.ts';
 import { SourceError } from '../connectors/error.ts';
-import { accountService } from '../connectors/registry.ts';
+import type { ServiceAccount } from '../connectors/permissions.ts';
+import { accountService, sourceKinds } from '../connectors/registry.ts';
 import type { ServiceClient, ServiceToken } from '../connectors/service-client/client.ts';
 import { notRegistered } from './oauth-service.ts';
 import { requestTokens } from './token-request.ts';
@@ -20,6 +22,12 @@ export interface ConnectedAccount {
   readonly scopes: readonly string[];
   /** At the repository host. */
   readonly installationId: number | null;
+  /** Whose account it is at the service, where permissions are read there: it opens documents of MIRRORED sources. */
+  readonly identity?: ProvenIdentity;
+}
+
+export interface ProvenIdentity extends ServiceAccount {
+  readonly service: IdentityService;
 }
 
 export interface Connecting {
@@ -78,12 +86,29 @@ export function createConnecting({
       const token = bearer(secrets.accessToken ?? '');
       const ask = (url: string) => vendors.json({ service: service.name, url, token }, signal);
       const name = await account.name(settings, ask, installationId);
+      const identity = await findIdentity(provider, settings, ask);
       // The person's token has done its work: what an App may read is read with tokens of the App.
       if (account.installUrl !== undefined)
-        return { name, secrets: {}, expiresAt: null, scopes: [], installationId: installationId ?? null };
-      return { name, secrets, expiresAt, scopes: scopes ?? service.scopes, installationId: null };
+        return { name, secrets: {}, expiresAt: null, scopes: [], installationId: installationId ?? null, ...identity };
+      return { name, secrets, expiresAt, scopes: scopes ?? service.scopes, installationId: null, ...identity };
     },
   };
+}
+
+/** The account is connected also where the service does not say whose it is: then it proves nothing. */
+async function findIdentity(
+  provider: BrowserProvider,
+  settings: Settings,
+  ask: (url: string) => Promise<unknown>,
+): Promise<Pick<ConnectedAccount, 'identity'>> {
+  const { permissions } = sourceKinds[provider];
+  if (permissions === undefined) return {};
+  try {
+    return { identity: { service: permissions.service, ...(await permissions.account(settings, ask)) } };
+  } catch (error) {
+    if (error instanceof SourceError) return {};
+    throw error;
+  }
 }
 
 function bearer(accessToken: string): ServiceToken {

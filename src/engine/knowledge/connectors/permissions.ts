@@ -94,8 +94,8 @@ export interface PermissionPage {
 
 export interface PermissionEnd {
   /**
-   * Whether all items and groups of the source were told. Then items that were not become unknown (UNREPORTED), and groups that were not have no
-   * members. After a reading by a feed of changes it is false.
+   * Whether all items and groups of the source were told. Then items that were not become unknown (UNREPORTED). A group that nobody tells any
+   * more opens nothing after PERMISSION_MAX_AGE_HOURS. After a reading by a feed of changes it is false.
    */
   readonly isFull: boolean;
   /** Given to the next reading, such as the token of a change feed; any JSON. Absent: what was there before is kept. */

@@ -7,6 +7,8 @@ export interface AccessGate {
   readonly mirroredIds: readonly string[];
   /** Of these sources, the rules that the person opens. */
   readonly ruleIds: readonly number[];
+  /** The MIRRORED sources that are asked once more before a model gets their passages. */
+  readonly recheckedIds: readonly string[];
   /** All items that the person may open, where they are few and every searched source is MIRRORED. */
   readonly itemIds?: readonly string[];
 }

@@ -1,4 +1,5 @@
 // Raw SQL: which items a person may open is counted only as far as it matters.
+import type { RecheckMode } from '../../../entities/knowledge/permissions.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Database } from '../../ground/database.ts';
 import { InvalidatedCache } from '../../ground/invalidated-cache.ts';
@@ -23,9 +24,9 @@ export class AccessGates {
   readonly #maxAgeMs: number;
   readonly #nowMs: () => number;
   readonly #gates = new BoundedMap<string, RememberedGate>(gatesMax);
-  readonly #mirrored: InvalidatedCache<ReadonlySet<string>>;
+  readonly #mirrored: InvalidatedCache<ReadonlyMap<string, RecheckMode>>;
   /** What was found last; undefined once it may have changed. */
-  #lastMirrored: ReadonlySet<string> | undefined;
+  #lastMirrored: ReadonlyMap<string, RecheckMode> | undefined;
   /** Grows with every signal: what was read before one is not remembered after it. */
   #changeCount = 0;
 
@@ -70,7 +71,8 @@ export class AccessGates {
     const rules = await findOpenRules(this.#db, reader, mirroredIds, this.#maxAgeMs);
     const ruleIds = rules.map(({ id }) => id).sort((a, b) => a - b);
     const itemIds = isAllMirrored ? await this.#findFewItems(mirroredIds, ruleIds) : undefined;
-    const gate = { mirroredIds, ruleIds, ...(itemIds === undefined ? {} : { itemIds }) };
+    const recheckedIds = mirroredIds.filter((id) => mirrored.get(id) === 'ON_ANSWER');
+    const gate = { mirroredIds, ruleIds, recheckedIds, ...(itemIds === undefined ? {} : { itemIds }) };
     if (this.#changeCount === countBefore) this.#gates.set(key, { gate, madeAtMs });
     return gate;
   }
@@ -81,13 +83,16 @@ export class AccessGates {
     return mirrored !== undefined && !mirrored.has(dataSourceId);
   }
 
-  async #findMirrored(): Promise<ReadonlySet<string>> {
+  async #findMirrored(): Promise<ReadonlyMap<string, RecheckMode>> {
     const read = this.#mirrored.find('', this.#nowMs(), async () => {
-      const rows = await this.#db.prisma.dataSource.findMany({ where: { access: { not: 'LENT' } }, select: { id: true } });
-      return new Set(rows.map(({ id }) => id));
+      const rows = await this.#db.prisma.dataSource.findMany({
+        where: { access: { not: 'LENT' } },
+        select: { id: true, recheck: true },
+      });
+      return new Map(rows.map(({ id, recheck }) => [id, recheck as RecheckMode]));
     });
     const countBefore = this.#changeCount;
-    const mirrored = (read instanceof Promise ? await read : read) ?? new Set();
+    const mirrored = (read instanceof Promise ? await read : read) ?? new Map();
     if (this.#changeCount === countBefore) this.#lastMirrored = mirrored;
     return mirrored;
   }

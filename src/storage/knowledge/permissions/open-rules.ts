@@ -1,5 +1,6 @@
 // Raw SQL: nested groups are a recursive statement.
 import type { Database } from '../../ground/database.ts';
+import type { PrincipalKey } from './principals.ts';
 
 /** Who asks. */
 export interface Reader {
@@ -33,6 +34,16 @@ export async function findOpenRules(
   return db.query<OpenRule>(openRulesSql, [dataSourceIds, orgId, userId, keyId ?? '', maxAgeMs]);
 }
 
+/** What a person is known as in the directory of a MIRRORED source: as itself, and by its groups. Cost: one statement. */
+export async function findPrincipals(
+  db: Database,
+  { orgId, userId, keyId }: Reader,
+  dataSourceId: string,
+  maxAgeMs: number,
+): Promise<readonly PrincipalKey[]> {
+  return db.query<PrincipalKey>(principalsSql, [[dataSourceId], orgId, userId, keyId ?? '', maxAgeMs]);
+}
+
 /** Begins the name of the directory of a source whose permissions are pushed. */
 export const pushedDirectory = 'source:';
 
@@ -52,6 +63,8 @@ with recursive sources as materialized (
 ), accounts as materialized (
   select account.service, account."accountId", account."verifiedEmail"
   from person join person_accounts as account on account."userId" = person.id and account."orgId" = $2
+  -- A connection that was handed over proves nothing of whom it was of.
+  join connections as own on own.id = account."connectionId" and own."ownerUserId" = person.id
 ), emails as materialized (
   select email from person where "emailVerifiedAt" is not null
   union select person.email from person join scim_users as known on known."userId" = person.id and known."orgId" = $2 and known."isActive"
@@ -85,3 +98,7 @@ const openRulesSql = `${openedSetsSql}
 select rule.id, rule."dataSourceId" from sources join access_rules as rule on rule."dataSourceId" = sources.id
 where not exists (
   select from unnest(rule."setIds") as needed(id) where (needed.id in (select opened_sets.id from opened_sets)) is not true)`;
+
+const principalsSql = `${openedSetsSql}
+select kind, key from named where kind in ('anyone', 'link-anyone') or exists (select from sources where sources."orgId" = $2)
+union select known.kind, known.key from principals join permission_principals as known on known.id = principals.id`;

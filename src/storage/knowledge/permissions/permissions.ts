@@ -1,9 +1,11 @@
-import type { GroupMembers, ItemAccess } from '../../../entities/knowledge/permissions.ts';
+import type { Connection } from '../../../entities/knowledge/connection.ts';
+import type { GroupMembers, IdentityService, ItemAccess } from '../../../entities/knowledge/permissions.ts';
 import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { AccessGates } from './gates.ts';
 import { writeGroups } from './groups.ts';
-import type { PrincipalPlace } from './principals.ts';
+import { findPrincipals, type Reader } from './open-rules.ts';
+import type { PrincipalKey, PrincipalPlace } from './principals.ts';
 import {
   type PushCounts,
   type PushedItem,
@@ -27,12 +29,14 @@ export class PermissionStore {
   readonly pushed: PushedItemStore;
   readonly #db: Database;
   readonly #signals: Signals;
+  readonly #maxAgeMs: number;
 
   constructor(db: Database, signals: Signals, maxAgeMs: number) {
     this.gates = new AccessGates(db, signals, maxAgeMs);
     this.pushed = new PushedItemStore(db);
     this.#db = db;
     this.#signals = signals;
+    this.#maxAgeMs = maxAgeMs;
   }
 
   /** Stores a part of the permissions of a source: all of it or nothing. @returns how many items changed. */
@@ -77,4 +81,46 @@ export class PermissionStore {
   reports(ids: readonly string[]): Promise<ReadonlyMap<string, PermissionReport>> {
     return readPermissionReports(this.#db, ids);
   }
+
+  /** Notes whose account a connection is at its service; without an identity, that it proves none. */
+  async proveAccount(
+    { id: connectionId, orgId, ownerUserId: userId }: Pick<Connection, 'id' | 'orgId' | 'ownerUserId'>,
+    identity: { readonly service: IdentityService; readonly accountId: string; readonly verifiedEmail?: string } | undefined,
+  ): Promise<void> {
+    const { personAccount } = this.#db.prisma;
+    if (identity === undefined) {
+      await personAccount.deleteMany({ where: { connectionId } });
+    } else {
+      const { service, accountId, verifiedEmail } = identity;
+      const data = {
+        userId,
+        orgId,
+        service,
+        accountId,
+        verifiedEmail: verifiedEmail?.toLowerCase() ?? null,
+        provenAt: new Date(),
+      };
+      await personAccount.upsert({ where: { connectionId }, create: { connectionId, ...data }, update: data });
+    }
+    this.#signals.publish('permissions-changed', userId);
+  }
+
+  /** Whom a person is known as in the directory of a source. */
+  principalsOf(reader: Reader, dataSourceId: string): Promise<readonly PrincipalKey[]> {
+    return findPrincipals(this.#db, reader, dataSourceId, this.#maxAgeMs);
+  }
+
+  /** Items as a reader of permissions knows them. */
+  async items(ids: readonly string[]): Promise<readonly StoredPermissionItem[]> {
+    const select = { id: true, uniqueId: true, parentUniqueId: true, metadata: true, notes: true } as const;
+    return this.#db.prisma.knowledgeItem.findMany({ where: { id: { in: [...ids] } }, select });
+  }
+}
+
+interface StoredPermissionItem {
+  readonly id: string;
+  readonly uniqueId: string;
+  readonly parentUniqueId: string | null;
+  readonly metadata: unknown;
+  readonly notes: unknown;
 }

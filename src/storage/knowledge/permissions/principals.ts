@@ -31,7 +31,7 @@ export interface PrincipalKey {
 }
 
 /** The rows that stand for a principal: for a person with an account and an e-mail both, either of which opens. */
-function toPrincipalKeys(entry: AccessEntry, service: IdentityService | undefined): readonly PrincipalKey[] {
+export function toPrincipalKeys(entry: AccessEntry, service: IdentityService | undefined): readonly PrincipalKey[] {
   const isByLink = 'isByLink' in entry && entry.isByLink === true;
   switch (entry.kind) {
     case 'user':

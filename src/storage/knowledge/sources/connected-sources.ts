@@ -1,4 +1,4 @@
-import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
+import { type ConnectedType, isConnectedType, toSourceType } from '../../../entities/knowledge/data-source.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
@@ -23,6 +23,23 @@ export class ConnectedSourceStore {
     });
     for (const { id } of sources) this.#signals.publish('data-source-changed', id);
     this.#signals.publish('agent-changed', agentId);
+  }
+
+  /** A source as its connector reads it; undefined for one that is gone, or that no connector reads. */
+  async findSynced(id: string) {
+    const select = {
+      id: true,
+      ownerUserId: true,
+      type: true,
+      data: true,
+      orgId: true,
+      organization: { select: { tenantId: true } },
+    };
+    const row = await this.#db.prisma.dataSource.findUnique({ where: { id, deletingAt: null }, select });
+    const type = toSourceType(row?.type ?? '');
+    if (row === null || !isConnectedType(type)) return undefined;
+    const { ownerUserId, orgId, organization, data } = row;
+    return { id, ownerUserId, orgId, tenantId: organization.tenantId, type, data: data as Readonly<Record<string, unknown>> };
   }
 
   /** Stores the reason why a whole source cannot be read. */

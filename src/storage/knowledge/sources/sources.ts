@@ -83,7 +83,8 @@ export class DataSourceStore extends SourceQueries {
       await agentDataSource.createMany({ data, skipDuplicates: true });
     });
     this.#announce(id, [...attach, ...detach]);
-    if (changes.access !== undefined || changes.linkShared !== undefined) this.#signals.publish('permissions-changed', id);
+    if (changes.access !== undefined || changes.linkShared !== undefined || changes.recheck !== undefined)
+      this.#signals.publish('permissions-changed', id);
   }
 
   /**

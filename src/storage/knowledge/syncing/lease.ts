@@ -1,4 +1,5 @@
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
+import type { SourceAccess } from '../../../entities/knowledge/permissions.ts';
 import type { ShareOwner } from '../../../lib/flow/fair-share.ts';
 import type { Lease } from '../../ground/leases.ts';
 
@@ -15,6 +16,7 @@ export interface SyncLease extends Lease, ShareOwner {
     readonly type: ConnectedType;
     readonly data: Readonly<Record<string, unknown>>;
     readonly state: unknown;
+    readonly access: SourceAccess;
   };
 }
 

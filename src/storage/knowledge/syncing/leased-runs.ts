@@ -1,4 +1,5 @@
 import { type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
+import type { SourceAccess } from '../../../entities/knowledge/permissions.ts';
 import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
@@ -175,7 +176,14 @@ async function takeRun(
   const { orgId, ownerUserId, isSyncForced, organization } = sourceRow;
   const isDue = sourceRow.errorCode !== 'AUTH' && isPeriodOver(sourceRow);
   const data = sourceRow.data as SyncLease['source']['data'];
-  const source = { id: dataSourceId, ownerUserId, type, data, state: sourceRow.syncState };
+  const source = {
+    id: dataSourceId,
+    ownerUserId,
+    type,
+    data,
+    state: sourceRow.syncState,
+    access: sourceRow.access as SourceAccess,
+  };
   const status = { in: openRuns };
   const open = await tx.prisma.sourceRun.findFirst({ where: { dataSourceId, status }, select: { id: true, status: true } });
   const isScheduled = trigger === 'SCHEDULE';
@@ -225,6 +233,7 @@ const sourceSelect = {
   createdAt: true,
   orgId: true,
   ownerUserId: true,
+  access: true,
   type: true,
   data: true,
   syncState: true,
