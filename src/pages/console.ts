@@ -30,6 +30,7 @@ const policy = [
   "connect-src 'self'",
   "worker-src 'self'",
   "media-src 'self'",
+  "manifest-src 'self'",
   "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -15,6 +15,10 @@ const assets: Readonly<Record<string, readonly [file: string, type: string]>> = 
   '/favicon.svg': ['favicon.svg', 'image/svg+xml'],
   // Browsers ask for it beside JSON, where no page names an icon.
   '/favicon.ico': ['favicon.svg', 'image/svg+xml'],
+  '/manifest.webmanifest': ['manifest.json', 'application/manifest+json'],
+  '/pages/icon-192.png': ['icon-192.png', 'image/png'],
+  '/pages/icon-512.png': ['icon-512.png', 'image/png'],
+  '/pages/icon-maskable-512.png': ['icon-maskable-512.png', 'image/png'],
   '/pages/tokens.css': ['tokens.css', 'text/css; charset=utf-8'],
   '/pages/site.css': ['site.css', 'text/css; charset=utf-8'],
   '/pages/style.css': ['style.css', 'text/css; charset=utf-8'],

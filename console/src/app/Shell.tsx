@@ -1,5 +1,5 @@
-import { BookOpen, LogOut, Menu as MenuIcon, Moon, Search, UserRound } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { BookOpen, Keyboard, LogOut, Menu as MenuIcon, Moon, Search, UserRound } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { live } from '../graphql/live/live.ts';
 import { signOut, useSession } from '../parts/session/session.tsx';
@@ -10,15 +10,20 @@ import { useFocusKept } from '../ui/overlay/focus.ts';
 import { Menu } from '../ui/overlay/menu.tsx';
 import { Avatar } from '../ui/small.tsx';
 import { chooseTheme, chosenTheme, themes } from '../ui/theme.ts';
+import { Notifier } from './Notifier.tsx';
 import { Palette, usePalette } from './Palette.tsx';
 import { findPlace, places } from './places.ts';
 import styles from './Shell.module.css';
+import { useShortcuts } from './use-shortcuts.ts';
 import { WayBackNote } from './WayBackNote.tsx';
+
+const Shortcuts = lazy(() => import('./Shortcuts.tsx').then(({ Shortcuts: list }) => ({ default: list })));
 
 /** What surrounds every screen: the navigation, the search, who is signed in, and whether events arrive. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const { t } = useText();
   const palette = usePalette();
+  const shortcuts = useShortcuts();
   const [isNavOpen, setNavOpen] = useState(false);
   const content = useFocusAtArrival();
   useFocusKept(content);
@@ -39,7 +44,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </IconButton>
       </header>
       <section className={styles.rail} aria-label="Parley" data-open={isNavOpen} onClickCapture={() => setNavOpen(false)}>
-        <Navigation onSearch={palette.open} />
+        <Navigation onSearch={palette.open} onShortcuts={shortcuts.open} />
       </section>
       <main ref={content} id="content" className={styles.content} tabIndex={-1}>
         <ConnectionNote />
@@ -47,6 +52,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       <Announcer />
+      <Notifier />
+      <Suspense fallback={null}>{shortcuts.isOpen ? <Shortcuts onClose={shortcuts.close} /> : null}</Suspense>
       {palette.isOpen ? <Palette onClose={palette.close} /> : null}
     </div>
   );
@@ -68,7 +75,7 @@ function useFocusAtArrival() {
   return content;
 }
 
-function Navigation({ onSearch }: { readonly onSearch: () => void }) {
+function Navigation({ onSearch, onShortcuts }: { readonly onSearch: () => void; readonly onShortcuts: () => void }) {
   const { t } = useText();
   const session = useSession();
   const [path] = useLocation();
@@ -108,12 +115,12 @@ function Navigation({ onSearch }: { readonly onSearch: () => void }) {
             </Link>
           ))}
       </nav>
-      <PersonMenu />
+      <PersonMenu onShortcuts={onShortcuts} />
     </>
   );
 }
 
-function PersonMenu() {
+function PersonMenu({ onShortcuts }: { readonly onShortcuts: () => void }) {
   const { t, language } = useText();
   const { viewer } = useSession();
   const [, go] = useLocation();
@@ -125,6 +132,7 @@ function PersonMenu() {
       align="start"
       items={[
         { label: t('Your account'), icon: <UserRound size={16} aria-hidden />, onSelect: () => go('/account') },
+        { label: t('Keyboard shortcuts'), icon: <Keyboard size={16} aria-hidden />, onSelect: onShortcuts },
         { label: t('Manual'), icon: <BookOpen size={16} aria-hidden />, onSelect: () => location.assign('/manual') },
         'separator',
         ...themes.map((theme) => ({

@@ -4,6 +4,30 @@ import { document } from '../graphql/document.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** Who says a message. */
+export type MessageRole =
+  /** The agent. */
+  | 'ASSISTANT'
+  /** The service. */
+  | 'SYSTEM'
+  /** The output of a tool. */
+  | 'TOOL'
+  /** The user. */
+  | 'USER';
+
+/** The status of a run. */
+export type RunStatus =
+  /** It was cancelled. */
+  | 'CANCELLED'
+  /** It completed. Function calls in its output wait for the caller's outputs. */
+  | 'COMPLETED'
+  /** It failed. */
+  | 'FAILED'
+  /** It was cut: see `incompleteReason`. */
+  | 'INCOMPLETE'
+  /** It is in progress. */
+  | 'IN_PROGRESS';
+
 /** What a search finds. */
 export type SearchKind =
   /** Agents, by name and description. */
@@ -14,6 +38,18 @@ export type SearchKind =
   | 'MESSAGE'
   /** Data sources, by name. */
   | 'SOURCE';
+
+export type NotifierChatsSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type NotifierChatsSubscription = { chatsChanged: { id: string, node: { id: string, activeRunId: string | null } | null } };
+
+export type NotifierChatQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type NotifierChatQuery = { chat: { id: string, name: string | null, activeRunId: string | null, activeLeaf: { id: string, role: MessageRole, content: string, toolCalls: Array<{ id: string, approval: boolean | null }>, run: { id: string, status: RunStatus, durationMs: number | null } | null } | null } | null };
 
 export type PaletteSearchQueryVariables = Exact<{
   query: string;
@@ -27,4 +63,6 @@ export type PaletteSearchQuery = { search: Array<
     | { kind: SearchKind, title: string | null, snippet: string | null, node: { __typename: 'Message', id: string, chat: { id: string } | null } | null }
   > };
 
+export const NotifierChatsDocument = document<NotifierChatsSubscription, NotifierChatsSubscriptionVariables>("subscription NotifierChats{chatsChanged{id node{id activeRunId}}}");
+export const NotifierChatDocument = document<NotifierChatQuery, NotifierChatQueryVariables>("query NotifierChat($id:ID!){chat(id:$id){id name activeRunId activeLeaf{id role content toolCalls{id approval}run{id status durationMs}}}}");
 export const PaletteSearchDocument = document<PaletteSearchQuery, PaletteSearchQueryVariables>("query PaletteSearch($query:String!){search(query:$query first:12){kind title snippet node{__typename id ...on Message{chat{id}}}}}");

@@ -17,6 +17,7 @@ import { AccountDocument, ExportOwnDocument, OwnExportsDocument, RenameUserDocum
 import { Passkeys } from './Passkeys.tsx';
 import { Password } from './Password.tsx';
 import { Sessions } from './Sessions.tsx';
+import { ThisBrowser } from './ThisBrowser.tsx';
 
 /** The reader's own account. */
 export function Profile() {
@@ -37,6 +38,7 @@ export function Profile() {
             <Password hasPassword={viewer.hasPassword} method={viewer.session?.method} onChanged={reload} />
             <Passkeys passkeys={viewer.passkeys.nodes} identities={viewer.user.identities?.nodes ?? []} onChanged={reload} />
           </div>
+          <ThisBrowser />
           <Sessions sessions={viewer.sessions.nodes} onChanged={reload} />
           <OwnData userId={viewer.user.id} />
         </>

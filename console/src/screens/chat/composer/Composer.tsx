@@ -9,6 +9,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import { DictationButton } from '../../../parts/browser/DictationButton.tsx';
 import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
@@ -98,6 +99,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
         />
         <div className={styles.foot}>
           <FilePicker onFiles={addFiles} />
+          <DictationButton text={text} onText={(heard) => draft.write(heard)} />
           {children}
           <span className={styles.space} />
           <RunButtons

@@ -1,6 +1,7 @@
 import { BookOpenText, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
 import { useState } from 'react';
 import { run } from '../../../graphql/client.ts';
+import { ReadAloudButton } from '../../../parts/browser/ReadAloudButton.tsx';
 import type { AnswerCitations } from '../../../parts/markdown/citations.tsx';
 import { useText } from '../../../text/text.ts';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
@@ -63,6 +64,7 @@ export function AnswerBar({
       )}
       <Branches message={message} />
       <CopyButton text={text} label={t('Copy the answer')} />
+      <ReadAloudButton text={text} />
       {chat.canWrite ? (
         <>
           <IconButton label={t('Good answer')} isActive={feedback?.rating === 'UP'} onClick={() => void rate('UP')}>
