@@ -23,6 +23,7 @@ export function CitationMark({ index }: { readonly index: number }) {
     <button
       type="button"
       className={styles.citation}
+      data-printed
       title={citation.name}
       aria-label={t('Source {index}: {name}', { index, name: citation.name })}
       onClick={(event) => open(index, readClaim(event.currentTarget))}

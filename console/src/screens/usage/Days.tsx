@@ -26,7 +26,9 @@ export function Days({
   const { t, number, date } = useText();
   const search = useSearch();
   const hasRuns = runs !== undefined;
-  const measure = hasRuns ? view.measure : 'tokens';
+  // Zeros say nothing where no model has a price.
+  const isPriced = (runs?.days.total.cost ?? 0) > 0;
+  const measure = hasRuns ? (view.measure ?? (isPriced ? 'cost' : 'tokens')) : 'tokens';
   const currency = runs?.viewer.costCurrency ?? 'USD';
   const rows = useMemo(() => buildDayRows(view, runs, ledger), [view, runs, ledger]);
   const values = useMemo(() => rows.map((row) => getBarValue(row, measure)), [rows, measure]);
@@ -44,7 +46,7 @@ export function Days({
               {measures.map((each) => (
                 <Link
                   key={each}
-                  href={buildAddress(search, { measure: each === 'cost' ? null : each })}
+                  href={buildAddress(search, { measure: each })}
                   replace
                   aria-current={each === measure ? 'true' : undefined}
                 >

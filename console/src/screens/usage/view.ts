@@ -10,7 +10,8 @@ export const ranges = [7, 30, 90] as const;
 /** What the address says. Days are those of UTC, as the service counts them. */
 export interface UsageView {
   readonly by: Part;
-  readonly measure: Measure;
+  /** Undefined: what it cost, or tokens where no price is known. */
+  readonly measure: Measure | undefined;
   /** One of `ranges`, unless the reader chose days of their own. */
   readonly days: number | undefined;
   /** The first and the last day, `2026-01-31`. */
@@ -28,7 +29,7 @@ export function readView(search: string, now = Date.now()): UsageView {
   const today = new Date(now).toISOString().slice(0, 10);
   return {
     by: parts.find((part) => part === params.get('by')) ?? 'agent',
-    measure: measures.find((measure) => measure === params.get('measure')) ?? 'cost',
+    measure: measures.find((measure) => measure === params.get('measure')),
     days,
     from: from ?? new Date(now - ((days ?? 30) - 1) * dayMs).toISOString().slice(0, 10),
     to: (from === undefined ? undefined : to) ?? today,

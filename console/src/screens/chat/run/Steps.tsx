@@ -50,7 +50,7 @@ export function Steps({
       t('How this was answered')
     );
   return (
-    <details className={styles.steps} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className={styles.steps} data-unprinted onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{summary}</summary>
       {isOpen ? steps.length > 0 ? <StepList steps={steps} /> : <LoadedSteps runId={runId} /> : null}
     </details>

@@ -14,6 +14,8 @@ import type { MenuItem } from '../../../ui/overlay/menu.tsx';
 import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
 import { ChatDeleteDocument, ChatFileExportDocument, ChatTreeExportDocument, ChatUpdateDocument } from '../documents.ts';
+import { printChat } from '../transcript/printing.ts';
+import { getTranscript } from '../transcript/transcript.ts';
 import { chatList } from './chat-list.ts';
 
 interface NamedChat {
@@ -81,7 +83,7 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
           {
             label: t('Print or save as PDF'),
             icon: <Printer size={16} aria-hidden />,
-            onSelect: () => setTimeout(() => window.print()),
+            onSelect: () => void printChat(getTranscript(chat.id)),
           },
         ]
       : []),

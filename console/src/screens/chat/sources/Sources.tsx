@@ -48,6 +48,7 @@ export function Sources({
       className={styles.panel}
       aria-label={t('Sources')}
       tabIndex={-1}
+      data-unprinted
       onKeyDown={(event) => event.key === 'Escape' && onClose()}
     >
       <header className={styles.head}>

@@ -59,6 +59,15 @@ export const Answer = memo(function Answer({
             <Markdown key={index} text={text} isGrowing={isLive && index === visibleTexts.length - 1} />
           ))}
         </CitationsContext>
+        {citations.length === 0 ? null : (
+          <ol className={styles.printedSources}>
+            {citations.map(({ index, name: source }) => (
+              <li key={`${index} ${source}`} value={index}>
+                {source}
+              </li>
+            ))}
+          </ol>
+        )}
         {isLive ? null : messages.map(({ id, parts }) => <Files key={id} parts={parts} />)}
         <RunProblem store={store} view={view} />
         {isLive || last === undefined ? null : (

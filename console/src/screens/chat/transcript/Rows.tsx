@@ -6,6 +6,7 @@ import { useText } from '../../../text/text.ts';
 import { Spinner } from '../../../ui/progress.tsx';
 import { Answer } from './Answer.tsx';
 import { PendingRow } from './PendingRow.tsx';
+import { usePrinting } from './printing.ts';
 import { buildRows, type Row } from './rows.ts';
 import styles from './transcript.module.css';
 import type { Transcript, TranscriptView } from './transcript.ts';
@@ -44,7 +45,9 @@ export function Rows({
     previousRows.current[0] !== undefined &&
     rows[0]?.key !== previousRows.current[0].key;
   previousRows.current = rows;
-  const tailStart = useTailStart(rows);
+  const isPrinted = usePrinting(transcript);
+  const currentTailStart = useTailStart(rows);
+  const tailStart = isPrinted ? 0 : currentTailStart;
   const end = useEnd(scroller, inner);
   const query = new URLSearchParams(useSearch());
   // Where a reader came back to from a document; opening other sources later scrolls nowhere.

@@ -28,6 +28,7 @@ export const UserRow = memo(function UserRow({
   const [isEditing, setEditing] = useState(false);
   return (
     <article className={styles.user} aria-label={t('You')}>
+      <p className={styles.printedWho}>{t('You')}</p>
       {isEditing ? (
         <EditForm message={message} onDone={() => setEditing(false)} />
       ) : (
