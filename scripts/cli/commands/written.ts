@@ -6,6 +6,7 @@ import { chatCommands } from './chats.ts';
 import type { WrittenCommand } from './command.ts';
 import { operations } from './operations.ts';
 import { signInLink } from './sign-in-link.ts';
+import { showPermissions } from './source-permissions.ts';
 import { addSources, listSources } from './sources.ts';
 import { usage } from './usage.ts';
 
@@ -14,6 +15,7 @@ export const writtenCommands: readonly WrittenCommand[] = [
   ask,
   addSources,
   listSources,
+  showPermissions,
   ...agentCommands,
   ...chatCommands,
   usage,

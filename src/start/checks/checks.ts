@@ -19,13 +19,14 @@ import { checkEgress } from './egress.ts';
 import { type Finding, findCode, good, warning, wrong } from './finding.ts';
 import { mistypedSettings, removedSettings } from './mistyped.ts';
 import { checkModels } from './models.ts';
+import { checkPermissions } from './permissions.ts';
 import { checkPort } from './port.ts';
 
 /** Everything that can be checked without a start. What bad settings would decide is checked with their defaults, and left out of the findings. */
 export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const { settings, bad } = usableSettings(env);
   const isAbout = (...names: readonly string[]) => names.some((name) => bad.has(name));
-  const [database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex] = await Promise.all([
+  const [database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex, permissions] = await Promise.all([
     isAbout('DATABASE_URL', 'DATA_DIR') ? [] : checkDatabase(settings),
     isAbout('REDIS_URL') ? [] : checkRedis(settings),
     isAbout('BLOB_URL') ? [] : checkFiles(settings),
@@ -38,6 +39,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
       ? []
       : checkAuditSink(settings),
     isAbout('SEARCH_INDEX_URL') ? [] : checkSearchIndex(settings),
+    isAbout('DATABASE_URL', 'PERMISSION_MAX_AGE_HOURS') ? [] : checkPermissions(settings),
   ]);
   return [
     ...settingsFindings(env),
@@ -48,7 +50,7 @@ export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding
       warning('settings', `${name} is no setting.`, `Did you mean ${meantSetting}?`),
     ),
     ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
-    ...[database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex].flat(),
+    ...[database, redis, files, port, models, egress, signIn, mail, auditSink, searchIndex, permissions].flat(),
   ];
 }
 

@@ -13,7 +13,8 @@ export interface Finding {
     | 'sign-in'
     | 'mail'
     | 'audit-sink'
-    | 'search-index';
+    | 'search-index'
+    | 'permissions';
   /** `wrong`: Parley cannot start or work like this. `warning`: it works, and somebody should look at it. */
   readonly level: 'good' | 'warning' | 'wrong';
   /** What was found, in one sentence, without secrets. */

@@ -2,7 +2,7 @@ import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { PermissionReaders } from '../connectors/registry.ts';
 import { queueEmbedding, registerVectorJobs, type VectorJobsContext } from '../embeddings/vector-jobs.ts';
-import { itemJobs, sourceJobs } from '../queue.ts';
+import { itemJobs, queuePermissions, sourceJobs } from '../queue.ts';
 import { registerPermissionJobs } from '../sync/permission-jobs.ts';
 import { syncSource } from '../sync/sync-source.ts';
 import { type IndexContext, indexItem } from './index-item.ts';
@@ -51,6 +51,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
       }
       const outcome = await syncSource({ ...context, owner: id }, dataSourceId, trigger, signal);
       if (outcome.kind === 'held') await sourceJobs(jobs, trigger, leaseMs)(undefined, [{ ...owner, id: dataSourceId }]);
+      await queuePermissions(jobs, await storage.knowledge.permissionReadings.findWithNewItems(dataSourceId));
     },
   );
   const deletion = { concurrency: 1, timeoutMs: 6 * hourMs };

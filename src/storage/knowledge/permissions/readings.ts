@@ -59,6 +59,11 @@ export class PermissionReadingStore {
     return this.#db.query<OwnedId>(findDueSql, [connectedTypes, feedTypes, feedMs, syncMs, dueAtOnce]);
   }
 
+  /** The source, where it is MIRRORED and has items of which nothing was told: those of the listing that just ended. */
+  async findWithNewItems(dataSourceId: string): Promise<readonly OwnedId[]> {
+    return this.#db.query<OwnedId>(findWithNewItemsSql, [dataSourceId, connectedTypes]);
+  }
+
   /**
    * Takes the reading of a source, which begins or goes on.
    *
@@ -231,6 +236,13 @@ where source.access <> 'LENT' and source.access = 'MIRRORED' and source.type = a
     else reading."readAt" < now() - (case when source.type = any($2::text[]) then $3::float8 else $4::float8 end) * interval '1 millisecond'
   end
 order by reading."readAt" nulls first limit $5`;
+
+const findWithNewItemsSql = `
+select source.id, source."orgId", organization."tenantId" from data_sources as source
+join organizations as organization on organization.id = source."orgId"
+where source.id = $1 and source.access = 'MIRRORED' and source.type = any($2::text[]) and source."deletingAt" is null and exists (
+  select from knowledge_items as item
+  where item."dataSourceId" = $1 and item."accessRuleId" is null and item."accessUnknown" is null and item."indexStatus" <> 'DELETING')`;
 
 const beginSql = `
 with source as (

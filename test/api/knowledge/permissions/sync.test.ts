@@ -5,6 +5,7 @@ import { googleGroup } from '../../../fixtures/upstreams/google-sharing.ts';
 import { connectedSources } from '../../../support/knowledge/connected.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { makeWebhook } from '../../../support/operations/webhooks.ts';
+import { parley } from '../../../support/processes/command-line.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -107,14 +108,12 @@ describe('the permissions of a connected source', () => {
     expect(after.map((version, index) => version === before[index])).toEqual([false, true]);
   });
 
-  it('are read of documents that the next listing adds', async () => {
+  it('are read of documents that the next listing adds, at once', async () => {
     await sync();
     file('c');
     await refresh(ann, source);
     await run(ann, source, 2);
-    expect(await found(ann)).toEqual(['a', 'b']);
-    await sync();
-    expect(await found(ann)).toEqual(['a', 'b', 'c']);
+    await eventually(async () => expect(await found(ann)).toEqual(['a', 'b', 'c']));
   });
 
   it('name what the account lacks', async () => {
@@ -122,6 +121,16 @@ describe('the permissions of a connected source', () => {
     google.share(id('b'), [googleGroup('staff')]);
     await sync();
     google.sharing.directory = 'allowed';
+    const said = await parley(`sources permissions ${source}`, { PARLEY_URL: service.url, PARLEY_API_KEY: ann.key });
+    expect(said.code).toBe(0);
+    for (const words of [
+      '2 documents with known permissions',
+      '1 whose members cannot be read',
+      'staff@acme.example: ',
+      'admin.directory.group',
+    ]) {
+      expect(said.out).toContain(words);
+    }
     expect((await reading()).missingRights).toEqual([expect.stringContaining('admin.directory.group.member.readonly')]);
   });
 
@@ -131,6 +140,15 @@ describe('the permissions of a connected source', () => {
     await sync();
     expect(await reading()).toMatchObject({ errorCode: 'BAD_REPLY', attempt: 1 });
     expect(await found(bob)).toEqual(['a']);
+    const said = await parley(`sources permissions --agent ${agentId}`, { PARLEY_URL: service.url, PARLEY_API_KEY: ann.key });
+    expect([said.code, said.out]).toEqual([
+      1,
+      expect.stringContaining('The last attempt failed: Google Drive answered without the list'),
+    ]);
+    const json = await parley(`sources permissions ${source} --json`, { PARLEY_URL: service.url, PARLEY_API_KEY: ann.key });
+    expect(JSON.parse(json.out)).toMatchObject([
+      { id: source, access: 'MIRRORED', permissions: { knownCount: 2, unknownCount: 0 } },
+    ]);
     google.server.recover();
     await sync();
     expect(await reading()).toMatchObject({ errorCode: null, attempt: 0 });

@@ -1,0 +1,64 @@
+import type { Settings } from '../../settings.ts';
+import { openPool } from '../../storage/ground/opening/pool.ts';
+import { type Finding, good, warning, wrong } from './finding.ts';
+
+const timeoutMs = 5_000;
+const shownMax = 20;
+
+interface SourceRow {
+  readonly id: string;
+  readonly name: string;
+  readonly isClosed: boolean;
+  readonly errorMessage: string | null;
+  readonly missingRights: readonly string[];
+  readonly unknownCount: number;
+}
+
+/**
+ * What is wrong with the permissions of MIRRORED sources, by what the database of DATABASE_URL says. An embedded database belongs to its service alone:
+ * `parley sources permissions` asks that.
+ */
+export async function checkPermissions(settings: Settings): Promise<readonly Finding[]> {
+  if (settings.DATABASE_URL === undefined) return [];
+  const pool = openPool(
+    { connectionString: settings.DATABASE_URL, max: 1, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+    { onLost: () => undefined },
+  );
+  try {
+    const { rows } = await pool.query<SourceRow>(sourcesSql, [settings.PERMISSION_MAX_AGE_HOURS]);
+    if (rows.length === 0) return [];
+    const findings = rows.flatMap(toFindings);
+    return findings.length === 0
+      ? [good('permissions', `${rows.length} mirrored sources: all permissions are known.`)]
+      : findings.slice(0, shownMax);
+  } catch {
+    // The check of the database says what is the matter with it; an older one has no permissions.
+    return [];
+  } finally {
+    await pool.end();
+  }
+}
+
+function toFindings({ id, name, isClosed, errorMessage, missingRights, unknownCount }: SourceRow): readonly Finding[] {
+  const source = `The permissions of the source "${name}" (${id})`;
+  const advice = `npx parley sources permissions ${id} says more.`;
+  const findings: Finding[] = [];
+  if (isClosed) {
+    const reason = errorMessage === null ? 'have not been read for too long' : `could not be read: ${errorMessage}`;
+    findings.push(wrong('permissions', `${source} ${reason} Nobody finds anything of it.`, advice));
+  } else if (errorMessage !== null)
+    findings.push(warning('permissions', `${source} could not be read lately: ${errorMessage}`, advice));
+  for (const right of missingRights)
+    findings.push(warning('permissions', `${source} lack a right: ${right}.`, 'Connect the account again with it.'));
+  if (unknownCount > 0)
+    findings.push(warning('permissions', `${source} are not known for ${unknownCount} documents, which nobody finds.`, advice));
+  return findings;
+}
+
+const sourcesSql = `
+select source.id, source.name, reading."errorMessage", coalesce(reading."missingRights", '{}') as "missingRights",
+  source.type <> 'API' and (reading."readAt" is null or reading."readAt" < now() - $1::float8 * interval '1 hour') as "isClosed",
+  (select count(*)::int from knowledge_items as item
+   where item."dataSourceId" = source.id and item."accessRuleId" is null and item."indexStatus" <> 'DELETING') as "unknownCount"
+from data_sources as source left join permission_readings as reading on reading."dataSourceId" = source.id
+where source.access <> 'LENT' and source.access = 'MIRRORED' and source."deletingAt" is null order by source.id limit 500`;
