@@ -144,6 +144,42 @@ describe.skipIf(!hasBrowser())('what a browser does for a person', () => {
     expect(problems).toEqual([]);
   });
 
+  it('notifies of a call that waits for approval, in German too', async () => {
+    const shop = await make.agent({ owner: ann, name: 'Bicycle shop' });
+    const order = {
+      method: 'POST',
+      url: 'https://orders.example/',
+      parameters: { type: 'object' },
+      body: '{}',
+      requireApproval: true,
+    };
+    const { status } = await ann.post(`/api/v1/ais/${shop.id}/tools`, { name: 'order', type: 'API_FUNCTION', data: order });
+    expect(status).toBeLessThan(300);
+    const { page } = await openConsole(service, ann, '/account', { locale: 'de-DE' });
+    await page.addInitScript(standInForNotifications, 'granted');
+    await page.reload();
+    await page.getByRole('switch', { name: 'Benachrichtigungen' }).check();
+    await page.getByRole('heading', { name: 'Dieser Browser' }).scrollIntoViewIfNeeded();
+    await keepConsolePicture(page, 'account-this-browser-german');
+    await page.evaluate((id) => {
+      history.pushState(null, '', `/?agent=${id}`);
+    }, shop.id);
+    const box = page.getByRole('textbox', { name: 'Nachricht' });
+    await box.waitFor();
+    const { script, goOn } = heldAnswer({
+      text: ['So: ', 'it goes.'],
+      toolCalls: [{ id: 'call_1', name: 'order', arguments: '{}' }],
+    });
+    upstream.next(script);
+    await box.fill('Bestell es');
+    await page.keyboard.press('Enter');
+    await page.getByText('So:').waitFor();
+    await look(page, 'hidden');
+    goOn();
+    await page.waitForFunction(() => (Reflect.get(window, 'notes') as unknown[]).length === 1);
+    expect(await notesIn(page)).toEqual([{ title: 'Bestell es', body: 'Ein Aufruf wartet auf Ihre Zustimmung.' }]);
+  });
+
   it('says that the browser refuses notifications', async () => {
     const { page } = await openAccount(() => undefined);
     await page.addInitScript(standInForNotifications, 'denied');
