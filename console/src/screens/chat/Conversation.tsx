@@ -2,7 +2,7 @@ import { MessageSquareOff, MoreHorizontal, Share2 } from 'lucide-react';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
 import { run } from '../../graphql/client.ts';
-import { useMutate, usePage } from '../../graphql/hooks.ts';
+import { usePage } from '../../graphql/hooks.ts';
 import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
@@ -12,17 +12,15 @@ import { useTitle } from '../../ui/page.tsx';
 import { Avatar } from '../../ui/small.tsx';
 import styles from './Chat.module.css';
 import { type ChatAround, ChatContext } from './chat-context.ts';
-import { useAttachments } from './composer/attachments.ts';
-import { Composer } from './composer/Composer.tsx';
-import { useSending } from './composer/use-sending.ts';
-import { type Chat_HeadFragment, ChatMarkReadDocument, ChatSettingsDocument, ChatStopDocument } from './documents.ts';
+import { Foot } from './composer/Foot.tsx';
+import { type Chat_HeadFragment, ChatMarkReadDocument, ChatSettingsDocument } from './documents.ts';
 import { RenameDialog, useChatActs } from './sidebar/chat-acts.tsx';
 import { Sources } from './sources/Sources.tsx';
 import { claimIn, useSources, withMessage } from './sources/use-sources.ts';
-import { chooseModel, chosenModel } from './start/chosen-model.ts';
-import { ModelPicker } from './start/ModelPicker.tsx';
+import { chosenModel, chooseModel as storeModel } from './start/chosen-model.ts';
 import { Rows } from './transcript/Rows.tsx';
-import { getTranscript } from './transcript/transcript.ts';
+import { getTranscript, type TranscriptView } from './transcript/transcript.ts';
+import { useContextActs } from './transcript/use-context-acts.tsx';
 import { useNews } from './transcript/use-news.ts';
 
 const ShareDialog = lazy(() =>
@@ -37,15 +35,27 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
   const { data: settings } = usePage(ChatSettingsDocument, {});
   const [sources, setSources] = useSources(view.messages);
   const { chat } = view;
-  const runId = view.runIds[0] ?? chat?.activeRunId ?? undefined;
-  const isBusy = runId !== undefined;
+  const [model, setModel] = useState(() => chosenModel(chatId));
+  const runIds = useActiveRuns(view);
+  const isBusy = runIds.length > 0;
   useTitle(chat?.name ?? t('Chat'));
   useReadMark(chat ?? undefined);
   useNews(view);
   const models = useMemo(() => (settings?.models ?? []).map(({ id }) => id), [settings]);
+  const chooseModel = useCallback(
+    (next: string | undefined) => {
+      storeModel(chatId, next);
+      setModel(next);
+    },
+    [chatId],
+  );
+  const costCurrency = settings?.viewer.costCurrency;
   const around = useMemo<ChatAround | undefined>(
-    () => (chat === null || chat === undefined ? undefined : { chat, transcript, isBusy, models, openSources: setSources }),
-    [chat, transcript, isBusy, models, setSources],
+    () =>
+      chat === null || chat === undefined
+        ? undefined
+        : { chat, transcript, isBusy, models, chooseModel, costCurrency, openSources: setSources },
+    [chat, transcript, isBusy, models, chooseModel, costCurrency, setSources],
   );
   if (chat === null) {
     return (
@@ -81,7 +91,7 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
         {view.error === undefined ? null : <ErrorNote error={view.error} onRetry={() => void transcript.reload()} />}
         <Rows transcript={transcript} view={view} />
         {chat.canWrite ? (
-          <Foot around={around} runId={runId} fileMaxBytes={settings?.viewer.limits.chatFileMaxBytes} />
+          <Foot around={around} runIds={runIds} model={model} fileMaxBytes={settings?.viewer.limits.chatFileMaxBytes} />
         ) : (
           <p className={styles.readOnly}>{t('This is the chat of another person: you may read it, not write in it.')}</p>
         )}
@@ -101,7 +111,9 @@ function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
   const { t } = useText();
   const { may } = useSession();
   const [isRenaming, setRenaming] = useState(false);
-  const items = useChatActs(chat, () => setRenaming(true));
+  const acts = useChatActs(chat, () => setRenaming(true));
+  const contextActs = useContextActs();
+  const items = [...contextActs, 'separator' as const, ...acts];
   const agent = chat.agent;
   const who = (
     <>
@@ -149,46 +161,12 @@ function ShareButton({ chatId }: { readonly chatId: string }) {
   );
 }
 
-function Foot({
-  around: { chat, transcript, models },
-  runId,
-  fileMaxBytes,
-}: {
-  readonly around: ChatAround;
-  readonly runId: string | undefined;
-  readonly fileMaxBytes: number | undefined;
-}) {
-  const attachments = useAttachments(chat.id);
-  const [model, setModel] = useState(() => chosenModel(chat.id));
-  const sending = useSending(transcript, attachments, model);
-  const stop = useMutate(ChatStopDocument);
-  const onStop = useCallback(() => {
-    if (runId !== undefined) void stop.run({ runId });
-  }, [stop.run, runId]);
-  return (
-    <>
-      <ErrorNote error={stop.error} />
-      <Composer
-        place={chat.id}
-        seed=""
-        attachments={attachments}
-        fileMaxBytes={fileMaxBytes}
-        sending={sending}
-        onStop={runId === undefined ? undefined : onStop}
-        isStopping={stop.isBusy}
-      >
-        <ModelPicker
-          models={models}
-          own={chat.agent?.modelId ?? chat.modelId ?? undefined}
-          chosen={model}
-          onChoose={(next) => {
-            chooseModel(chat.id, next);
-            setModel(next);
-          }}
-        />
-      </Composer>
-    </>
-  );
+/** The runs that answer now: one, and those beside it. The same list while they are the same. */
+function useActiveRuns({ chat, runIds }: TranscriptView): readonly string[] {
+  const main = runIds[0] ?? chat?.activeRunId ?? undefined;
+  const beside = (chat?.comparison?.runs ?? []).flatMap(({ id, status }) => (status === 'IN_PROGRESS' ? [id] : []));
+  const text = [...(main === undefined ? [] : [main]), ...beside].join(' ');
+  return useMemo(() => text.split(' ').filter((id) => id !== ''), [text]);
 }
 
 /** A chat that is looked at is read. */

@@ -22,6 +22,9 @@ export interface ChatAround {
   /** Whether a run goes on: branches do not change then. */
   readonly isBusy: boolean;
   readonly models: readonly string[];
+  /** The model of the next messages; undefined: that of the agent. */
+  readonly chooseModel: (model: string | undefined) => void;
+  readonly costCurrency: string | undefined;
   readonly openSources: (sources: OpenSources) => void;
 }
 

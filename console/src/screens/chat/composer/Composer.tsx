@@ -1,4 +1,4 @@
-import { ArrowUp, Paperclip, Square } from 'lucide-react';
+import { ArrowUp, ChevronUp, Paperclip, Square } from 'lucide-react';
 import {
   type ClipboardEvent,
   type KeyboardEvent,
@@ -14,7 +14,9 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
 import { isPressed } from '../../../ui/form/keys.ts';
+import { Menu } from '../../../ui/overlay/menu.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
+import type { ThreadMode } from '../documents.ts';
 import { AttachmentList } from './AttachmentList.tsx';
 import { type Attachments, isRefused } from './attachments.ts';
 import styles from './composer.module.css';
@@ -53,10 +55,10 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
   }, []);
   const isEmpty = text.trim() === '' && attachments.items.every(isRefused);
   const canSend = !isEmpty && !sending.isBusy;
-  const send = async () => {
+  const send = async (threadMode?: ThreadMode) => {
     if (!canSend) return;
     const settle = draft.send();
-    const hasArrived = await sending.send(text.trim());
+    const hasArrived = await sending.send(text.trim(), threadMode);
     settle(hasArrived);
     if (hasArrived) box.current?.focus();
   };
@@ -108,6 +110,7 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
             onStop={onStop}
             isStopping={isStopping}
             onStopGone={() => box.current?.focus()}
+            onSend={(threadMode) => void send(threadMode)}
           />
         </div>
       </div>
@@ -195,15 +198,31 @@ function RunButtons({
   onStop,
   isStopping,
   onStopGone,
+  onSend,
 }: Pick<ComposerProps, 'onStop' | 'isStopping'> & {
   readonly isEmpty: boolean;
   readonly canSend: boolean;
   readonly onStopGone: () => void;
+  readonly onSend: (threadMode: ThreadMode) => void;
 }) {
   const { t } = useText();
   return (
     <>
       {onStop === undefined ? null : <StopButton isStopping={isStopping} onStop={onStop} onGone={onStopGone} />}
+      {onStop === undefined || isEmpty ? null : (
+        <Menu
+          label={t('How to send')}
+          items={[
+            { label: t('After this answer'), isDisabled: !canSend, onSelect: () => onSend('COLLECT') },
+            { label: t('Into this answer, at its next step'), isDisabled: !canSend, onSelect: () => onSend('STEER') },
+            { label: t('Stop this answer and send'), isDisabled: !canSend, onSelect: () => onSend('INTERRUPT') },
+          ]}
+        >
+          <IconButton label={t('How to send')}>
+            <ChevronUp size={18} aria-hidden />
+          </IconButton>
+        </Menu>
+      )}
       {onStop !== undefined && isEmpty ? null : (
         <button type="submit" className={styles.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
           <ArrowUp size={18} aria-hidden />

@@ -33,6 +33,8 @@ export interface RunView {
   readonly texts: readonly { readonly id: string; readonly text: string }[];
   readonly steps: readonly Step[];
   readonly citations: readonly Chat_CitationFragment[];
+  /** How many messages have joined it. */
+  readonly inputCount: number;
   /** What a reader may be shown while nothing else comes. */
   readonly hint: string | undefined;
   /** The run once it is over. */
@@ -49,6 +51,7 @@ export class RunBuilder {
   readonly #steps = new Map<string, Step>();
   readonly #citations: Chat_CitationFragment[] = [];
   #hint: string | undefined;
+  #inputCount = 0;
   #ended: EndedRun | undefined;
 
   take(event: RunEvent): void {
@@ -83,6 +86,9 @@ export class RunBuilder {
         return;
       case 'CitationAdded':
         if (this.#citations.every(({ index }) => index !== event.citation.index)) this.#citations.push(event.citation);
+        return;
+      case 'InputAdded':
+        this.#inputCount += event.messageCount;
         return;
       case 'SubagentStarted':
       case 'SubagentCompleted':
@@ -143,6 +149,7 @@ export class RunBuilder {
       texts: [...this.#texts].map(([id, text]) => ({ id, text })),
       steps: [...this.#steps.values()],
       citations: [...this.#citations],
+      inputCount: this.#inputCount,
       hint: this.#hint,
       ended: this.#ended,
       error,

@@ -1,4 +1,4 @@
-import { FileDown, Pencil, Pin, PinOff, Printer, Trash2 } from 'lucide-react';
+import { CopyPlus, FileDown, Pencil, Pin, PinOff, Printer, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { run } from '../../../graphql/client.ts';
@@ -13,7 +13,13 @@ import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import type { MenuItem } from '../../../ui/overlay/menu.tsx';
 import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
-import { ChatDeleteDocument, ChatFileExportDocument, ChatTreeExportDocument, ChatUpdateDocument } from '../documents.ts';
+import {
+  ChatDeleteDocument,
+  ChatDuplicateDocument,
+  ChatFileExportDocument,
+  ChatTreeExportDocument,
+  ChatUpdateDocument,
+} from '../documents.ts';
 import { printChat } from '../transcript/printing.ts';
 import { getTranscript } from '../transcript/transcript.ts';
 import { chatList } from './chat-list.ts';
@@ -46,6 +52,11 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
       const pinPosition = chat.pinPosition === null ? 1 : null;
       chatList.take((await run(ChatUpdateDocument, { id: chat.id, input: { pinPosition } })).updateChat);
     });
+  const duplicate = () =>
+    attempt(async () => {
+      const { duplicateChat } = await run(ChatDuplicateDocument, { id: chat.id });
+      go(`/chats/${duplicateChat.id}`);
+    });
   const saveText = () =>
     attempt(async () => {
       const { content, contentType, filename } = (await run(ChatFileExportDocument, { chatId: chat.id, format: 'MARKDOWN' }))
@@ -76,6 +87,7 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
   return [
     { label: t('Rename'), icon: <Pencil size={16} aria-hidden />, onSelect: onRename },
     { label: isPinned ? t('Unpin') : t('Pin'), icon: pinIcon, onSelect: () => void pin() },
+    { label: t('Duplicate'), icon: <CopyPlus size={16} aria-hidden />, onSelect: () => void duplicate() },
     { label: t('Export as Markdown'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void saveText() },
     { label: t('Export as JSON'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void saveTree() },
     ...(path === `/chats/${chat.id}`

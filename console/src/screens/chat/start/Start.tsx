@@ -8,6 +8,8 @@ import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { ButtonLink } from '../../../ui/form/button.tsx';
 import { useTitle } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
+import { CompareButton } from '../compare/CompareButton.tsx';
+import type { CompareChoice } from '../compare/choices.ts';
 import { useAttachments } from '../composer/attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { getDraft } from '../composer/draft.ts';
@@ -108,7 +110,9 @@ function StartWith({
   const [values, setValues] = useState<Values>(() => startValues(agent.userInputs));
   const [showsFaults, setShowsFaults] = useState(false);
   const faults = inputFaults(agent.userInputs, values);
-  const first = useFirstMessage(agent, attachments, model, values);
+  const [choices, setChoices] = useState<readonly CompareChoice[]>([]);
+  const first = useFirstMessage(agent, attachments, model, values, choices);
+  const models = (data?.models ?? []).map(({ id }) => id);
   const [isQuestionTaken, setQuestionTaken] = useState(question === null);
   useEffect(() => {
     if (question === null) return;
@@ -150,7 +154,13 @@ function StartWith({
           onStop={undefined}
           isStopping={false}
         >
-          <ModelPicker models={(data?.models ?? []).map(({ id }) => id)} own={agent.modelId} chosen={model} onChoose={setModel} />
+          <ModelPicker models={models} own={agent.modelId} chosen={model} onChoose={setModel} />
+          <CompareButton
+            models={models}
+            own={{ agentId: agent.id, modelId: model ?? agent.modelId }}
+            choices={choices}
+            onChoose={setChoices}
+          />
         </Composer>
       ) : null}
     </div>

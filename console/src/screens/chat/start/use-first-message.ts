@@ -2,6 +2,8 @@ import type { ParleyError } from '@parley/client';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { readableError, run } from '../../../graphql/client.ts';
+import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
+import { beginComparison, type CompareChoice, storeChoices } from '../compare/choices.ts';
 import type { Attachments } from '../composer/attachments.ts';
 import { getDraft } from '../composer/draft.ts';
 import { readPrompt } from '../composer/prompt.ts';
@@ -23,7 +25,9 @@ export function useFirstMessage(
   attachments: Attachments,
   model: string | undefined,
   values: Values,
+  choices: readonly CompareChoice[],
 ): Sending {
+  const sayError = useErrorToast();
   const [, go] = useLocation();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ParleyError>();
@@ -61,7 +65,11 @@ export function useFirstMessage(
       chooseModel(chat.id, model);
       // What was written while the message was on its way goes on in the chat.
       getDraft('new').moveTo(chat.id);
-      getTranscript(chat.id, chat).takeBegun(sendMessage);
+      const transcript = getTranscript(chat.id, chat);
+      transcript.takeBegun(sendMessage);
+      storeChoices(chat.id, choices);
+      const questionId = sendMessage.messages.findLast(({ role }) => role === 'USER')?.id;
+      if (questionId !== undefined) void beginComparison(transcript, questionId, choices).catch(sayError);
       go(`/chats/${chat.id}`);
       return true;
     } catch (cause) {

@@ -45,11 +45,13 @@ export const Answer = memo(function Answer({
     }),
     [citations, runId, messageId, openSources],
   );
-  const name = chat.agent?.name ?? chat.modelId ?? t('Agent');
+  // Another agent than that of the chat may have answered, beside it.
+  const agent = last?.run?.agent ?? chat.agent;
+  const name = agent?.name ?? chat.modelId ?? t('Agent');
   const visibleTexts = texts.filter(({ text }) => text !== '');
   return (
     <article className={styles.answer} aria-label={name} aria-busy={isLive}>
-      <Avatar name={name} pictureUrl={chat.agent?.pictureUrl} />
+      <Avatar name={name} pictureUrl={agent?.pictureUrl} />
       <div className={styles.answerBody}>
         <h2 className={styles.who}>{name}</h2>
         {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={visibleTexts.length > 0} />}
@@ -85,6 +87,7 @@ export const Answer = memo(function Answer({
                 text={visibleTexts.map(({ text }) => text).join('\n\n')}
                 cited={citationList}
                 isBusy={isBusy}
+                isLast={isLast}
               />
             )}
           </>

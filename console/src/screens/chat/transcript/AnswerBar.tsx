@@ -1,4 +1,4 @@
-import { BookOpenText, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
+import { BookOpenText, Columns2, RefreshCw, ThumbsDown, ThumbsUp } from 'lucide-react';
 import { useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { ReadAloudButton } from '../../../parts/browser/ReadAloudButton.tsx';
@@ -9,6 +9,8 @@ import { Menu } from '../../../ui/overlay/menu.tsx';
 import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
 import { CopyButton, Time } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
+import { CompareDialog } from '../compare/CompareDialog.tsx';
+import { beginComparison } from '../compare/choices.ts';
 import { type Chat_MessageFragment, ChatRateDocument, ChatRegenerateDocument, type FeedbackRatingInput } from '../documents.ts';
 import { Branches } from './Branches.tsx';
 import { ReasonDialog } from './ReasonDialog.tsx';
@@ -20,17 +22,21 @@ export function AnswerBar({
   text,
   cited,
   isBusy,
+  isLast,
 }: {
   readonly message: Chat_MessageFragment;
   /** All that the answer says. */
   readonly text: string;
   readonly cited: AnswerCitations;
   readonly isBusy: boolean;
+  /** The newest answer: others can be put beside it. */
+  readonly isLast: boolean;
 }) {
   const { t } = useText();
   const { chat, transcript, models } = useChat();
   const sayError = useErrorToast();
   const [isAskingWhy, setAskingWhy] = useState(false);
+  const [isComparing, setComparing] = useState(false);
   const { feedback } = message;
   const sources = cited.citations.length;
   const first = cited.citations[0];
@@ -88,12 +94,30 @@ export function AnswerBar({
               <RefreshCw size={16} aria-hidden />
             </IconButton>
           </Menu>
+          {isLast ? (
+            <IconButton label={t('Compare this answer with…')} disabled={isBusy} onClick={() => setComparing(true)}>
+              <Columns2 size={16} aria-hidden />
+            </IconButton>
+          ) : null}
         </>
       ) : null}
       <span className={styles.when}>
         {model === undefined ? null : `${model} · `}
         <Time at={message.createdAt} />
       </span>
+      {isComparing ? (
+        <CompareDialog
+          models={models}
+          own={{ agentId: chat.agent?.id, modelId: message.run?.modelId ?? undefined }}
+          chosen={[]}
+          action={t('Compare')}
+          onClose={() => setComparing(false)}
+          onChoose={(choices) => {
+            setComparing(false);
+            void attempt(() => beginComparison(transcript, message.id, choices));
+          }}
+        />
+      ) : null}
       <ReasonDialog key={String(isAskingWhy)} message={message} isOpen={isAskingWhy} onClose={() => setAskingWhy(false)} />
     </div>
   );

@@ -67,7 +67,7 @@ export function Outcome({
   );
 }
 
-function getWords(
+export function getWords(
   run: EndedRun | null,
   isUnanswered: boolean,
   isWordless: boolean,

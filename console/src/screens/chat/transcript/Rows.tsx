@@ -4,7 +4,9 @@ import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { useSearch } from 'wouter';
 import { useText } from '../../../text/text.ts';
 import { Spinner } from '../../../ui/progress.tsx';
+import { Comparison } from '../compare/Comparison.tsx';
 import { Answer } from './Answer.tsx';
+import { ContextRow } from './ContextRow.tsx';
 import { PendingRow } from './PendingRow.tsx';
 import { usePrinting } from './printing.ts';
 import { buildRows, type Row } from './rows.ts';
@@ -39,7 +41,19 @@ export function Rows({
   const inner = useRef<HTMLDivElement>(null);
   const virtual = useRef<VirtualizerHandle>(null);
   const previousRows = useRef<readonly Row[]>([]);
-  const rows = buildRows(view, previousRows.current);
+  const previousAllRows = useRef<readonly Row[]>([]);
+  const [isEarlierShown, setEarlierShown] = useState(false);
+  const allRows = buildRows(view, previousAllRows.current);
+  previousAllRows.current = allRows;
+  const query = new URLSearchParams(useSearch());
+  // Where a reader came back to from a document; opening other sources later scrolls nowhere.
+  const [arrival] = useState(query.get('answer'));
+  const target = query.get('message') ?? arrival;
+  // A summary stands in place of what was said before it, until the reader or a link asks for that.
+  const summaryIndex = allRows.findIndex((row) => row.kind === 'context' && row.summary !== null);
+  const isFolded =
+    summaryIndex !== -1 && !isEarlierShown && !allRows.slice(0, summaryIndex).some((row) => hasMessage(row, target));
+  const rows = isFolded ? allRows.slice(summaryIndex) : allRows;
   const isShifted =
     rows.length > previousRows.current.length &&
     previousRows.current[0] !== undefined &&
@@ -49,24 +63,36 @@ export function Rows({
   const currentTailStart = useTailStart(rows);
   const tailStart = isPrinted ? 0 : currentTailStart;
   const end = useEnd(scroller, inner);
-  const query = new URLSearchParams(useSearch());
-  // Where a reader came back to from a document; opening other sources later scrolls nowhere.
-  const [arrival] = useState(query.get('answer'));
-  const target = query.get('message') ?? arrival;
   useTarget(target, transcript, view, rows, tailStart, virtual, end.leave);
+  const showEarlier = (isShown: boolean) => {
+    if (isShown) end.leave();
+    setEarlierShown(isShown);
+  };
+  // What was shown stands above the summary, which stays in view.
+  useLayoutEffect(() => {
+    if (isEarlierShown) scroller.current?.querySelector('[data-context]')?.scrollIntoView({ block: 'center' });
+  }, [isEarlierShown]);
   const onScroll = () => {
     end.onScroll();
     const { scrollTop = nearStartPx } = scroller.current ?? {};
-    if (scrollTop < nearStartPx) void transcript.loadEarlier();
+    if (scrollTop < nearStartPx && !isFolded) void transcript.loadEarlier();
   };
-  const draw = (row: Row) => <OneRow key={row.key} row={row} isLast={row === rows.at(-1)} isTarget={hasMessage(row, target)} />;
+  const draw = (row: Row) =>
+    row.kind === 'context' ? (
+      <div key={row.key} className={styles.row} data-context>
+        <ContextRow summary={row.summary} isEarlierShown={!isFolded} onShowEarlier={showEarlier} />
+      </div>
+    ) : (
+      <OneRow key={row.key} row={row} isLast={row === rows.at(-1)} isTarget={hasMessage(row, target)} />
+    );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section ref={scroller} className={styles.scroller} aria-label={t('Transcript')} tabIndex={0} onScroll={onScroll}>
       <div ref={inner} className={styles.rows}>
         <div className={styles.earlier}>{view.isLoadingEarlier ? <Spinner label={t('Loading earlier messages')} /> : null}</div>
-        {view.hasEarlier ? null : head}
-        <Virtualizer ref={virtual} scrollRef={scroller} shift={isShifted} bufferSize={600}>
+        {view.hasEarlier && !isFolded ? null : head}
+        {/* A list that rows were folded out of begins anew: it measures only what it has. */}
+        <Virtualizer key={String(isFolded)} ref={virtual} scrollRef={scroller} shift={isShifted} bufferSize={600}>
           {rows.slice(0, tailStart).map(draw)}
         </Virtualizer>
         {rows.slice(tailStart).map(draw)}
@@ -82,9 +108,10 @@ export function Rows({
 
 function OneRow({ row, isLast, isTarget }: { readonly row: Row; readonly isLast: boolean; readonly isTarget: boolean }) {
   return (
-    <div className={styles.row} data-target={isTarget || undefined}>
+    <div className={styles.row} data-target={isTarget || undefined} data-wide={row.kind === 'comparison' || undefined}>
       {row.kind === 'user' ? <UserRow message={row.message} isUnanswered={row.isUnanswered} /> : null}
       {row.kind === 'answer' ? <Answer row={row} isLast={isLast} /> : null}
+      {row.kind === 'comparison' ? <Comparison row={row} /> : null}
       {row.kind === 'pending' ? <PendingRow text={row.text} filenames={row.filenames} /> : null}
     </div>
   );

@@ -5,8 +5,10 @@ import { Readings } from '../../../graphql/readings.ts';
 import {
   type Chat_HeadFragment,
   type Chat_MessageFragment,
+  type Chat_QueuedFragment,
   ChatHeadDocument,
   ChatMessagesDocument,
+  type ChatSendMutation,
   ChatTranscriptDocument,
 } from '../documents.ts';
 import { followedRun, runStore } from '../run/run-store.ts';
@@ -141,6 +143,40 @@ export class Transcript {
     if (isBranch) void this.reloadBranch();
   }
 
+  /** A message that was sent: its run began, or the message waits, or it joins the run that answers. */
+  takeSent(sent: ChatSendMutation['sendMessage']): void {
+    const queue = sent.chat?.queue ?? [];
+    this.takeQueue(queue);
+    // A run that waits has no message in the chat yet. It is told of when it begins.
+    if (queue.every(({ runId }) => runId !== sent.id) || sent.messages.length > 0) this.takeBegun(sent);
+  }
+
+  takeQueue(queue: readonly Chat_QueuedFragment[]): void {
+    const { chat } = this.#view;
+    if (chat !== null && chat !== undefined) this.takeHead({ ...chat, queue: [...queue] });
+  }
+
+  takeComparison(comparison: Chat_HeadFragment['comparison']): void {
+    const { chat } = this.#view;
+    if (chat !== null && chat !== undefined) this.takeHead({ ...chat, comparison });
+  }
+
+  /** A message that was rated: of the branch that people read, or of an answer beside it. */
+  takeRated(message: Chat_MessageFragment): void {
+    if (this.#view.messages.some(({ id }) => id === message.id)) this.#merge([message]);
+    const comparison = this.#view.chat?.comparison ?? null;
+    if (comparison === null) return;
+    const replace = (known: Chat_MessageFragment) => (known.id === message.id ? message : known);
+    const runs = comparison.runs.map((beside) => ({ ...beside, messages: beside.messages.map(replace) }));
+    this.takeComparison({ ...comparison, runs });
+  }
+
+  /** The chat as the service has just told it. */
+  takeHead(chat: Chat_HeadFragment): void {
+    this.#readings.note(headKey);
+    this.#takeHead(chat);
+  }
+
   /** Loads the newest messages of another branch: earlier ones may be those of the old branch, so they are loaded again when they are needed. */
   async reloadBranch(): Promise<void> {
     await this.reload(false);
@@ -174,10 +210,7 @@ export class Transcript {
         error: () => void this.reload(),
       }),
       live.subscribe(ChatHeadDocument, () => ({ chatId: this.chatId }), {
-        next: ({ chatUpdated }) => {
-          this.#readings.note(headKey);
-          this.#takeHead(chatUpdated);
-        },
+        next: ({ chatUpdated }) => this.takeHead(chatUpdated),
       }),
     ];
     for (const id of this.#view.runIds) this.#watchRun(id);
@@ -186,7 +219,8 @@ export class Transcript {
   /** A run whose end is known goes on no more, whatever an older reply says. */
   #takeHead(chat: Chat_HeadFragment): void {
     const isOver = chat.activeRunId !== null && followedRun(chat.activeRunId)?.getSnapshot().ended !== undefined;
-    this.#set({ chat: isOver ? { ...chat, activeRunId: null } : chat });
+    const comparison = keepEnds(this.#view.chat?.comparison ?? null, chat.comparison);
+    this.#set({ chat: { ...chat, ...(isOver ? { activeRunId: null } : {}), comparison } });
     if (chat.activeRunId !== null) this.#watchRun(chat.activeRunId);
   }
 
@@ -236,6 +270,23 @@ function mergeMessages(
   const byId = new Map(known.map((message) => [message.id, message]));
   for (const message of changed) byId.set(message.id, keepEnd(byId.get(message.id), message));
   return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Of runs beside each other too: one whose end is known goes on no more, whatever an older reply says. */
+function keepEnds(
+  known: Chat_HeadFragment['comparison'],
+  told: Chat_HeadFragment['comparison'],
+): Chat_HeadFragment['comparison'] {
+  if (told === null) return null;
+  const runs = told.runs.map((toldRun) => {
+    if (toldRun.status !== 'IN_PROGRESS') return toldRun;
+    const ended = followedRun(toldRun.id)?.getSnapshot().ended;
+    const knownRun = known?.runs.find(({ id }) => id === toldRun.id) ?? toldRun;
+    if (knownRun.status !== 'IN_PROGRESS' || ended === undefined) return knownRun;
+    const { status, incompleteReason, durationMs, error, messages } = ended;
+    return { ...knownRun, status, incompleteReason, durationMs, error, messages };
+  });
+  return { ...told, runs };
 }
 
 /** A message that is told may have been read before its run ended: a run whose end is known does not go on again. */
