@@ -86,6 +86,7 @@ import './knowledge/vector-store-batches.ts';
 import './knowledge/vector-store-files.ts';
 import './conversations/runs/history.ts';
 import './conversations/runs/runs.ts';
+import './conversations/runs/tags.ts';
 import './conversations/runs/statistics.ts';
 import './conversations/runs/steps.ts';
 import './conversations/runs/events/subagent-events.ts';

@@ -34,6 +34,7 @@ export const idPrefixes = {
   project: 'proj',
   run: 'run',
   response: 'resp',
+  runFilter: 'rflt',
   schedule: 'sched',
   scheduleRun: 'schrun',
   agentCategory: 'cat',

@@ -24,6 +24,7 @@ import { RunEventStore } from './runs/events.ts';
 import { RunHistoryStore } from './runs/history.ts';
 import { ResponseStore } from './runs/responses.ts';
 import { RunStore } from './runs/runs.ts';
+import { RunTagStore } from './runs/tags.ts';
 import { ScheduleStore } from './schedules.ts';
 import { ChatShareStore } from './shares.ts';
 
@@ -51,6 +52,7 @@ export class ConversationStores {
   readonly runs: RunStore;
   readonly runHistory: RunHistoryStore;
   readonly runEvents: RunEventStore;
+  readonly runTags: RunTagStore;
   readonly responses: ResponseStore;
   readonly threads: ThreadStore;
   readonly approvals: ApprovalStore;
@@ -79,6 +81,7 @@ export class ConversationStores {
     this.runs = new RunStore(db);
     this.runHistory = new RunHistoryStore(db);
     this.runEvents = new RunEventStore(db);
+    this.runTags = new RunTagStore(db, signals);
     this.responses = new ResponseStore(db);
     this.threads = new ThreadStore(db, signals);
     this.approvals = new ApprovalStore(db);

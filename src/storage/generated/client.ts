@@ -439,6 +439,11 @@ export type ScheduleRun = Prisma.ScheduleRunModel
  */
 export type Run = Prisma.RunModel
 /**
+ * Model SavedRunFilter
+ * What a person narrows the list of runs to, by name. Nobody else sees it.
+ */
+export type SavedRunFilter = Prisma.SavedRunFilterModel
+/**
  * Model RunEventBatch
  * Consecutive events of a run. Batches are written before any reader sees them; the end of the run makes one row of them, or a few of a long log.
  * Partitioned by ranges of `runId`, which are ranges of time: storage/operations/data-life/event-partitions.ts.

@@ -160,6 +160,15 @@ export class World {
     return id;
   }
 
+  /** A saved filter of runs of the owner. */
+  async runFilter(): Promise<string> {
+    const input = { name: this.name('Filter'), query: 'status=FAILED' };
+    const saved = await this.owner.graphql('mutation ($input: SaveRunFilterInput!) { saveRunFilter(input: $input) { id } }', {
+      input,
+    });
+    return saved.data.saveRunFilter.id;
+  }
+
   /** A schedule of the owner, which runs once a year. */
   async schedule(agentId: string, prompt = 'Hello'): Promise<string> {
     const input = { name: this.name('Schedule'), agentId, prompt, cron: '0 0 1 1 *', timeZone: 'UTC' };

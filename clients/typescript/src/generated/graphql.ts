@@ -1162,6 +1162,8 @@ export type RunFilter = {
   since?: string | null | undefined;
   /** Runs in this state. */
   status?: RunStatus | null | undefined;
+  /** Runs with this tag. */
+  tag?: string | null | undefined;
   /** Asked for before this time. */
   until?: string | null | undefined;
   /** Runs of this person. */

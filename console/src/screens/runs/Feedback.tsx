@@ -7,9 +7,9 @@ import { Badge, EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
 import { ShowMore } from '../../ui/more.tsx';
 import { Card, Toolbar } from '../../ui/page.tsx';
 import { Time } from '../../ui/small.tsx';
-import { useRunChoices } from './choices.ts';
 import { RatedAnswersDocument, type RatedAnswersQuery, RunsChangedDocument } from './documents.ts';
-import { Picker } from './Picker.tsx';
+import { useRunChoices } from './list/choices.ts';
+import { Picker } from './list/Picker.tsx';
 import styles from './runs.module.css';
 
 const ratings = ['UP', 'DOWN'] as const;

@@ -9,10 +9,10 @@ import { ButtonLink } from '../../ui/form/button.tsx';
 import { ShowMore } from '../../ui/more.tsx';
 import { Card, Toolbar } from '../../ui/page.tsx';
 import { Time } from '../../ui/small.tsx';
-import { useRunChoices } from './choices.ts';
 import { RunsChangedDocument, UnansweredQuestionsDocument, type UnansweredQuestionsQuery } from './documents.ts';
+import { useRunChoices } from './list/choices.ts';
+import { Picker } from './list/Picker.tsx';
 import { Passages } from './Passages.tsx';
-import { Picker } from './Picker.tsx';
 import styles from './runs.module.css';
 import { reasonWords } from './words.ts';
 

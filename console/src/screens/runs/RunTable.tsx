@@ -14,16 +14,24 @@ import { describeState, kindWords } from './words.ts';
 
 export type TableRun = RunRowFragment;
 
+/** How many runs stand beside each other. */
+export const besideCount = 2;
+
 /** Runs as rows. Each leads to its page; those that go on can be stopped. */
 export function RunTable({
   label,
   runs,
   currency,
+  chosen,
+  onChoose,
   onStopped,
 }: {
   readonly label: string;
   readonly runs: readonly TableRun[];
   readonly currency: string;
+  /** The runs that are put beside each other. */
+  readonly chosen: readonly string[];
+  readonly onChoose: (id: string, isChosen: boolean) => void;
   readonly onStopped: () => void;
 }) {
   const { t } = useText();
@@ -33,6 +41,9 @@ export function RunTable({
     <Table label={label}>
       <thead>
         <tr>
+          <th scope="col">
+            <span className="visually-hidden">{t('Beside each other')}</span>
+          </th>
           <th scope="col">{t('Run')}</th>
           <th scope="col">{t('State')}</th>
           <th scope="col">{t('Person')}</th>
@@ -55,7 +66,16 @@ export function RunTable({
       </thead>
       <tbody>
         {runs.map((run) => (
-          <Row key={run.id} run={run} currency={currency} hasStop={hasStop} onStopped={onStopped} />
+          <Row
+            key={run.id}
+            run={run}
+            currency={currency}
+            isChosen={chosen.includes(run.id)}
+            mayChoose={chosen.length < besideCount}
+            onChoose={(isChosen) => onChoose(run.id, isChosen)}
+            hasStop={hasStop}
+            onStopped={onStopped}
+          />
         ))}
       </tbody>
     </Table>
@@ -65,11 +85,17 @@ export function RunTable({
 function Row({
   run,
   currency,
+  isChosen,
+  mayChoose,
+  onChoose,
   hasStop,
   onStopped,
 }: {
   readonly run: TableRun;
   readonly currency: string;
+  readonly isChosen: boolean;
+  readonly mayChoose: boolean;
+  readonly onChoose: (isChosen: boolean) => void;
   readonly hasStop: boolean;
   readonly onStopped: () => void;
 }) {
@@ -82,9 +108,25 @@ function Row({
   const ms = isRunning ? elapsedMs : (run.durationMs ?? undefined);
   return (
     <tr>
+      <td>
+        <input
+          type="checkbox"
+          aria-label={t('Put {name} beside another run', { name: getTitle(run, t) })}
+          checked={isChosen}
+          disabled={!isChosen && !mayChoose}
+          onChange={({ target }) => onChoose(target.checked)}
+        />
+      </td>
       <th scope="row" className={styles.what}>
         <Link href={`/runs/${run.id}`}>{getTitle(run, t)}</Link>
         <small>{getSubtitle(run, t)}</small>
+        {run.tags.length === 0 ? null : (
+          <span className={styles.badges}>
+            {run.tags.map((tag) => (
+              <Badge key={tag}>{tag}</Badge>
+            ))}
+          </span>
+        )}
       </th>
       <td>
         <span className={styles.state}>

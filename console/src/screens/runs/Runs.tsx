@@ -4,9 +4,10 @@ import { Missing } from '../../parts/Missing.tsx';
 import { useText } from '../../text/text.ts';
 import { Page } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';
+import { RunsBeside } from './beside/RunsBeside.tsx';
 import { Feedback } from './Feedback.tsx';
+import { RunList } from './list/RunList.tsx';
 import { Questions } from './Questions.tsx';
-import { RunList } from './RunList.tsx';
 import { RunPage } from './run/RunPage.tsx';
 
 /** What runs and what ran, the questions without an answer, and the rated answers. */
@@ -27,6 +28,9 @@ export function Runs() {
         <Tab current="/runs/feedback">
           <Feedback />
         </Tab>
+      </Route>
+      <Route path="/runs/beside">
+        <RunsBeside />
       </Route>
       <Route path="/runs/:id">{({ id }) => <RunPage key={id} id={id} />}</Route>
       <Route>

@@ -190,6 +190,17 @@ export type LexicalReason =
   /** The provider took too long. */
   | 'TIMEOUT';
 
+/** Who says a message. */
+export type MessageRole =
+  /** The agent. */
+  | 'ASSISTANT'
+  /** The service. */
+  | 'SYSTEM'
+  /** The output of a tool. */
+  | 'TOOL'
+  /** The user. */
+  | 'USER';
+
 /** How knowledge was searched. */
 export type RetrievalMode =
   /** By words and by meaning. */
@@ -224,6 +235,8 @@ export type RunFilter = {
   since?: string | null | undefined;
   /** Runs in this state. */
   status?: RunStatus | null | undefined;
+  /** Runs with this tag. */
+  tag?: string | null | undefined;
   /** Asked for before this time. */
   until?: string | null | undefined;
   /** Runs of this person. */
@@ -275,6 +288,14 @@ export type RunStepStatus =
   /** A branch of the flow passed it over. */
   | 'SKIPPED';
 
+/** A filter of runs. One with the same name is replaced. */
+export type SaveRunFilterInput = {
+  /** 1 to 100 characters. */
+  name: string;
+  /** The narrowing, as the front end writes it into the address of its list; at most 2,000 characters. */
+  query: string;
+};
+
 /** The status of a subagent. */
 export type SubagentStatus =
   /** Its run was stopped. */
@@ -316,7 +337,7 @@ export type RunQueryVariables = Exact<{
 }>;
 
 
-export type RunQuery = { viewer: { costCurrency: string }, run: { endedAt: string | null, text: string | null, answeredModelId: string | null, id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, usage: { totalTokens: number, inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, reasoningTokens: number, isEstimated: boolean | null } | null, retrieval: { mode: RetrievalMode | null, passageCount: number, bestScore: number | null, reason: LexicalReason | null, nearPassages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> } | null, steps: Array<
+export type RunQuery = { viewer: { costCurrency: string }, run: { endedAt: string | null, text: string | null, answeredModelId: string | null, id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, tags: Array<string>, messages: Array<{ id: string, role: MessageRole, content: string }>, usage: { totalTokens: number, inputTokens: number, outputTokens: number, cachedTokens: number, cacheWriteTokens: number, reasoningTokens: number, isEstimated: boolean | null } | null, retrieval: { mode: RetrievalMode | null, passageCount: number, bestScore: number | null, reason: LexicalReason | null, nearPassages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> } | null, steps: Array<
       | { __typename: 'FlowRunStep', stepId: string, does: FlowStepKind, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null }
       | { __typename: 'ModelCallStep', modelId: string, cost: number | null, firstTokenMs: number | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, usage: { inputTokens: number, outputTokens: number, totalTokens: number } | null }
       | { __typename: 'RetrievalStep', question: string | null, mode: RetrievalMode | null, passageCount: number, reason: LexicalReason | null, offsetMs: number | null, durationMs: number | null, status: RunStepStatus, errorCode: string | null, subagentId: string | null, passages: Array<{ title: string, score: number, dataSource: { id: string, name: string } | null }> }
@@ -439,7 +460,7 @@ export type RunHappensSubscription = { runEvents:
     | { __typename: 'UsageReported', sequence: number, usage: { totalTokens: number } }
    };
 
-export type RunRowFragment = { id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { totalTokens: number } | null, error: { code: ErrorCode, message: string } | null };
+export type RunRowFragment = { id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, tags: Array<string>, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { totalTokens: number } | null, error: { code: ErrorCode, message: string } | null };
 
 export type RunsQueryVariables = Exact<{
   filter?: RunFilter | null | undefined;
@@ -447,14 +468,14 @@ export type RunsQueryVariables = Exact<{
 }>;
 
 
-export type RunsQuery = { viewer: { costCurrency: string }, runs: { nodes: Array<{ id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { totalTokens: number } | null, error: { code: ErrorCode, message: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type RunsQuery = { viewer: { costCurrency: string }, runs: { nodes: Array<{ id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, tags: Array<string>, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { totalTokens: number } | null, error: { code: ErrorCode, message: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type RunningRunsQueryVariables = Exact<{
   filter: RunFilter;
 }>;
 
 
-export type RunningRunsQuery = { runs: { nodes: Array<{ id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, steps: Array<
+export type RunningRunsQuery = { runs: { nodes: Array<{ id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, tags: Array<string>, steps: Array<
         | { __typename: 'FlowRunStep' }
         | { __typename: 'ModelCallStep', cost: number | null, usage: { totalTokens: number } | null }
         | { __typename: 'RetrievalStep' }
@@ -525,12 +546,49 @@ export type CancelRunMutationVariables = Exact<{
 
 export type CancelRunMutation = { cancelRun: { id: string, status: RunStatus } };
 
+export type RunTagsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RunTagsQuery = { runTags: Array<{ name: string, runCount: number }> };
+
+export type SetRunTagsMutationVariables = Exact<{
+  id: string;
+  tags: Array<string> | string;
+}>;
+
+
+export type SetRunTagsMutation = { setRunTags: { id: string, tags: Array<string> } };
+
+export type SavedRunFiltersQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SavedRunFiltersQuery = { savedRunFilters: Array<{ id: string, name: string, query: string }> };
+
+export type SaveRunFilterMutationVariables = Exact<{
+  input: SaveRunFilterInput;
+}>;
+
+
+export type SaveRunFilterMutation = { saveRunFilter: { id: string } };
+
+export type DeleteRunFilterMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type DeleteRunFilterMutation = { deleteRunFilter: { id: string } };
+
 export const UnansweredQuestionsDocument = document<UnansweredQuestionsQuery, UnansweredQuestionsQueryVariables>("query UnansweredQuestions($agentId:ID$since:DateTime$after:String){unansweredQuestions(agentId:$agentId since:$since first:30 after:$after){nodes{reasons question passages{title score dataSourceId dataSource{id name}}run{id createdAt agent{id name}user{id name}chat{id}}}pageInfo{endCursor hasNextPage}}}");
 export const RatedAnswersDocument = document<RatedAnswersQuery, RatedAnswersQueryVariables>("query RatedAnswers($agentId:ID$rating:FeedbackRating$after:String){feedback(agentId:$agentId rating:$rating first:30 after:$after){nodes{id rating comment tags updatedAt agent{id name}user{id name}chat{id name}message{id content}runId}pageInfo{endCursor hasNextPage}}}");
-export const RunDocument = document<RunQuery, RunQueryVariables>("query Run($id:ID!){viewer{costCurrency}run(id:$id){...RunRow endedAt text answeredModelId usage{totalTokens inputTokens outputTokens cachedTokens cacheWriteTokens reasoningTokens isEstimated}retrieval{mode passageCount bestScore reason nearPassages{...Passage}}steps{...Step}output{...Call}warnings{message}trace{instructions subagents{id task summary status}skills{name}}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount} fragment Passage on FoundPassage{title score dataSource{id name}} fragment Step on RunStep{__typename offsetMs durationMs status errorCode subagentId ...on ModelCallStep{modelId cost firstTokenMs usage{inputTokens outputTokens totalTokens}}...on RetrievalStep{question mode passageCount reason passages{...Passage}}...on ToolCallStep{callId itemId name}...on SubagentStep{id name cost agent{id name}usage{inputTokens outputTokens totalTokens}}...on FlowRunStep{stepId does}} fragment Call on RunItem{__typename id ...on CallItem{callId name arguments}...on McpCallItem{output serverLabel error{code message}}...on WebSearchItem{output error{code message}}...on FileSearchItem{output error{code message}}...on ToolOutputItem{callId output error{code message}}...on FunctionOutputItem{callId text}}");
+export const RunDocument = document<RunQuery, RunQueryVariables>("query Run($id:ID!){viewer{costCurrency}run(id:$id){...RunRow endedAt text messages{id role content}answeredModelId usage{totalTokens inputTokens outputTokens cachedTokens cacheWriteTokens reasoningTokens isEstimated}retrieval{mode passageCount bestScore reason nearPassages{...Passage}}steps{...Step}output{...Call}warnings{message}trace{instructions subagents{id task summary status}skills{name}}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount tags} fragment Passage on FoundPassage{title score dataSource{id name}} fragment Step on RunStep{__typename offsetMs durationMs status errorCode subagentId ...on ModelCallStep{modelId cost firstTokenMs usage{inputTokens outputTokens totalTokens}}...on RetrievalStep{question mode passageCount reason passages{...Passage}}...on ToolCallStep{callId itemId name}...on SubagentStep{id name cost agent{id name}usage{inputTokens outputTokens totalTokens}}...on FlowRunStep{stepId does}} fragment Call on RunItem{__typename id ...on CallItem{callId name arguments}...on McpCallItem{output serverLabel error{code message}}...on WebSearchItem{output error{code message}}...on FileSearchItem{output error{code message}}...on ToolOutputItem{callId output error{code message}}...on FunctionOutputItem{callId text}}");
 export const RunHappensDocument = document<RunHappensSubscription, RunHappensSubscriptionVariables>("subscription RunHappens($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{delta}...on UsageReported{usage{totalTokens}}...on SubagentProgressed{subagentId message}}}");
-export const RunsDocument = document<RunsQuery, RunsQueryVariables>("query Runs($filter:RunFilter$after:String){viewer{costCurrency}runs(filter:$filter first:50 after:$after){nodes{...RunRow}pageInfo{endCursor hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount}");
-export const RunningRunsDocument = document<RunningRunsQuery, RunningRunsQueryVariables>("query RunningRuns($filter:RunFilter!){runs(filter:$filter first:30){nodes{...RunRow steps{__typename ...on ModelCallStep{cost usage{totalTokens}}}}pageInfo{hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount}");
+export const RunsDocument = document<RunsQuery, RunsQueryVariables>("query Runs($filter:RunFilter$after:String){viewer{costCurrency}runs(filter:$filter first:50 after:$after){nodes{...RunRow}pageInfo{endCursor hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount tags}");
+export const RunningRunsDocument = document<RunningRunsQuery, RunningRunsQueryVariables>("query RunningRuns($filter:RunFilter!){runs(filter:$filter first:30){nodes{...RunRow steps{__typename ...on ModelCallStep{cost usage{totalTokens}}}}pageInfo{hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount tags}");
 export const RunChoicesDocument = document<RunChoicesQuery, RunChoicesQueryVariables>("query RunChoices($ids:[ID!]!){agents:runStatistics(by:AGENT){groups{key agent{id name}}}people:runStatistics(by:USER){groups{key user{id name}}}keys:runStatistics(by:KEY){groups{key apiKey{id name}}}models:runStatistics(by:MODEL){groups{key}}nodes(ids:$ids){__typename id ...on Agent{name}...on User{name}...on ApiKey{name}}}");
 export const RunsChangedDocument = document<RunsChangedSubscription, RunsChangedSubscriptionVariables>("subscription RunsChanged{runsChanged{kind id}}");
 export const CancelRunDocument = document<CancelRunMutation, CancelRunMutationVariables>("mutation CancelRun($id:ID!){cancelRun(id:$id){id status}}");
+export const RunTagsDocument = document<RunTagsQuery, RunTagsQueryVariables>("query RunTags{runTags{name runCount}}");
+export const SetRunTagsDocument = document<SetRunTagsMutation, SetRunTagsMutationVariables>("mutation SetRunTags($id:ID!$tags:[String!]!){setRunTags(id:$id tags:$tags){id tags}}");
+export const SavedRunFiltersDocument = document<SavedRunFiltersQuery, SavedRunFiltersQueryVariables>("query SavedRunFilters{savedRunFilters{id name query}}");
+export const SaveRunFilterDocument = document<SaveRunFilterMutation, SaveRunFilterMutationVariables>("mutation SaveRunFilter($input:SaveRunFilterInput!){saveRunFilter(input:$input){id}}");
+export const DeleteRunFilterDocument = document<DeleteRunFilterMutation, DeleteRunFilterMutationVariables>("mutation DeleteRunFilter($id:ID!){deleteRunFilter(id:$id){id}}");

@@ -10,6 +10,7 @@ export interface RunView {
   readonly person?: string;
   readonly key?: string;
   readonly model?: string;
+  readonly tag?: string;
   /** How many days back, today included. */
   readonly days?: string;
   /** The first day, `2026-01-31`. */
@@ -22,7 +23,20 @@ export const runStatuses = ['IN_PROGRESS', 'COMPLETED', 'FAILED', 'INCOMPLETE', 
 export const runKinds = ['CHAT', 'RESPONSE', 'COMPLETION', 'SEARCH', 'EMBEDDING', 'PROFILE', 'COMPACTION'] as const;
 export const runFeedbacks = ['ANY', 'UP', 'DOWN'] as const;
 
-const names = ['search', 'status', 'kind', 'feedback', 'agent', 'person', 'key', 'model', 'days', 'since', 'until'] as const;
+const names = [
+  'search',
+  'status',
+  'kind',
+  'feedback',
+  'agent',
+  'person',
+  'key',
+  'model',
+  'tag',
+  'days',
+  'since',
+  'until',
+] as const;
 
 export function readView(search: string): RunView {
   const params = new URLSearchParams(search);
@@ -51,7 +65,20 @@ export function buildAddress(search: string, changes: { readonly [Name in keyof 
 }
 
 /** The same as the API takes it. */
-export function toFilter({ search, status, kind, feedback, agent, person, key, model, days, since, until }: RunView): RunFilter {
+export function toFilter({
+  search,
+  status,
+  kind,
+  feedback,
+  agent,
+  person,
+  key,
+  model,
+  tag,
+  days,
+  since,
+  until,
+}: RunView): RunFilter {
   const dayCount = Number(days);
   const first = Number.isInteger(dayCount) && dayCount > 0 ? startOfDay(new Date(), 1 - dayCount) : getStart(since);
   return {
@@ -63,6 +90,7 @@ export function toFilter({ search, status, kind, feedback, agent, person, key, m
     userId: person ?? null,
     keyId: key ?? null,
     modelId: model ?? null,
+    tag: tag ?? null,
     since: first?.toISOString() ?? null,
     until: until === undefined ? null : (getStart(until, 1)?.toISOString() ?? null),
   };

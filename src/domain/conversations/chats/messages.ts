@@ -249,7 +249,7 @@ export function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId,
   return {
     ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, keyId, agentId, chatId, kind: 'chat', isStored: true },
     ...{ modelId, answeredModelId: null, firstTokenMs: null, durationMs: null, cost: null, retrieval: null },
-    ...{ hasFoundNothing: false, ratedUp: 0, ratedDown: 0 },
+    ...{ hasFoundNothing: false, ratedUp: 0, ratedDown: 0, tags: [] },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
     ...{ isWaiting, previousId: null },
   };

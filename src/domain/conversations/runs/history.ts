@@ -25,6 +25,7 @@ export interface RunFilterInput {
   readonly since?: Maybe<Date>;
   readonly until?: Maybe<Date>;
   readonly feedback?: Maybe<RunFeedback>;
+  readonly tag?: Maybe<string>;
   readonly search?: Maybe<string>;
 }
 
@@ -95,7 +96,7 @@ export async function loadReach({ storage }: Deps, caller: Caller): Promise<RunR
 
 /** @throws DomainError INVALID_VALUE. */
 export async function loadNarrowing(deps: Deps, caller: Caller, reach: RunReach, input: RunFilterInput): Promise<RunNarrowing> {
-  const { agentId, userId, keyId, modelId, status, kind, since, until, feedback } = input;
+  const { agentId, userId, keyId, modelId, status, kind, since, until, feedback, tag } = input;
   if (since && until && since >= until)
     throw new DomainError('INVALID_VALUE', 'until must be later than since', { param: 'until' });
   if ((modelId?.length ?? 0) > modelIdCharsMax) {
@@ -105,7 +106,7 @@ export async function loadNarrowing(deps: Deps, caller: Caller, reach: RunReach,
   if (words.length > searchCharsMax) {
     throw new DomainError('INVALID_VALUE', `search must have at most ${searchCharsMax} characters`, { param: 'search' });
   }
-  const filterInput = { agentId, userId, keyId, modelId, status, kind, since, until, feedback };
+  const filterInput = { agentId, userId, keyId, modelId, status, kind, since, until, feedback, tag };
   const filterEntries = Object.entries(filterInput).filter(([, value]) => value !== undefined && value !== null);
   return {
     ...Object.fromEntries(filterEntries),

@@ -16,6 +16,8 @@ export interface RunNarrowing {
   /** Asked for before this time. */
   readonly until?: Date;
   readonly feedback?: RunFeedback;
+  /** Runs with this label. */
+  readonly tag?: string;
   /** Runs of any of these; the caller's words were looked up before. */
   readonly search?: RunSearch;
 }

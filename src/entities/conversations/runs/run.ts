@@ -47,6 +47,8 @@ export interface Run {
   readonly hasFoundNothing: boolean;
   readonly ratedUp: number;
   readonly ratedDown: number;
+  /** Labels that people gave it. */
+  readonly tags: readonly string[];
   /** Sequence number of the last event when the run ended; -1 while it runs. */
   readonly lastSequence: number;
   /** Waits for the run that holds its chat. */

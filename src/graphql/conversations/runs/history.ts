@@ -158,6 +158,7 @@ export const RunFilterInput = builder.inputType('RunFilter', {
     since: t.field({ type: 'DateTime', required: false, description: 'Asked for at this time or later.' }),
     until: t.field({ type: 'DateTime', required: false, description: 'Asked for before this time.' }),
     feedback: t.field({ type: RunFeedbackType, required: false, description: 'Runs with such ratings.' }),
+    tag: t.string({ required: false, description: 'Runs with this tag.' }),
     search: t.string({
       required: false,
       description:

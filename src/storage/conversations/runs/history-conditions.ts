@@ -102,13 +102,15 @@ export class Conditions {
     return [leading.each === undefined ? { where } : { each: leading.each, where }];
   }
 
-  #members({ agentId, userId, keyId, modelId, since, until }: RunNarrowing): readonly string[] {
+  #members({ agentId, userId, keyId, modelId, since, until, tag }: RunNarrowing): readonly string[] {
     const equal = Object.entries({ agentId, userId, keyId, modelId }).flatMap(([column, value]) =>
       value === undefined ? [] : [`"${column}" = ${this.value(value, 'text')}`],
     );
     return [
       ...equal,
       ...(since === undefined ? [] : [`"createdAt" >= ${this.value(since.toISOString(), 'timestamptz')}`]),
+      // The partial index of runs with tags has the first.
+      ...(tag === undefined ? [] : [`tags <> '{}' and tags @> ${this.value([tag], 'text[]')}`]),
       ...(until === undefined ? [] : [`"createdAt" < ${this.value(until.toISOString(), 'timestamptz')}`]),
     ];
   }

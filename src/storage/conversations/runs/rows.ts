@@ -21,14 +21,14 @@ export interface RunRow extends Omit<Run, 'error' | 'usage' | 'cost'> {
 export function toRun(row: RunRow): Run {
   const { id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored } = row;
   const { modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId } = row;
-  const { firstTokenMs, durationMs, cost, retrieval, hasFoundNothing, ratedUp, ratedDown } = row;
+  const { firstTokenMs, durationMs, cost, retrieval, hasFoundNothing, ratedUp, ratedDown, tags } = row;
   return {
     ...{ id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored },
     ...{ modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId },
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
     usage: toUsage(row),
     ...{ firstTokenMs, durationMs, cost: cost === null ? null : Number(cost) },
-    ...{ retrieval, hasFoundNothing, ratedUp, ratedDown },
+    ...{ retrieval, hasFoundNothing, ratedUp, ratedDown, tags },
   };
 }
 

@@ -476,6 +476,7 @@ export const ModelName = {
   Schedule: 'Schedule',
   ScheduleRun: 'ScheduleRun',
   Run: 'Run',
+  SavedRunFilter: 'SavedRunFilter',
   RunEventBatch: 'RunEventBatch',
   FoldedResponse: 'FoldedResponse',
   ResponseItem: 'ResponseItem',
@@ -519,7 +520,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -6369,6 +6370,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    SavedRunFilter: {
+      payload: Prisma.$SavedRunFilterPayload<ExtArgs>
+      fields: Prisma.SavedRunFilterFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SavedRunFilterFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SavedRunFilterFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>
+        }
+        findFirst: {
+          args: Prisma.SavedRunFilterFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SavedRunFilterFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>
+        }
+        findMany: {
+          args: Prisma.SavedRunFilterFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>[]
+        }
+        create: {
+          args: Prisma.SavedRunFilterCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>
+        }
+        createMany: {
+          args: Prisma.SavedRunFilterCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SavedRunFilterCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>[]
+        }
+        delete: {
+          args: Prisma.SavedRunFilterDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>
+        }
+        update: {
+          args: Prisma.SavedRunFilterUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>
+        }
+        deleteMany: {
+          args: Prisma.SavedRunFilterDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SavedRunFilterUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SavedRunFilterUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>[]
+        }
+        upsert: {
+          args: Prisma.SavedRunFilterUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedRunFilterPayload>
+        }
+        aggregate: {
+          args: Prisma.SavedRunFilterAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSavedRunFilter>
+        }
+        groupBy: {
+          args: Prisma.SavedRunFilterGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SavedRunFilterGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SavedRunFilterCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SavedRunFilterCountAggregateOutputType> | number
+        }
+      }
+    }
     RunEventBatch: {
       payload: Prisma.$RunEventBatchPayload<ExtArgs>
       fields: Prisma.RunEventBatchFieldRefs
@@ -9717,11 +9792,24 @@ export const RunScalarFieldEnum = {
   batchKey: 'batchKey',
   pendingMessages: 'pendingMessages',
   steers: 'steers',
+  tags: 'tags',
   besideMessageId: 'besideMessageId',
   isSteerClosed: 'isSteerClosed'
 } as const
 
 export type RunScalarFieldEnum = (typeof RunScalarFieldEnum)[keyof typeof RunScalarFieldEnum]
+
+
+export const SavedRunFilterScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  name: 'name',
+  query: 'query'
+} as const
+
+export type SavedRunFilterScalarFieldEnum = (typeof SavedRunFilterScalarFieldEnum)[keyof typeof SavedRunFilterScalarFieldEnum]
 
 
 export const RunEventBatchScalarFieldEnum = {
@@ -10486,6 +10574,7 @@ export type GlobalOmitConfig = {
   schedule?: Prisma.ScheduleOmit
   scheduleRun?: Prisma.ScheduleRunOmit
   run?: Prisma.RunOmit
+  savedRunFilter?: Prisma.SavedRunFilterOmit
   runEventBatch?: Prisma.RunEventBatchOmit
   foldedResponse?: Prisma.FoldedResponseOmit
   responseItem?: Prisma.ResponseItemOmit

@@ -209,6 +209,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   ProjectAgent: within('project', 'userId'),
   Memory: ownedRule('delete', { omit: ['searchText', 'config', 'callKey'] }),
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
+  SavedRunFilter: ownedRule('delete'),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },
   FoldedResponse: within('run', 'userId'),
   ResponseItem: ownedRule('step'),

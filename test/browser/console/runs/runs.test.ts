@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import { indexed } from '../../support/knowledge/knowledge.ts';
-import type { Organization, Person } from '../../support/make.ts';
-import { pricedModel, pricedModelSettings, pricedUsage } from '../../support/runs/priced-model.ts';
-import { withService } from '../../support/service.ts';
-import { heldAnswer } from '../../support/upstream.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { indexed } from '../../../support/knowledge/knowledge.ts';
+import type { Organization, Person } from '../../../support/make.ts';
+import { pricedModel, pricedModelSettings, pricedUsage } from '../../../support/runs/priced-model.ts';
+import { withService } from '../../../support/service.ts';
+import { heldAnswer } from '../../../support/upstream.ts';
 
 const model = pricedModel;
 const usage = pricedUsage;

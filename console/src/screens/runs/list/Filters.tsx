@@ -1,15 +1,18 @@
 import { SlidersHorizontal } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { useText } from '../../text/text.ts';
-import { Button } from '../../ui/form/button.tsx';
-import { SearchInput, TextInput } from '../../ui/form/field.tsx';
-import { Toolbar } from '../../ui/page.tsx';
+import { usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { Button } from '../../../ui/form/button.tsx';
+import { SearchInput, TextInput } from '../../../ui/form/field.tsx';
+import { Toolbar } from '../../../ui/page.tsx';
+import { RunTagsDocument } from '../documents.ts';
+import styles from '../runs.module.css';
+import { buildAddress, type RunView, runFeedbacks, runKinds, runStatuses } from '../view.ts';
+import { feedbackWords, kindWords, statusWords } from '../words.ts';
 import { type Choice, useRunChoices } from './choices.ts';
 import { Picker } from './Picker.tsx';
-import styles from './runs.module.css';
-import { buildAddress, type RunView, runFeedbacks, runKinds, runStatuses } from './view.ts';
-import { feedbackWords, kindWords, statusWords } from './words.ts';
+import { SavedFilters } from './SavedFilters.tsx';
 
 const searchAfterMs = 250;
 
@@ -21,7 +24,7 @@ export function Filters({ view }: { readonly view: RunView }) {
   const change = (changes: Parameters<typeof buildAddress>[1]) => go(buildAddress(search, changes), { replace: true });
   const [typed, setTyped] = useState(view.search ?? '');
   useDelayed(typed, (words) => words !== (view.search ?? '') && change({ search: words }));
-  const hasMore = [view.agent, view.person, view.key, view.model, view.feedback, view.since, view.until].some(
+  const hasMore = [view.agent, view.person, view.key, view.model, view.tag, view.feedback, view.since, view.until].some(
     (value) => value !== undefined,
   );
   const [isOpen, setOpen] = useState(hasMore);
@@ -62,6 +65,7 @@ export function Filters({ view }: { readonly view: RunView }) {
         >
           {t('More filters')}
         </Button>
+        <SavedFilters search={search} />
         {search === '' ? null : (
           <Button
             variant="quiet"
@@ -88,6 +92,8 @@ function MoreFilters({
 }) {
   const { t } = useText();
   const choices = useRunChoices([view.agent, view.person, view.key]);
+  const { data } = usePage(RunTagsDocument, {});
+  const tags = (data?.runTags ?? []).map(({ name }) => ({ id: name, name }));
   return (
     <Toolbar>
       <Picker
@@ -112,6 +118,7 @@ function MoreFilters({
         onChange={(model) => onChange({ model })}
       />
       <Picker label={t('Key')} any={t('Any key')} value={view.key} choices={choices.keys} onChange={(key) => onChange({ key })} />
+      <Picker label={t('Tag')} any={t('Any tag')} value={view.tag} choices={tags} onChange={(tag) => onChange({ tag })} />
       <Picker
         label={t('Feedback')}
         any={t('Rated or not')}

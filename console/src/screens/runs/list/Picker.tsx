@@ -1,4 +1,4 @@
-import { Select } from '../../ui/form/field.tsx';
+import { Select } from '../../../ui/form/field.tsx';
 import type { Choice } from './choices.ts';
 
 /** One of several, or any. A value that is not among the choices is shown as it is. */

@@ -1,18 +1,18 @@
 import { SquareActivity } from 'lucide-react';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { Link, useSearch } from 'wouter';
-import { run } from '../../graphql/client.ts';
-import { useLiveReload, useMorePages, usePage } from '../../graphql/hooks.ts';
-import { useText } from '../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
-import { ButtonLink } from '../../ui/form/button.tsx';
-import { ShowMore } from '../../ui/more.tsx';
-import { Section } from '../../ui/page.tsx';
-import { RunningRunsDocument, RunsChangedDocument, RunsDocument } from './documents.ts';
-import { useRepeat } from './elapsed.ts';
+import { run } from '../../../graphql/client.ts';
+import { useLiveReload, useMorePages, usePage } from '../../../graphql/hooks.ts';
+import { useText } from '../../../text/text.ts';
+import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
+import { Button, ButtonLink } from '../../../ui/form/button.tsx';
+import { ShowMore } from '../../../ui/more.tsx';
+import { Section, Toolbar } from '../../../ui/page.tsx';
+import { RunningRunsDocument, RunsChangedDocument, RunsDocument } from '../documents.ts';
+import { useRepeat } from '../elapsed.ts';
+import { besideCount, RunTable, type TableRun } from '../RunTable.tsx';
+import { buildAddress, readView, toFilter } from '../view.ts';
 import { Filters } from './Filters.tsx';
-import { RunTable, type TableRun } from './RunTable.tsx';
-import { buildAddress, readView, toFilter } from './view.ts';
 
 /** How often the tokens of runs that go on are asked for: nothing tells them in a list. */
 const usageEveryMs = 4_000;
@@ -39,11 +39,18 @@ export function RunList() {
   const past = showsRunning ? more.nodes.filter(({ status }) => status !== 'IN_PROGRESS') : more.nodes;
   const currency = page.data?.viewer.costCurrency ?? 'USD';
   const isFiltered = search !== '';
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const choosing = {
+    chosen,
+    onChoose: (id: string, isChosen: boolean) =>
+      setChosen((current) => (isChosen ? [...current, id] : current.filter((each) => each !== id))),
+  };
   return (
     <>
       <Filters view={view} />
       <ErrorNote error={page.error} onRetry={page.reload} />
       <ErrorNote error={runningPage.error} onRetry={runningPage.reload} />
+      {chosen.length === 0 ? null : <ChosenRuns chosen={chosen} onClear={() => setChosen([])} />}
       {activeRuns.length === 0 ? null : (
         <Section
           title={t('Running now')}
@@ -53,13 +60,19 @@ export function RunList() {
             ) : null
           }
         >
-          <RunTable label={t('Running now')} runs={activeRuns.map(withUsageSoFar)} currency={currency} onStopped={reload} />
+          <RunTable
+            label={t('Running now')}
+            runs={activeRuns.map(withUsageSoFar)}
+            currency={currency}
+            {...choosing}
+            onStopped={reload}
+          />
         </Section>
       )}
       {page.isLoading ? <Skeleton lines={8} /> : null}
       {past.length > 0 ? (
         <Section title={activeRuns.length === 0 ? t('History') : t('Before')}>
-          <RunTable label={t('History')} runs={past} currency={currency} onStopped={reload} />
+          <RunTable label={t('History')} runs={past} currency={currency} {...choosing} onStopped={reload} />
         </Section>
       ) : null}
       <ShowMore pages={more} />
@@ -73,6 +86,26 @@ export function RunList() {
         )
       ) : null}
     </>
+  );
+}
+
+/** What is done with the runs that were chosen. */
+function ChosenRuns({ chosen, onClear }: { readonly chosen: readonly string[]; readonly onClear: () => void }) {
+  const { t } = useText();
+  const [one = '', other = ''] = chosen;
+  return (
+    <Toolbar>
+      {chosen.length < besideCount ? (
+        <span>{t('Choose another run to put beside it.')}</span>
+      ) : (
+        <ButtonLink variant="primary" href={`/runs/beside?${new URLSearchParams({ one, other })}`}>
+          {t('Put these beside each other')}
+        </ButtonLink>
+      )}
+      <Button variant="quiet" onClick={onClear}>
+        {t('Choose none')}
+      </Button>
+    </Toolbar>
   );
 }
 

@@ -1,5 +1,5 @@
-import { usePage } from '../../graphql/hooks.ts';
-import { RunChoicesDocument } from './documents.ts';
+import { usePage } from '../../../graphql/hooks.ts';
+import { RunChoicesDocument } from '../documents.ts';
 
 export interface Choice<Id extends string = string> {
   readonly id: Id;

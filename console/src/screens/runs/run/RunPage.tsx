@@ -17,6 +17,7 @@ import { describeState, kindWords } from '../words.ts';
 import { useRunEvents } from './events.ts';
 import { RunFacts } from './RunFacts.tsx';
 import type { RunDetail } from './steps.ts';
+import { Tags } from './Tags.tsx';
 import { Waterfall } from './Waterfall.tsx';
 
 /** One run: what it did, step by step, and what that took and cost. Follows it while it goes on. */
@@ -97,6 +98,7 @@ function Content({
           {message}
         </Note>
       ))}
+      <Tags key={run.tags.join('\n')} id={run.id} tags={run.tags} />
       <RunFacts run={run} currency={currency} elapsedMs={isRunning ? elapsedMs : undefined} tokensSoFar={happening.tokens} />
       <Section title={t('What it did')}>
         <Waterfall
