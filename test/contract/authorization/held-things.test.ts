@@ -50,6 +50,8 @@ const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteMembership',
   'deletePasskey',
   'deleteTenant',
+  // A name for a list.
+  'deleteRunFilter',
   // Its deliveries name ids and states, for 30 days at most.
   'deleteWebhook',
   // The source is kept.

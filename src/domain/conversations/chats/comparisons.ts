@@ -43,7 +43,7 @@ const besideMax = 3;
  * beside each other as may; MISSING_REQUIRED_PARAMETER for user inputs of the agent that the chat has no values for; and like `regenerateMessage`.
  */
 export async function compareAnswers(deps: Deps, caller: Caller, id: string, input: CompareAnswersInput): Promise<BegunRun> {
-  const { message, chat } = await getOwnMessage(deps, caller, id);
+  const { message, chat } = await getOwnMessage(deps, caller, id, undefined, 'messageId');
   if (!isAnswerable(message)) {
     throw new DomainError('CONFLICT', 'This message is no answer, and asks for none', { param: 'messageId' });
   }
@@ -67,7 +67,7 @@ export async function compareAnswers(deps: Deps, caller: Caller, id: string, inp
     hidesChat: agentId !== chat.agentId && !showsNewChats(agent, chat.orgId),
   });
   if (result.kind === 'missing') throw missingChat();
-  if (result.kind === 'message-missing') throw missingMessage();
+  if (result.kind === 'message-missing') throw missingMessage('messageId');
   if (result.kind === 'full') {
     throw new DomainError('CONFLICT', `At most ${besideMax + 1} answers stand beside each other: go on with one of them`);
   }

@@ -40,7 +40,10 @@ export async function rateMessage(
   const { rating, tags, comment } = readRating(input);
   const { feedback } = deps.storage.conversations;
   const { runId } = message;
-  const { orgId, userId, agentId } = chat;
+  const { orgId, userId } = chat;
+  // Another agent than that of the chat may have answered, beside it.
+  const run = runId === null ? undefined : await deps.storage.conversations.runs.find(runId);
+  const agentId = run === undefined ? chat.agentId : run.agentId;
   await deps.audit.change(caller, async () => {
     if (rating === 'NONE') await feedback.remove(message.id);
     else {

@@ -10,6 +10,7 @@ import {
   type ToolCall,
   toolOutputStatuses,
 } from '../../../entities/conversations/chats/chat.ts';
+import type { Run } from '../../../entities/conversations/runs/run.ts';
 import type { Citation } from '../../../entities/knowledge/citation.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
@@ -188,7 +189,7 @@ export const MessageType = MessageRef.implement({
       nullable: true,
       description:
         'The agent that says it; null on messages of others, in a chat with a bare model, and when the caller may not see the agent.',
-      resolve: ({ role, chatId }, _args, context) => (role === 'assistant' ? agentOfChat(context, chatId) : null),
+      resolve: (message, _args, context) => (message.role === 'assistant' ? agentOfMessage(context, message) : null),
     }),
     content: t.exposeString('content', { description: 'Its text; empty for a message that only asks for calls.' }),
     parts: t.field({
@@ -292,7 +293,10 @@ export function listParts({ parts, content }: Pick<ChatMessage, 'parts' | 'conte
   return content === '' ? [] : [{ type: 'text', text: content }];
 }
 
-async function agentOfChat(context: GraphContext, chatId: string): Promise<never | null> {
+/** That of the run, which may be another one than that of the chat: agents answer beside each other. */
+async function agentOfMessage(context: GraphContext, { runId, chatId }: ChatMessage): Promise<never | null> {
+  const run = (await nodeById(context, runId)) as Run | null;
+  if (run !== null) return loadNode(context, 'agent', run.agentId);
   const chat = (await loadNode(context, 'chat', chatId)) as Chat | null;
   return loadNode(context, 'agent', chat?.agentId);
 }

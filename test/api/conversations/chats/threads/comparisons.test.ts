@@ -149,6 +149,13 @@ describe('answers beside each other', () => {
     // That agent does not show its chats.
     expect(await read(chatId)).toMatchObject({ agentId, isVisibleToEditors: false });
     expect((await select(run.messages[0]?.id ?? '')).data.selectBranch.agentId).toBe(poetId);
+    const rating = 'mutation ($id: ID!) { rateMessage(id: $id, input: { rating: UP, tags: ["better"] }) { agent { id } } }';
+    const rated = await ann.graphql(rating, { id: run.messages[0]?.id });
+    expect(rated.data.rateMessage.agent.id).toBe(poetId);
+    const { data: told } = await ann.graphql('query ($id: ID) { feedback(agentId: $id) { nodes { tags agentId } } }', {
+      id: poetId,
+    });
+    expect(told.feedback.nodes).toEqual([{ tags: ['better'], agentId: poetId }]);
     await ask(chatId, 'Violets?', 'Blue.');
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('Rhyme.');
     expect((await select(answer)).data.selectBranch.agentId).toBe(agentId);
