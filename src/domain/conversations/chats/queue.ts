@@ -5,7 +5,7 @@ import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { storableText } from '../../../lib/text/text.ts';
-import type { QuestionReader } from '../../../storage/conversations/chats/queue.ts';
+import type { QuestionReader } from '../../../storage/conversations/runs/queue.ts';
 import type { Deps } from '../../deps.ts';
 import { canWriteChat } from '../../ground/access/access.ts';
 import { asVisible, toChatName } from '../runs/thread.ts';

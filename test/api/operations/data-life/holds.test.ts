@@ -54,6 +54,7 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
 };
 /** Which a hold does not keep, and why. */
 const notKept: Readonly<Partial<Record<Model, string>>> = {
+  SavedRunFilter: 'It is a name for a list.',
   ChatImport: 'It is a report; what an import brought is in chats, which are kept.',
   ...Object.fromEntries(
     (['UsageEntry', 'UsageDay', 'UsageSum', 'UsageMonth', 'UsageCounter', 'AuditEntry'] as const).map((model) => [

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expireRecords, sweepLeftBehind } from '../../../../src/domain/conversations/chats/files.ts';
-import type { TestClient } from '../../../support/client.ts';
-import type { Organization, Person } from '../../../support/make.ts';
-import { withService } from '../../../support/service.ts';
+import { expireRecords, sweepLeftBehind } from '../../../../../src/domain/conversations/chats/files.ts';
+import type { TestClient } from '../../../../support/client.ts';
+import type { Organization, Person } from '../../../../support/make.ts';
+import { withService } from '../../../../support/service.ts';
 
 const sizeMax = 5 * 1024 * 1024;
 const { service, make } = await withService('plain', { env: { CHAT_FILES_MAX: '6' } });

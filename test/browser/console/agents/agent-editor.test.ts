@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import { startApiServer } from '../../support/egress/api-server.ts';
-import type { Organization, Person } from '../../support/make.ts';
-import { withService } from '../../support/service.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { startApiServer } from '../../../support/egress/api-server.ts';
+import type { Organization, Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
 let organization: Organization;

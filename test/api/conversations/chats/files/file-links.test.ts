@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signedFileAddress } from '../../../../src/engine/files/file-links.ts';
-import type { Person } from '../../../support/make.ts';
-import { withService } from '../../../support/service.ts';
+import { signedFileAddress } from '../../../../../src/engine/files/file-links.ts';
+import type { Person } from '../../../../support/make.ts';
+import { withService } from '../../../../support/service.ts';
 
 const { service, make } = await withService();
 const hourMs = 3_600_000;

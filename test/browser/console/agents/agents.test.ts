@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
-import { withService } from '../../support/service.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
 let ann: Person;

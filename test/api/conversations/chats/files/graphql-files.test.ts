@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TestClient } from '../../../support/client.ts';
-import type { Person } from '../../../support/make.ts';
-import { withService } from '../../../support/service.ts';
+import type { TestClient } from '../../../../support/client.ts';
+import type { Person } from '../../../../support/make.ts';
+import { withService } from '../../../../support/service.ts';
 
 const { make } = await withService();
 let ann: Person;

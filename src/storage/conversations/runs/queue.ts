@@ -5,7 +5,7 @@ import type { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { lockChat, lockRows } from '../../ground/sql/locks.ts';
-import { endQuietly } from '../runs/idle.ts';
+import { endQuietly } from './idle.ts';
 
 /** What a message that waits says from now on. */
 export interface QueuedContent {
