@@ -48,7 +48,9 @@ async function draw({ id, source, isDark }: Order): Promise<{ readonly svg: stri
     if (element === null) return { fault: 'There is no drawing.' };
     return { svg: new XMLSerializer().serializeToString(element) };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    // Behind the first line stand the states of a parser.
+    return { fault: message.split('\n', 1)[0]?.replace(/:\s*$/, '') ?? message };
   } finally {
     document.body.replaceChildren();
   }
