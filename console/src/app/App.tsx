@@ -92,6 +92,9 @@ function Screens() {
             <Chat />
           </Route>
           <Route path="/chats/:id">{({ id }) => <Chat id={id} />}</Route>
+          <Route path="/temporary">
+            <Chat isTemporary />
+          </Route>
           <Route path="/agents/*?">
             <Agents />
           </Route>

@@ -10,10 +10,11 @@ import { Start } from './start/Start.tsx';
 /** Markdown and the long list are not needed to begin: they come while the first page is read, or at once where the address is that of a chat. */
 const loadConversation = () => import('./Conversation.tsx');
 const Conversation = lazy(() => loadConversation().then(({ Conversation: conversation }) => ({ default: conversation })));
+const Temporary = lazy(() => import('./temporary/Temporary.tsx').then(({ Temporary: temporary }) => ({ default: temporary })));
 if (location.pathname.startsWith('/chats/')) void loadConversation().catch(() => undefined);
 
 /** The screen of chats: the list, and the chat that is open, or the place where a new one begins. */
-export function Chat({ id }: { readonly id?: string }) {
+export function Chat({ id, isTemporary = false }: { readonly id?: string; readonly isTemporary?: boolean }) {
   const { t } = useText();
   const [isListOpen, setListOpen] = useState(false);
   // Where this fails, opening a chat tries again and says so.
@@ -28,7 +29,9 @@ export function Chat({ id }: { readonly id?: string }) {
           </IconButton>
         </div>
         <div className={styles.place}>
-          <Suspense fallback={<Loading />}>{id === undefined ? <Start /> : <Conversation key={id} chatId={id} />}</Suspense>
+          <Suspense fallback={<Loading />}>
+            {isTemporary ? <Temporary /> : id === undefined ? <Start /> : <Conversation key={id} chatId={id} />}
+          </Suspense>
         </div>
       </div>
     </div>

@@ -4,6 +4,14 @@ import { document } from '../../graphql/document.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** The tools that may be called: a hard limit. */
+export type AllowedToolsInput = {
+  /** Whether one of them is called. Default AUTO. */
+  mode?: ToolChoiceMode | null | undefined;
+  /** The tools. */
+  tools: Array<ChosenToolInput>;
+};
+
 /** Compares one attribute. */
 export type AttributeComparisonInput = {
   /** An attribute of files in vector stores, or `data_source_id`, `source_type`, `mime_type`, `path`, `updated_at`. */
@@ -68,12 +76,154 @@ export type ChatUserInputInput = {
   value: string | number | boolean;
 };
 
+/** A tool among those of the request. */
+export type ChosenToolInput =
+  {   /** The name of a function of the caller. */
+  function: string; tool?: never; }
+  |  { function?: never;   /** A tool of the service. */
+  tool: ServiceToolChoiceInput; };
+
 /** Who else answers. Without a member: the same agent and model once more. */
 export type CompareAnswersInput = {
   /** Another agent than that of the chat. It gets what was said in the chat. */
   agentId?: string | null | undefined;
   /** Another model than that of the agent. */
   modelId?: string | null | undefined;
+};
+
+/** An earlier answer. */
+export type CompletionAssistantMessageInput = {
+  /** What it thought; given back where the model provider takes it. */
+  reasoning?: string | null | undefined;
+  /** Its thoughts as they were received: what the model provider demands to see again. */
+  reasoningDetails?: Array<CompletionReasoningDetailInput> | null | undefined;
+  /** What it said, also a refusal; absent beside calls alone. */
+  text?: string | null | undefined;
+  /** Calls that it asked for. */
+  toolCalls?: Array<CompletionToolCallInput> | null | undefined;
+};
+
+/** What a user says: a text, or parts. */
+export type CompletionContentInput =
+  {   /** Parts in their order. */
+  parts: Array<CompletionPartInput>; text?: never; }
+  |  { parts?: never;   /** A text. */
+  text: string; };
+
+/** A file by its content. What is no image is given to the model as the text in it. */
+export type CompletionFileInput = {
+  /** The file as a data URL in base64. */
+  fileData: string;
+  /** Its name; at most 255 characters. */
+  filename?: string | null | undefined;
+};
+
+/** An image by its address. */
+export type CompletionImageInput = {
+  /** How closely the model looks. Default AUTO. */
+  detail?: ImageDetail | null | undefined;
+  /** An http(s) address, or a data URL with the image in base64. */
+  url: string;
+};
+
+/** A request for a completion. */
+export type CompletionInput = {
+  /** What the text is. Default TEXT. */
+  format?: TextFormatInput | null | undefined;
+  /** -2 to 2. */
+  frequencyPenalty?: number | null | undefined;
+  /** Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model. */
+  generateCitations?: boolean | null | undefined;
+  /** Most tokens of the answer. */
+  maxOutputTokens?: number | null | undefined;
+  /** The whole conversation so far; at least one message. */
+  messages: Array<CompletionMessageInput>;
+  /** The id of a model or of an agent. */
+  model: string;
+  /** How the run is made. */
+  options?: RunOptionsInput | null | undefined;
+  /** Whether one turn of the model may have several calls. */
+  parallelToolCalls?: boolean | null | undefined;
+  /** -2 to 2. */
+  presencePenalty?: number | null | undefined;
+  /** Requests that begin alike and name the same key share a cache, where the provider has one. */
+  promptCacheKey?: string | null | undefined;
+  /** How hard the model thinks, for models that do. */
+  reasoningEffort?: ReasoningEffort | null | undefined;
+  /** The newer name of `user` for the prevention of abuse; handed on to the provider of the model. */
+  safetyIdentifier?: string | null | undefined;
+  /** Secrets for tools: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
+  secrets?: Array<NamedTextInput> | null | undefined;
+  /** A whole number: asks the model for the same answer again. */
+  seed?: number | null | undefined;
+  /** The class of service. Default AUTO. */
+  serviceTier?: ServiceTier | null | undefined;
+  /** Texts before which the answer ends; at most 16. */
+  stop?: Array<string> | null | undefined;
+  /** 0 to 2. */
+  temperature?: number | null | undefined;
+  /** How the model chooses among the tools. Default AUTO. */
+  toolChoice?: ToolChoiceInput | null | undefined;
+  /** What the model may call. */
+  tools?: Array<ToolInput> | null | undefined;
+  /** How many candidates are sampled from, where the model can. */
+  topK?: number | null | undefined;
+  /** How many likely tokens are told for each position, from 0 to 20, by providers that have them. */
+  topLogprobs?: number | null | undefined;
+  /** 0 to 1. */
+  topP?: number | null | undefined;
+  /** A name of your own for your end user, handed on to the provider of the model. */
+  user?: string | null | undefined;
+  /** How much is said, for models that take it. */
+  verbosity?: Verbosity | null | undefined;
+};
+
+/** One message of the conversation so far. */
+export type CompletionMessageInput =
+  {   /** An earlier answer. */
+  assistant: CompletionAssistantMessageInput; system?: never; toolOutput?: never; user?: never; }
+  |  { assistant?: never;   /** What the model is instructed to do. */
+  system: string; toolOutput?: never; user?: never; }
+  |  { assistant?: never; system?: never;   /** The output of a call that it asked for. */
+  toolOutput: CompletionToolMessageInput; user?: never; }
+  |  { assistant?: never; system?: never; toolOutput?: never;   /** What the user says. */
+  user: CompletionContentInput; };
+
+/** A part of a message of the user. */
+export type CompletionPartInput =
+  {   /** A file. */
+  file: CompletionFileInput; fileId?: never; image?: never; text?: never; url?: never; }
+  |  { file?: never;   /** A file of a chat of the caller. */
+  fileId: string; image?: never; text?: never; url?: never; }
+  |  { file?: never; fileId?: never;   /** An image. */
+  image: CompletionImageInput; text?: never; url?: never; }
+  |  { file?: never; fileId?: never; image?: never;   /** A text. */
+  text: string; url?: never; }
+  |  { file?: never; fileId?: never; image?: never; text?: never;   /** An http(s) address: the model is given what is there. */
+  url: string; };
+
+/** A thought of an earlier answer, as it was received. */
+export type CompletionReasoningDetailInput = {
+  /** The thought, with what its provider demands to see again. */
+  data: string;
+};
+
+/** A call that an earlier answer asked for. */
+export type CompletionToolCallInput = {
+  /** Its arguments as JSON text. */
+  arguments: string;
+  /** The id that its output refers to. */
+  id: string;
+  /** The function that was called. */
+  name: string;
+};
+
+/** The output of a call. */
+export type CompletionToolMessageInput = {
+  /** What it gave. */
+  output: string;
+  /** The call. */
+  toolCallId: string;
 };
 
 /** A new chat. */
@@ -326,6 +476,17 @@ export type ImageBackground =
   /** None. */
   | 'TRANSPARENT';
 
+/** How closely the model looks at an image. */
+export type ImageDetail =
+  /** As the model likes. */
+  | 'AUTO'
+  /** Closely. */
+  | 'HIGH'
+  /** Little. */
+  | 'LOW'
+  /** At its full size. */
+  | 'ORIGINAL';
+
 /** How close an image stays to the one that is changed. */
 export type ImageFidelity =
   /** As close as possible. */
@@ -398,6 +559,18 @@ export type IncompleteReason =
   | 'PAUSED'
   /** It took longer than a run may. */
   | 'TIMEOUT';
+
+/** JSON that follows a schema. */
+export type JsonSchemaFormatInput = {
+  /** What it is for. */
+  description?: string | null | undefined;
+  /** Whether it is followed exactly. */
+  isStrict?: boolean | null | undefined;
+  /** What it is called: 1 to 64 letters, digits, `_` or `-`. */
+  name: string;
+  /** The JSON Schema. */
+  schema: Record<string, unknown>;
+};
 
 /** Which calls wait for approval by a person. */
 export type McpApprovalInput =
@@ -480,6 +653,13 @@ export type NamedTextInput = {
   value: string;
 };
 
+/** What a text is, without a schema. */
+export type PlainTextFormat =
+  /** A JSON object of any shape. */
+  | 'JSON_OBJECT'
+  /** Plain text. */
+  | 'TEXT';
+
 /** A tool without settings of its own. */
 export type PlainToolInput = {
   /** Whether each call waits for approval by a person. Default false. */
@@ -526,6 +706,21 @@ export type RateMessageInput = {
   /** What it is about: at most 10 of 1 to 50 characters. */
   tags?: Array<string> | null | undefined;
 };
+
+/** How hard a model thinks that can. */
+export type ReasoningEffort =
+  /** Much. */
+  | 'HIGH'
+  /** A little. */
+  | 'LOW'
+  /** As most questions need. */
+  | 'MEDIUM'
+  /** As little as it can. */
+  | 'MINIMAL'
+  /** Not at all. */
+  | 'NONE'
+  /** As much as it can. */
+  | 'XHIGH';
 
 /** How an answer is asked for again. */
 export type RegenerateMessageInput = {
@@ -611,6 +806,29 @@ export type SendMessageInput = {
   tools?: Array<ToolInput> | null | undefined;
 };
 
+/** The class of service, for providers that have such. */
+export type ServiceTier =
+  /** As the provider is set up. */
+  | 'AUTO'
+  /** The ordinary one. */
+  | 'DEFAULT'
+  /** Cheaper and slower. */
+  | 'FLEX'
+  /** Faster and dearer. */
+  | 'PRIORITY'
+  /** Bought ahead. */
+  | 'SCALE';
+
+/** A tool of the service among those of the request or of the agent. */
+export type ServiceToolChoiceInput = {
+  /** Of an MCP server: one of its tools. */
+  name?: string | null | undefined;
+  /** Of an MCP server: its label. */
+  serverLabel?: string | null | undefined;
+  /** The tool. */
+  type: ToolType;
+};
+
 /** The status of a subagent. */
 export type SubagentStatus =
   /** Its run was stopped. */
@@ -642,6 +860,13 @@ export type SubmitToolOutputsInput = {
   systemMessageId: string;
 };
 
+/** What the text of an answer is. */
+export type TextFormatInput =
+  {   /** JSON that follows a schema. */
+  jsonSchema: JsonSchemaFormatInput; plain?: never; }
+  |  { jsonSchema?: never;   /** Text, or JSON of any shape. */
+  plain: PlainTextFormat; };
+
 /** What becomes of a message while another run answers in the chat. */
 export type ThreadMode =
   /** It waits and is answered afterwards; messages that wait and differ in their prompt only are answered together. */
@@ -652,6 +877,26 @@ export type ThreadMode =
   | 'INTERRUPT'
   /** The other run takes it in before it asks its model again, and answers both. Where it cannot: as collect. */
   | 'STEER';
+
+/** How the model chooses among the tools. */
+export type ToolChoiceInput =
+  {   /** It may call these tools only. */
+  allowed: AllowedToolsInput; function?: never; mode?: never; tool?: never; }
+  |  { allowed?: never;   /** It must call the function of the caller with this name. */
+  function: string; mode?: never; tool?: never; }
+  |  { allowed?: never; function?: never;   /** Among all of them. */
+  mode: ToolChoiceMode; tool?: never; }
+  |  { allowed?: never; function?: never; mode?: never;   /** It must call this tool of the service. */
+  tool: ServiceToolChoiceInput; };
+
+/** Whether the model calls a tool. */
+export type ToolChoiceMode =
+  /** As it likes. */
+  | 'AUTO'
+  /** It calls none. */
+  | 'NONE'
+  /** It must call one. */
+  | 'REQUIRED';
 
 /** Some tools of an MCP server. Both members together allow what fits both. */
 export type ToolFilterInput = {
@@ -707,6 +952,31 @@ export type ToolOutputStatus =
   /** It gave the output. */
   | 'SUCCESS';
 
+/** A tool of the service. */
+export type ToolType =
+  /** Researches in many steps. */
+  | 'DEEP_RESEARCH'
+  /** Searches the knowledge of the agent, and vector stores. */
+  | 'FILE_SEARCH'
+  /** Makes images. */
+  | 'IMAGE_GENERATION'
+  /** The tools of an MCP server that is named by its address. */
+  | 'MCP'
+  /** The tools of an MCP server that is connected. */
+  | 'MCP_SERVER'
+  /** Remembers beyond a conversation. */
+  | 'MEMORY'
+  /** Runs Python. */
+  | 'PYTHON'
+  /** Works in a closed computer. */
+  | 'SANDBOX'
+  /** Works on tables. */
+  | 'SPREADSHEET'
+  /** Asks other agents. */
+  | 'SUBAGENT'
+  /** Searches the web. */
+  | 'WEB_SEARCH';
+
 /** Changes of a chat: absent members are kept, null clears the name, the pin and the project. */
 export type UpdateChatInput = {
   /** Puts it out of the list, or back; null keeps it. */
@@ -747,6 +1017,15 @@ export type UserLocationInput = {
   /** The time zone. */
   timezone?: string | null | undefined;
 };
+
+/** How much is said. */
+export type Verbosity =
+  /** Much. */
+  | 'HIGH'
+  /** Little. */
+  | 'LOW'
+  /** As most questions need. */
+  | 'MEDIUM';
 
 /** Searches the web. */
 export type WebSearchToolInput = {
@@ -1026,6 +1305,241 @@ export type ChatRunEventsSubscription = { runEvents:
     | { __typename: 'ToolCallStarted', sequence: number }
     | { __typename: 'UsageReported', sequence: number }
    };
+
+export type ChatTemporarySubscriptionVariables = Exact<{
+  input: CompletionInput;
+}>;
+
+
+export type ChatTemporarySubscription = { completionEvents:
+    | { __typename: 'ArgumentsDelta', sequence: number }
+    | { __typename: 'ArgumentsDone', sequence: number }
+    | { __typename: 'CitationAdded', sequence: number, citation: { id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string } }
+    | { __typename: 'FlowStepCompleted', sequence: number, step: { stepId: string, type: FlowStepKind, status: FlowStepStatus, durationMs: number } }
+    | { __typename: 'InputAdded', messageCount: number, sequence: number }
+    | { __typename: 'ItemAdded', statusHints: Array<string>, sequence: number, item:
+        | { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus }
+        | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'CompactionItem', id: string, status: RunItemStatus }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'FunctionOutputItem', id: string, status: RunItemStatus }
+        | { __typename: 'KeptItem', id: string, status: RunItemStatus }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'McpToolsItem', id: string, status: RunItemStatus }
+        | { __typename: 'MessageItem', id: string, status: RunItemStatus }
+        | { __typename: 'ReasoningItem', text: string, id: string, status: RunItemStatus }
+        | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+       }
+    | { __typename: 'ItemDone', sequence: number, item:
+        | { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus }
+        | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'CompactionItem', id: string, status: RunItemStatus }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'FunctionOutputItem', id: string, status: RunItemStatus }
+        | { __typename: 'KeptItem', id: string, status: RunItemStatus }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'McpToolsItem', id: string, status: RunItemStatus }
+        | { __typename: 'MessageItem', id: string, status: RunItemStatus }
+        | { __typename: 'ReasoningItem', text: string, id: string, status: RunItemStatus }
+        | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+       }
+    | { __typename: 'ReasoningDelta', itemId: string, delta: string, sequence: number }
+    | { __typename: 'RetrievalCompleted', isAvailable: boolean, passageCount: number, titles: Array<string>, sequence: number }
+    | { __typename: 'RunCancelled', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, toolCalls: Array<{ id: string, name: string }>, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+            | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+            | { __typename: 'ImagePart', url: string }
+            | { __typename: 'TextPart' }
+          >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } }
+    | { __typename: 'RunCompleted', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, toolCalls: Array<{ id: string, name: string }>, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+            | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+            | { __typename: 'ImagePart', url: string }
+            | { __typename: 'TextPart' }
+          >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } }
+    | { __typename: 'RunFailed', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, toolCalls: Array<{ id: string, name: string }>, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+            | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+            | { __typename: 'ImagePart', url: string }
+            | { __typename: 'TextPart' }
+          >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } }
+    | { __typename: 'RunIncomplete', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, toolCalls: Array<{ id: string, name: string }>, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+            | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+            | { __typename: 'ImagePart', url: string }
+            | { __typename: 'TextPart' }
+          >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } }
+    | { __typename: 'RunPaused', sequence: number }
+    | { __typename: 'RunResumed', sequence: number }
+    | { __typename: 'RunStarted', sequence: number }
+    | { __typename: 'SubagentCompleted', sequence: number, subagent: { id: string, name: string, task: string, status: SubagentStatus, summary: string | null, depth: number } }
+    | { __typename: 'SubagentProgressed', subagentId: string, message: string, progress: number | null, sequence: number }
+    | { __typename: 'SubagentStarted', sequence: number, subagent: { id: string, name: string, task: string, status: SubagentStatus, summary: string | null, depth: number } }
+    | { __typename: 'TextDelta', itemId: string, delta: string, sequence: number }
+    | { __typename: 'TextDone', itemId: string, text: string, sequence: number }
+    | { __typename: 'TextStarted', sequence: number }
+    | { __typename: 'ToolCallCompleted', itemId: string, sequence: number, call:
+        | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+       | null }
+    | { __typename: 'ToolCallFailed', itemId: string, sequence: number, call:
+        | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+        | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+        | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+        | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+       | null }
+    | { __typename: 'ToolCallStarted', sequence: number }
+    | { __typename: 'UsageReported', sequence: number }
+   };
+
+type Chat_Event_ArgumentsDelta_Fragment = { __typename: 'ArgumentsDelta', sequence: number };
+
+type Chat_Event_ArgumentsDone_Fragment = { __typename: 'ArgumentsDone', sequence: number };
+
+type Chat_Event_CitationAdded_Fragment = { __typename: 'CitationAdded', sequence: number, citation: { id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string } };
+
+type Chat_Event_FlowStepCompleted_Fragment = { __typename: 'FlowStepCompleted', sequence: number, step: { stepId: string, type: FlowStepKind, status: FlowStepStatus, durationMs: number } };
+
+type Chat_Event_InputAdded_Fragment = { __typename: 'InputAdded', messageCount: number, sequence: number };
+
+type Chat_Event_ItemAdded_Fragment = { __typename: 'ItemAdded', statusHints: Array<string>, sequence: number, item:
+    | { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus }
+    | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'CompactionItem', id: string, status: RunItemStatus }
+    | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+    | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'FunctionOutputItem', id: string, status: RunItemStatus }
+    | { __typename: 'KeptItem', id: string, status: RunItemStatus }
+    | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+    | { __typename: 'McpToolsItem', id: string, status: RunItemStatus }
+    | { __typename: 'MessageItem', id: string, status: RunItemStatus }
+    | { __typename: 'ReasoningItem', text: string, id: string, status: RunItemStatus }
+    | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+    | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+   };
+
+type Chat_Event_ItemDone_Fragment = { __typename: 'ItemDone', sequence: number, item:
+    | { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus }
+    | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'CompactionItem', id: string, status: RunItemStatus }
+    | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+    | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'FunctionOutputItem', id: string, status: RunItemStatus }
+    | { __typename: 'KeptItem', id: string, status: RunItemStatus }
+    | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+    | { __typename: 'McpToolsItem', id: string, status: RunItemStatus }
+    | { __typename: 'MessageItem', id: string, status: RunItemStatus }
+    | { __typename: 'ReasoningItem', text: string, id: string, status: RunItemStatus }
+    | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'ToolOutputItem', callId: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+    | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+   };
+
+type Chat_Event_ReasoningDelta_Fragment = { __typename: 'ReasoningDelta', itemId: string, delta: string, sequence: number };
+
+type Chat_Event_RetrievalCompleted_Fragment = { __typename: 'RetrievalCompleted', isAvailable: boolean, passageCount: number, titles: Array<string>, sequence: number };
+
+type Chat_Event_RunCancelled_Fragment = { __typename: 'RunCancelled', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+        | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+        | { __typename: 'ImagePart', url: string }
+        | { __typename: 'TextPart' }
+      >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } };
+
+type Chat_Event_RunCompleted_Fragment = { __typename: 'RunCompleted', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+        | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+        | { __typename: 'ImagePart', url: string }
+        | { __typename: 'TextPart' }
+      >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } };
+
+type Chat_Event_RunFailed_Fragment = { __typename: 'RunFailed', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+        | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+        | { __typename: 'ImagePart', url: string }
+        | { __typename: 'TextPart' }
+      >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } };
+
+type Chat_Event_RunIncomplete_Fragment = { __typename: 'RunIncomplete', sequence: number, run: { id: string, status: RunStatus, incompleteReason: IncompleteReason | null, durationMs: number | null, error: { code: ErrorCode, message: string } | null, messages: Array<{ id: string, createdAt: string, role: MessageRole, content: string, isComplete: boolean, siblingIndex: number, siblingCount: number, runId: string | null, modelName: string | null, toolCallId: string | null, toolStatus: ToolOutputStatus | null, parts: Array<
+        | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
+        | { __typename: 'ImagePart', url: string }
+        | { __typename: 'TextPart' }
+      >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> } };
+
+type Chat_Event_RunPaused_Fragment = { __typename: 'RunPaused', sequence: number };
+
+type Chat_Event_RunResumed_Fragment = { __typename: 'RunResumed', sequence: number };
+
+type Chat_Event_RunStarted_Fragment = { __typename: 'RunStarted', sequence: number };
+
+type Chat_Event_SubagentCompleted_Fragment = { __typename: 'SubagentCompleted', sequence: number, subagent: { id: string, name: string, task: string, status: SubagentStatus, summary: string | null, depth: number } };
+
+type Chat_Event_SubagentProgressed_Fragment = { __typename: 'SubagentProgressed', subagentId: string, message: string, progress: number | null, sequence: number };
+
+type Chat_Event_SubagentStarted_Fragment = { __typename: 'SubagentStarted', sequence: number, subagent: { id: string, name: string, task: string, status: SubagentStatus, summary: string | null, depth: number } };
+
+type Chat_Event_TextDelta_Fragment = { __typename: 'TextDelta', itemId: string, delta: string, sequence: number };
+
+type Chat_Event_TextDone_Fragment = { __typename: 'TextDone', itemId: string, text: string, sequence: number };
+
+type Chat_Event_TextStarted_Fragment = { __typename: 'TextStarted', sequence: number };
+
+type Chat_Event_ToolCallCompleted_Fragment = { __typename: 'ToolCallCompleted', itemId: string, sequence: number, call:
+    | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+    | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+    | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+   | null };
+
+type Chat_Event_ToolCallFailed_Fragment = { __typename: 'ToolCallFailed', itemId: string, sequence: number, call:
+    | { __typename: 'ApprovalItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'FileSearchItem', callId: string, name: string, arguments: string, queries: Array<string>, id: string, status: RunItemStatus, error: { code: string, message: string } | null, results: Array<{ fileId: string, filename: string }> }
+    | { __typename: 'FunctionCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'McpCallItem', callId: string, name: string, arguments: string, serverLabel: string, tool: string, output: string | null, id: string, status: RunItemStatus, error: { code: string, message: string } | null }
+    | { __typename: 'ToolCallItem', callId: string, name: string, arguments: string, id: string, status: RunItemStatus }
+    | { __typename: 'WebSearchItem', callId: string, name: string, arguments: string, query: string | null, id: string, status: RunItemStatus, pageUrl: string | null, error: { code: string, message: string } | null, sources: Array<{ title: string | null, url: string }> }
+   | null };
+
+type Chat_Event_ToolCallStarted_Fragment = { __typename: 'ToolCallStarted', sequence: number };
+
+type Chat_Event_UsageReported_Fragment = { __typename: 'UsageReported', sequence: number };
+
+export type Chat_EventFragment =
+  | Chat_Event_ArgumentsDelta_Fragment
+  | Chat_Event_ArgumentsDone_Fragment
+  | Chat_Event_CitationAdded_Fragment
+  | Chat_Event_FlowStepCompleted_Fragment
+  | Chat_Event_InputAdded_Fragment
+  | Chat_Event_ItemAdded_Fragment
+  | Chat_Event_ItemDone_Fragment
+  | Chat_Event_ReasoningDelta_Fragment
+  | Chat_Event_RetrievalCompleted_Fragment
+  | Chat_Event_RunCancelled_Fragment
+  | Chat_Event_RunCompleted_Fragment
+  | Chat_Event_RunFailed_Fragment
+  | Chat_Event_RunIncomplete_Fragment
+  | Chat_Event_RunPaused_Fragment
+  | Chat_Event_RunResumed_Fragment
+  | Chat_Event_RunStarted_Fragment
+  | Chat_Event_SubagentCompleted_Fragment
+  | Chat_Event_SubagentProgressed_Fragment
+  | Chat_Event_SubagentStarted_Fragment
+  | Chat_Event_TextDelta_Fragment
+  | Chat_Event_TextDone_Fragment
+  | Chat_Event_TextStarted_Fragment
+  | Chat_Event_ToolCallCompleted_Fragment
+  | Chat_Event_ToolCallFailed_Fragment
+  | Chat_Event_ToolCallStarted_Fragment
+  | Chat_Event_UsageReported_Fragment
+;
 
 type Chat_Item_ApprovalAnswerItem_Fragment = { __typename: 'ApprovalAnswerItem', id: string, status: RunItemStatus };
 
@@ -1373,7 +1887,8 @@ export const ChatAgentsDocument = document<ChatAgentsQuery, ChatAgentsQueryVaria
 export const ChatCreateDocument = document<ChatCreateMutation, ChatCreateMutationVariables>("mutation ChatCreate($agentId:ID!$input:CreateChatInput){createChat(agentId:$agentId input:$input){...Chat_head}} fragment Chat_head on Chat{id name canWrite isUnread pinPosition activeRunId modelId agentId seed agent{id name pictureUrl modelId}queue{...Chat_queued}...Chat_context ...Chat_comparison} fragment Chat_queued on QueuedMessage{id state runId content parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_context on Chat{id contextStart{messageId summary}} fragment Chat_comparison on Chat{id comparison{messageId runs{...Chat_besideRun}}} fragment Chat_besideRun on Run{id status incompleteReason modelId answeredModelId durationMs cost usage{inputTokens outputTokens}error{code message}agent{id name pictureUrl}messages{...Chat_message}} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_call on ToolCall{id name arguments approval}");
 export const ChatEditQueuedDocument = document<ChatEditQueuedMutation, ChatEditQueuedMutationVariables>("mutation ChatEditQueued($chatId:ID!$messageId:ID!$text:String!){editQueuedMessage(chatId:$chatId messageId:$messageId text:$text){id queue{...Chat_queued}}} fragment Chat_queued on QueuedMessage{id state runId content parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}} fragment Chat_file on ChatFile{id filename mimeType size url}");
 export const ChatWithdrawQueuedDocument = document<ChatWithdrawQueuedMutation, ChatWithdrawQueuedMutationVariables>("mutation ChatWithdrawQueued($chatId:ID!$messageId:ID!){withdrawQueuedMessage(chatId:$chatId messageId:$messageId){id queue{...Chat_queued}}} fragment Chat_queued on QueuedMessage{id state runId content parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}} fragment Chat_file on ChatFile{id filename mimeType size url}");
-export const ChatRunEventsDocument = document<ChatRunEventsSubscription, ChatRunEventsSubscriptionVariables>("subscription ChatRunEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{itemId delta}...on TextDone{itemId text}...on ReasoningDelta{itemId delta}...on RetrievalCompleted{isAvailable passageCount titles}...on ItemAdded{statusHints item{...Chat_item}}...on ItemDone{item{...Chat_item}}...on ToolCallCompleted{itemId call{...Chat_item}}...on ToolCallFailed{itemId call{...Chat_item}}...on InputAdded{messageCount}...on CitationAdded{citation{...Chat_citation}}...on SubagentStarted{subagent{...Chat_subagent}}...on SubagentProgressed{subagentId message progress}...on SubagentCompleted{subagent{...Chat_subagent}}...on FlowStepCompleted{step{...Chat_flowStep}}...on RunEnded{run{id status incompleteReason durationMs error{code message}messages{...Chat_message}}}}} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{code message}sources{title url}}...on FileSearchItem{queries error{code message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{code message}}...on ToolOutputItem{callId output error{code message}}...on ReasoningItem{text}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_subagent on Subagent{id name task status summary depth} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_call on ToolCall{id name arguments approval}");
+export const ChatRunEventsDocument = document<ChatRunEventsSubscription, ChatRunEventsSubscriptionVariables>("subscription ChatRunEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){...Chat_event}} fragment Chat_event on RunEvent{__typename sequence ...on TextDelta{itemId delta}...on TextDone{itemId text}...on ReasoningDelta{itemId delta}...on RetrievalCompleted{isAvailable passageCount titles}...on ItemAdded{statusHints item{...Chat_item}}...on ItemDone{item{...Chat_item}}...on ToolCallCompleted{itemId call{...Chat_item}}...on ToolCallFailed{itemId call{...Chat_item}}...on InputAdded{messageCount}...on CitationAdded{citation{...Chat_citation}}...on SubagentStarted{subagent{...Chat_subagent}}...on SubagentProgressed{subagentId message progress}...on SubagentCompleted{subagent{...Chat_subagent}}...on FlowStepCompleted{step{...Chat_flowStep}}...on RunEnded{run{id status incompleteReason durationMs error{code message}messages{...Chat_message}}}} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{code message}sources{title url}}...on FileSearchItem{queries error{code message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{code message}}...on ToolOutputItem{callId output error{code message}}...on ReasoningItem{text}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_subagent on Subagent{id name task status summary depth} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_call on ToolCall{id name arguments approval}");
+export const ChatTemporaryDocument = document<ChatTemporarySubscription, ChatTemporarySubscriptionVariables>("subscription ChatTemporary($input:CompletionInput!){completionEvents(input:$input){...Chat_event ...on RunEnded{run{toolCalls{id name}}}}} fragment Chat_event on RunEvent{__typename sequence ...on TextDelta{itemId delta}...on TextDone{itemId text}...on ReasoningDelta{itemId delta}...on RetrievalCompleted{isAvailable passageCount titles}...on ItemAdded{statusHints item{...Chat_item}}...on ItemDone{item{...Chat_item}}...on ToolCallCompleted{itemId call{...Chat_item}}...on ToolCallFailed{itemId call{...Chat_item}}...on InputAdded{messageCount}...on CitationAdded{citation{...Chat_citation}}...on SubagentStarted{subagent{...Chat_subagent}}...on SubagentProgressed{subagentId message progress}...on SubagentCompleted{subagent{...Chat_subagent}}...on FlowStepCompleted{step{...Chat_flowStep}}...on RunEnded{run{id status incompleteReason durationMs error{code message}messages{...Chat_message}}}} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{code message}sources{title url}}...on FileSearchItem{queries error{code message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{code message}}...on ToolOutputItem{callId output error{code message}}...on ReasoningItem{text}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_subagent on Subagent{id name task status summary depth} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_call on ToolCall{id name arguments approval}");
 export const ChatRunStepsDocument = document<ChatRunStepsQuery, ChatRunStepsQueryVariables>("query ChatRunSteps($runId:ID!){run(id:$runId){id status durationMs steps{__typename durationMs status ...on RetrievalStep{passageCount passages{title}}}flowSteps{...Chat_flowStep}output{...Chat_item}trace{subagents{...Chat_subagent}}}} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{code message}sources{title url}}...on FileSearchItem{queries error{code message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{code message}}...on ToolOutputItem{callId output error{code message}}...on ReasoningItem{text}} fragment Chat_subagent on Subagent{id name task status summary depth}");
 export const ChatSendDocument = document<ChatSendMutation, ChatSendMutationVariables>("mutation ChatSend($chatId:ID!$input:SendMessageInput!){sendMessage(chatId:$chatId input:$input){...Chat_begunRun chat{id queue{...Chat_queued}}}} fragment Chat_begunRun on Run{id status messages{...Chat_message}} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_call on ToolCall{id name arguments approval} fragment Chat_queued on QueuedMessage{id state runId content parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}}");
 export const ChatEditDocument = document<ChatEditMutation, ChatEditMutationVariables>("mutation ChatEdit($id:ID!$input:EditMessageInput!){editMessage(id:$id input:$input){...Chat_begunRun}} fragment Chat_begunRun on Run{id status messages{...Chat_message}} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_call on ToolCall{id name arguments approval}");

@@ -6,6 +6,7 @@ import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Skeleton } from '../../../ui/feedback.tsx';
 import { ButtonLink } from '../../../ui/form/button.tsx';
+import { Switch } from '../../../ui/form/field.tsx';
 import { useTitle } from '../../../ui/page.tsx';
 import { Avatar } from '../../../ui/small.tsx';
 import { CompareButton } from '../compare/CompareButton.tsx';
@@ -104,6 +105,7 @@ function StartWith({
   readonly onChoose: (id: string) => void;
 }) {
   const { t } = useText();
+  const [, go] = useLocation();
   const { data } = usePage(ChatSettingsDocument, {});
   const attachments = useAttachments(undefined);
   const [model, setModel] = useState<string>();
@@ -127,6 +129,15 @@ function StartWith({
     <div className={styles.start}>
       <header className={styles.bar}>
         <AgentPicker agent={agent} onChoose={onChoose} />
+        <Switch
+          label={t('Temporary chat')}
+          isOn={false}
+          disabled={agent.userInputs.length > 0}
+          {...(agent.userInputs.length > 0
+            ? { hint: t('It needs answers before a chat begins, which a temporary chat does not take.') }
+            : {})}
+          onChange={() => go(`/temporary?agent=${encodeURIComponent(agent.id)}`)}
+        />
       </header>
       <div className={styles.middle}>
         <div className={styles.welcome}>

@@ -1,0 +1,233 @@
+import { ArrowUp, Bot, Ghost, Square } from 'lucide-react';
+import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { usePage } from '../../../graphql/hooks.ts';
+import { CitationsContext } from '../../../parts/markdown/citations.tsx';
+import { Markdown } from '../../../parts/markdown/Markdown.tsx';
+import { useText } from '../../../text/text.ts';
+import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
+import { Button, ButtonLink } from '../../../ui/form/button.tsx';
+import { Switch } from '../../../ui/form/field.tsx';
+import { isPressed } from '../../../ui/form/keys.ts';
+import { useLeaveGuard } from '../../../ui/form/leave-guard.ts';
+import { useConfirm } from '../../../ui/overlay/confirm.tsx';
+import { useTitle } from '../../../ui/page.tsx';
+import { Avatar, CopyButton } from '../../../ui/small.tsx';
+import composer from '../composer/composer.module.css';
+import { type Chat_AgentFragment, ChatStartDocument } from '../documents.ts';
+import { Steps } from '../run/Steps.tsx';
+import transcript from '../transcript/transcript.module.css';
+import styles from './temporary.module.css';
+import { type Turn, type Turns, useTurns } from './turns.ts';
+
+/** A chat that is stored nowhere: `?agent=` says with whom. */
+export function Temporary() {
+  const { t } = useText();
+  const agentId = new URLSearchParams(useSearch()).get('agent') ?? '';
+  const { data, error, isLoading, reload } = usePage(ChatStartDocument, { agentId, hasAgent: agentId !== '' });
+  useTitle(t('Temporary chat'));
+  if (isLoading) return <Skeleton lines={6} />;
+  const agent = data?.agent ?? undefined;
+  if (agent !== undefined) return <TemporaryWith key={agent.id} agent={agent} />;
+  if (error !== undefined && error.code !== 'NOT_FOUND') return <ErrorNote error={error} onRetry={reload} />;
+  return (
+    <EmptyState
+      icon={<Bot size={26} aria-hidden />}
+      isScreen
+      title={t('This agent is not there')}
+      action={
+        <ButtonLink variant="primary" href="/">
+          {t('Ask another agent')}
+        </ButtonLink>
+      }
+    />
+  );
+}
+
+function TemporaryWith({ agent }: { readonly agent: Chat_AgentFragment }) {
+  const { t } = useText();
+  const confirm = useConfirm();
+  const [, go] = useLocation();
+  const turns = useTurns(agent.id, t('The connection was lost, and the answer with it. Ask again.'));
+  const isDirty = turns.turns.length > 0;
+  useLeaveGuard(
+    isDirty,
+    (path) => path === '/temporary',
+    () =>
+      confirm({
+        title: t('Leave this temporary chat?'),
+        body: t('It is stored nowhere: what was said is gone then.'),
+        action: t('Leave'),
+        isDanger: true,
+      }),
+  );
+  return (
+    <div className={styles.temporary}>
+      <header className={styles.head}>
+        <Avatar name={agent.name} pictureUrl={agent.pictureUrl} />
+        <h1>{agent.name}</h1>
+        <span className={styles.space} />
+        {isDirty ? <Button onClick={turns.clear}>{t('Start over')}</Button> : null}
+        <Switch label={t('Temporary chat')} isOn onChange={() => go(`/?agent=${encodeURIComponent(agent.id)}`)} />
+      </header>
+      <TurnList turns={turns.turns} agent={agent} />
+      <div className={composer.composer}>
+        <Note>
+          {t(
+            'Nothing said here is stored, and a reload loses it. The ledger keeps whom you asked, when, at what cost, and the names of documents that were looked up.',
+          )}
+        </Note>
+        <Box turns={turns} />
+      </div>
+    </div>
+  );
+}
+
+function TurnList({ turns, agent }: { readonly turns: readonly Turn[]; readonly agent: Chat_AgentFragment }) {
+  const { t } = useText();
+  const list = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const box = list.current;
+    if (box !== null && isAtEnd.current) box.scrollTop = box.scrollHeight;
+  });
+  const onScroll = () => {
+    const box = list.current;
+    if (box !== null) isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 80;
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section ref={list} className={transcript.scroller} aria-label={t('Transcript')} tabIndex={0} onScroll={onScroll}>
+      {turns.length === 0 ? (
+        <EmptyState icon={<Ghost size={26} aria-hidden />} title={t('A chat that is not kept')}>
+          {t('It is in no list and no search, and gone when you leave. Files cannot be attached here.')}
+        </EmptyState>
+      ) : null}
+      {turns.map((turn) => (
+        <OneTurn key={turn.id} turn={turn} agent={agent} />
+      ))}
+    </section>
+  );
+}
+
+function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_AgentFragment }) {
+  const { t } = useText();
+  const { view, isLive, isStopped, error, awaitedCalls } = turn;
+  const { citations } = view;
+  const cited = useMemo(
+    () => ({
+      citations,
+      open: (index: number) => {
+        const url = citations.find((each) => each.index === index)?.url;
+        if (url !== undefined) window.open(url, '_blank', 'noopener,noreferrer');
+      },
+    }),
+    [citations],
+  );
+  const texts = view.texts.filter(({ text }) => text !== '');
+  const failure = view.ended?.error?.message;
+  return (
+    <>
+      <div className={transcript.row}>
+        <div className={transcript.user}>
+          <div className={transcript.bubble} dir="auto">
+            {turn.question}
+          </div>
+        </div>
+      </div>
+      <div className={transcript.row}>
+        <article className={transcript.answer} aria-label={agent.name} aria-busy={isLive}>
+          <Avatar name={agent.name} pictureUrl={agent.pictureUrl} />
+          <div className={transcript.answerBody}>
+            <h2 className={transcript.who}>{agent.name}</h2>
+            {isLive || view.steps.length > 0 ? <Steps runId="" view={view} isLive={isLive} hasText={texts.length > 0} /> : null}
+            <CitationsContext value={cited}>
+              {texts.map(({ id, text }, index) => (
+                <Markdown key={id} text={text} isGrowing={isLive && index === texts.length - 1} />
+              ))}
+            </CitationsContext>
+            {isStopped ? <Note>{t('Stopped.')}</Note> : null}
+            {failure === undefined ? null : <Note tone="bad">{failure}</Note>}
+            {awaitedCalls.length === 0 ? null : (
+              <Note tone="warn">
+                {t(
+                  'The agent waits for {names}, which a temporary chat cannot answer or approve. Ask it in a chat that is stored.',
+                  {
+                    names: awaitedCalls.join(', '),
+                  },
+                )}
+              </Note>
+            )}
+            <ErrorNote error={error} />
+            {isLive || texts.length === 0 ? null : (
+              <div className={transcript.bar}>
+                <CopyButton text={texts.map(({ text }) => text).join('\n\n')} label={t('Copy the answer')} />
+              </div>
+            )}
+          </div>
+        </article>
+      </div>
+    </>
+  );
+}
+
+/** The box of a temporary chat keeps no draft. */
+function Box({ turns: { ask, stop, isBusy } }: { readonly turns: Turns }) {
+  const { t } = useText();
+  const [text, setText] = useState('');
+  const box = useRef<HTMLTextAreaElement>(null);
+  const canSend = text.trim() !== '' && !isBusy;
+  const send = () => {
+    if (!canSend) return;
+    ask(text.trim());
+    setText('');
+    box.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!isPressed(event, 'Enter') || event.shiftKey) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <form
+      className={composer.box}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={box}
+        rows={1}
+        className={composer.text}
+        aria-label={t('Message')}
+        placeholder={t('Write a message')}
+        value={text}
+        autoComplete="off"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className={composer.foot}>
+        <span className={composer.space} />
+        {isBusy ? (
+          <button
+            type="button"
+            className={composer.stop}
+            aria-label={t('Stop')}
+            title={t('Stop')}
+            onClick={() => {
+              stop();
+              box.current?.focus();
+            }}
+          >
+            <Square size={14} aria-hidden fill="currentColor" />
+          </button>
+        ) : (
+          <button type="submit" className={composer.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
+            <ArrowUp size={18} aria-hidden />
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import { indexed } from '../../../support/knowledge/knowledge.ts';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
+import { heldAnswer } from '../../../support/upstream.ts';
+
+const { service, make, upstream } = await withService('model');
+const marker = 'quokka-4711';
+let ann: Person;
+let agentId: string;
+
+beforeAll(async () => {
+  ann = await make.person({ name: 'Ann Example' });
+  agentId = (await make.agent({ owner: ann, name: 'Harbour pilot', generateCitations: true })).id;
+  const source = await make.apiDataSource({
+    owner: ann,
+    agentId,
+    name: 'Prices',
+    data: { repair: 'A puncture repair costs 15 euro' },
+  });
+  await indexed(ann, source.id);
+});
+
+/** Tables of the database with the text in any row. */
+async function tablesWith(text: string): Promise<readonly string[]> {
+  const { pool } = service.deps.storage.db;
+  const { rows } = await pool.query(
+    `select table_name as name from information_schema.tables where table_schema in ('public', 'pgboss') and table_type = 'BASE TABLE'`,
+  );
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const schema = name === 'job' || name === 'queue' ? 'pgboss' : undefined;
+    const query = `select 1 from ${schema === undefined ? '' : `${schema}.`}"${name}" row where row::text like $1 limit 1`;
+    const result = await pool.query(query, [`%${text}%`]).catch(() => undefined);
+    if ((result?.rowCount ?? 0) > 0) found.push(name);
+  }
+  return found;
+}
+
+describe.skipIf(!hasBrowser())('a temporary chat', () => {
+  it('answers with knowledge and with what was said before, and leaves nothing behind', async () => {
+    const { page, problems } = await openConsole(service, ann, `/?agent=${agentId}`);
+    await page.getByRole('switch', { name: 'Temporary chat' }).click();
+    await page.waitForURL((url) => url.pathname === '/temporary');
+    await page.getByText('Nothing said here is stored').waitFor();
+    await keepConsolePicture(page, 'temporary-empty');
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    const box = page.getByRole('textbox', { name: 'Message' });
+    upstream.next({ text: `It costs 15 euro [1], ${marker}.` });
+    await box.fill(`What does a puncture repair cost, ${marker}?`);
+    await page.keyboard.press('Enter');
+    await transcript.getByRole('button', { name: /^Source 1/ }).waitFor();
+    upstream.next({ text: 'Still 15 euro.' });
+    await box.fill('And today?');
+    await page.keyboard.press('Enter');
+    await transcript.getByText('Still 15 euro.').waitFor();
+    const asked = JSON.stringify(upstream.requests.at(-1)?.body);
+    for (const text of ['puncture repair cost', 'It costs 15 euro', 'And today?']) expect(asked).toContain(text);
+    await keepConsolePicture(page, 'temporary');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await service.deps.audit.flush();
+    expect(await tablesWith('Harbour pilot')).toContain('agents');
+    expect(await tablesWith(marker)).toEqual([]);
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain(marker);
+    expect(await page.getByRole('complementary', { name: 'Chats' }).getByText('puncture').count()).toBe(0);
+    expect((await ann.get('/api/v1/chats')).body.data).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('stops, starts over, and says before it is lost', async () => {
+    const { page } = await openConsole(service, ann, `/temporary?agent=${agentId}`);
+    const box = page.getByRole('textbox', { name: 'Message' });
+    const { script, goOn } = heldAnswer({ text: ['At ', 'noon.'] });
+    upstream.next(script);
+    await box.fill('When is high tide?');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped.').waitFor();
+    goOn();
+    const asks = new Promise<string>((resolve) => {
+      page.once('dialog', (dialog) => {
+        resolve(dialog.type());
+        void dialog.dismiss();
+      });
+    });
+    void page.reload().catch(() => undefined);
+    expect(await asks).toBe('beforeunload');
+    await page.getByRole('switch', { name: 'Temporary chat' }).click();
+    await page.getByRole('dialog', { name: 'Leave this temporary chat?' }).getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Start over' }).click();
+    await page.getByText('A chat that is not kept').waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await overflowWidth(page)).toBe(0);
+    await keepConsolePicture(page, 'temporary-phone');
+  });
+
+  it('says why an answer failed', async () => {
+    const { page } = await openConsole(service, ann, `/temporary?agent=${agentId}`);
+    upstream.next({ status: 500 });
+    await page.getByRole('textbox', { name: 'Message' }).fill('When is high tide?');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Message' }).isEnabled()).toBe(true);
+  });
+});
