@@ -5,6 +5,8 @@ import { type Finding, good, warning, wrong } from './finding.ts';
 const timeoutMs = 5_000;
 const shownMax = 20;
 
+type Pool = ReturnType<typeof openPool>;
+
 interface SourceRow {
   readonly id: string;
   readonly name: string;
@@ -25,18 +27,27 @@ export async function checkPermissions(settings: Settings): Promise<readonly Fin
     { onLost: () => undefined },
   );
   try {
-    const { rows } = await pool.query<SourceRow>(sourcesSql, [settings.PERMISSION_MAX_AGE_HOURS]);
-    if (rows.length === 0) return [];
-    const findings = rows.flatMap(toFindings);
-    return findings.length === 0
-      ? [good('permissions', `${rows.length} mirrored sources: all permissions are known.`)]
-      : findings.slice(0, shownMax);
+    return await findPermissionProblems(pool, settings);
   } catch {
     // The check of the database says what is the matter with it; an older one has no permissions.
     return [];
   } finally {
     await pool.end();
   }
+}
+
+/** The same by an open database. */
+export async function findPermissionProblems(
+  pool: Pick<Pool, 'query'>,
+  { PERMISSION_MAX_AGE_HOURS }: Pick<Settings, 'PERMISSION_MAX_AGE_HOURS'>,
+): Promise<readonly Finding[]> {
+  const { rows } = await pool.query<SourceRow>(sourcesSql, [PERMISSION_MAX_AGE_HOURS]);
+  if (rows.length === 0) return [];
+  const findings = rows.flatMap(toFindings);
+  const isGood = findings.length === 0;
+  return isGood
+    ? [good('permissions', `${rows.length} mirrored sources: all permissions are known.`)]
+    : findings.slice(0, shownMax);
 }
 
 function toFindings({ id, name, isClosed, errorMessage, missingRights, unknownCount }: SourceRow): readonly Finding[] {
