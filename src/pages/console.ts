@@ -9,7 +9,8 @@ import { escapeHtml } from '../lib/text/html.ts';
 
 /** First parts of the addresses that the console shows; what is behind them is its own. */
 const screens = [
-  ...['chats', 'temporary', 'agents', 'knowledge', 'documents', 'runs', 'usage', 'people', 'administration', 'account'],
+  ...['chats', 'temporary', 'library', 'projects', 'agents', 'knowledge', 'documents', 'runs', 'usage', 'people'],
+  ...['administration', 'account'],
   // Where places were before: these lead on.
   ...['keys', 'audit', 'connections', 'memories', 'shares', 'data', 'installation'],
 ];

@@ -14,6 +14,7 @@ import { Shell } from './Shell.tsx';
 
 // The chat is part of the first load; every other screen comes when it is opened.
 const Agents = lazy(() => import('../screens/agents/Agents.tsx').then(({ Agents: screen }) => ({ default: screen })));
+const Library = lazy(() => import('../screens/library/Library.tsx').then(({ Library: screen }) => ({ default: screen })));
 const Knowledge = lazy(() => import('../screens/knowledge/Knowledge.tsx').then(({ Knowledge: screen }) => ({ default: screen })));
 const Runs = lazy(() => import('../screens/runs/Runs.tsx').then(({ Runs: screen }) => ({ default: screen })));
 const Usage = lazy(() => import('../screens/usage/Usage.tsx').then(({ Usage: screen }) => ({ default: screen })));
@@ -98,6 +99,11 @@ function Screens() {
           <Route path="/agents/*?">
             <Agents />
           </Route>
+          {['library', 'projects'].map((name) => (
+            <Route key={name} path={`/${name}/*?`}>
+              <Library />
+            </Route>
+          ))}
           <Route path="/knowledge/*?">
             <Knowledge />
           </Route>

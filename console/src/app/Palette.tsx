@@ -170,6 +170,10 @@ function listEntries(session: Session, t: (message: string) => string): readonly
     }));
   const more = [
     { id: 'account', title: t('Your account'), href: '/account' },
+    { id: 'projects', title: t('Projects'), href: '/projects' },
+    { id: 'library', title: t('All chats'), href: '/library' },
+    { id: 'archive', title: t('Archive'), href: '/library/archive' },
+    { id: 'bin', title: t('Bin'), href: '/library/bin' },
     { id: 'keys', title: t('Your keys'), href: '/account/keys' },
     { id: 'memories', title: t('Memories'), href: '/account/memories' },
     { id: 'shares', title: t('Shared chats'), href: '/account/shares' },

@@ -14,7 +14,7 @@ export interface Place {
 }
 
 export const places: readonly Place[] = [
-  { href: '/', label: 'Chats', icon: MessageSquare, prefixes: ['/chats', '/temporary'] },
+  { href: '/', label: 'Chats', icon: MessageSquare, prefixes: ['/chats', '/library', '/projects', '/temporary'] },
   { href: '/agents', label: 'Agents', icon: Bot, prefixes: ['/agents'], isFor: ({ may }) => may('AGENTS_READ') },
   {
     href: '/knowledge',

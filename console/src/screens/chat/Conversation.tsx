@@ -5,7 +5,7 @@ import { run } from '../../graphql/client.ts';
 import { usePage } from '../../graphql/hooks.ts';
 import { useSession } from '../../parts/session/session.tsx';
 import { useText } from '../../text/text.ts';
-import { EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
+import { Badge, EmptyState, ErrorNote, Skeleton } from '../../ui/feedback.tsx';
 import { ButtonLink, IconButton } from '../../ui/form/button.tsx';
 import { Menu } from '../../ui/overlay/menu.tsx';
 import { useTitle } from '../../ui/page.tsx';
@@ -131,6 +131,12 @@ function Header({ chat }: { readonly chat: Chat_HeadFragment }) {
         <span className={styles.agent}>{who}</span>
       )}
       <h1>{chat.name ?? t('New chat')}</h1>
+      {chat.isArchived ? <Badge>{t('Archived')}</Badge> : null}
+      {chat.project === null ? null : (
+        <Link href={`/projects/${chat.project.id}`} className={styles.project}>
+          {chat.project.name}
+        </Link>
+      )}
       {chat.canWrite ? <ShareButton chatId={chat.id} /> : null}
       {chat.canWrite ? (
         <Menu label={t('This chat')} items={items}>

@@ -1,4 +1,4 @@
-import { Plus, X } from 'lucide-react';
+import { FolderOpen, Library, Plus, X } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
 import { run } from '../../../graphql/client.ts';
@@ -48,6 +48,14 @@ export function Sidebar({
       </div>
       <div className={styles.lists}>
         {search === '' ? <AllChats chatId={chatId} {...acts} /> : <FoundChats search={search} chatId={chatId} {...acts} />}
+      </div>
+      <div className={styles.foot}>
+        <Link href="/projects" onClick={onClose}>
+          <FolderOpen size={16} aria-hidden /> {t('Projects')}
+        </Link>
+        <Link href="/library" onClick={onClose}>
+          <Library size={16} aria-hidden /> {t('All chats')}
+        </Link>
       </div>
       {renamed === undefined ? null : <RenameDialog chat={renamed} onClose={() => setRenamed(undefined)} />}
     </nav>

@@ -1,4 +1,4 @@
-import { CopyPlus, FileDown, Pencil, Pin, PinOff, Printer, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, CopyPlus, FileDown, Pencil, Pin, PinOff, Printer, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { run } from '../../../graphql/client.ts';
@@ -11,7 +11,7 @@ import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import type { MenuItem } from '../../../ui/overlay/menu.tsx';
-import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
+import { useErrorToast, useToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
 import {
   ChatDeleteDocument,
@@ -28,6 +28,7 @@ interface NamedChat {
   readonly id: string;
   readonly name: string | null;
   readonly pinPosition: number | null;
+  readonly isArchived: boolean;
 }
 
 /**
@@ -38,6 +39,7 @@ interface NamedChat {
 export function useChatActs(chat: NamedChat, onRename: () => void): readonly (MenuItem | 'separator')[] {
   const { t } = useText();
   const confirm = useConfirm();
+  const say = useToast();
   const sayError = useErrorToast();
   const [path, go] = useLocation();
   const attempt = async (work: () => Promise<void>) => {
@@ -51,6 +53,12 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
     attempt(async () => {
       const pinPosition = chat.pinPosition === null ? 1 : null;
       chatList.take((await run(ChatUpdateDocument, { id: chat.id, input: { pinPosition } })).updateChat);
+    });
+  const archive = () =>
+    attempt(async () => {
+      const { updateChat } = await run(ChatUpdateDocument, { id: chat.id, input: { isArchived: !chat.isArchived } });
+      chatList.take(updateChat);
+      if (updateChat.isArchived) say(t('The chat is archived: All chats, at the foot of the list, leads to it.'));
     });
   const duplicate = () =>
     attempt(async () => {
@@ -73,7 +81,7 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
     attempt(async () => {
       const isWanted = await confirm({
         title: t('Delete this chat?'),
-        body: t('Everything said in it, with its files, is deleted. This cannot be undone.'),
+        body: t('It goes to the bin, where you can restore it for a while.'),
         action: t('Delete'),
         isDanger: true,
       });
@@ -87,6 +95,11 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
   return [
     { label: t('Rename'), icon: <Pencil size={16} aria-hidden />, onSelect: onRename },
     { label: isPinned ? t('Unpin') : t('Pin'), icon: pinIcon, onSelect: () => void pin() },
+    {
+      label: chat.isArchived ? t('Put back into the list') : t('Archive'),
+      icon: chat.isArchived ? <ArchiveRestore size={16} aria-hidden /> : <Archive size={16} aria-hidden />,
+      onSelect: () => void archive(),
+    },
     { label: t('Duplicate'), icon: <CopyPlus size={16} aria-hidden />, onSelect: () => void duplicate() },
     { label: t('Export as Markdown'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void saveText() },
     { label: t('Export as JSON'), icon: <FileDown size={16} aria-hidden />, onSelect: () => void saveTree() },

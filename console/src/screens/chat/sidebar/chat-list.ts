@@ -86,7 +86,9 @@ class ChatList {
   /** What the stream told, or a mutation answered before the stream tells it. */
   take(chat: Chat_EntryFragment): void {
     this.#readings.note(chat.id);
-    this.#chats.set(chat.id, chat);
+    // An archived chat is out of the list.
+    if (chat.isArchived) this.#chats.delete(chat.id);
+    else this.#chats.set(chat.id, chat);
     this.#show({});
   }
 

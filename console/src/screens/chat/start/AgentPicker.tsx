@@ -14,9 +14,12 @@ import styles from './start.module.css';
 /** Shows which agent is asked, and lets the reader choose another one. */
 export function AgentPicker({
   agent,
+  offered,
   onChoose,
 }: {
   readonly agent: Chat_AgentFragment;
+  /** Those of the project, which stand first. */
+  readonly offered: readonly Chat_AgentFragment[];
   readonly onChoose: (id: string) => void;
 }) {
   const { t } = useText();
@@ -38,6 +41,7 @@ export function AgentPicker({
         {isOpen ? (
           <AgentChoice
             current={agent.id}
+            offered={offered}
             onChoose={(id) => {
               setOpen(false);
               onChoose(id);
@@ -49,20 +53,30 @@ export function AgentPicker({
   );
 }
 
-function AgentChoice({ current, onChoose }: { readonly current: string; readonly onChoose: (id: string) => void }) {
+function AgentChoice({
+  current,
+  offered,
+  onChoose,
+}: {
+  readonly current: string;
+  readonly offered: readonly Chat_AgentFragment[];
+  readonly onChoose: (id: string) => void;
+}) {
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const search = useDeferredValue(typed.trim()) || null;
   const { data, error, isLoading } = usePage(ChatAgentsDocument, { search, after: null });
   const more = useMorePages(data?.agents, async (after) => (await run(ChatAgentsDocument, { search, after })).agents);
+  const first = search === null ? offered : [];
+  const shown = [...first, ...more.nodes.filter(({ id }) => !first.some((agent) => agent.id === id))];
   return (
     <>
       <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
       <ErrorNote error={error ?? more.error} />
       {isLoading ? <Skeleton lines={4} /> : null}
-      {!isLoading && more.nodes.length === 0 ? <p>{t('Nothing is found.')}</p> : null}
+      {!isLoading && shown.length === 0 ? <p>{t('Nothing is found.')}</p> : null}
       <ul className={styles.agents}>
-        {more.nodes.map(({ id, name, description, pictureUrl }) => (
+        {shown.map(({ id, name, description, pictureUrl }) => (
           <li key={id}>
             <button type="button" aria-current={id === current || undefined} onClick={() => onChoose(id)}>
               <Avatar name={name} pictureUrl={pictureUrl} size={40} />

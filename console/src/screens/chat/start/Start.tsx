@@ -1,6 +1,6 @@
-import { Bot } from 'lucide-react';
+import { Bot, FolderOpen } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { Link, useLocation, useSearch } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
@@ -14,7 +14,7 @@ import type { CompareChoice } from '../compare/choices.ts';
 import { useAttachments } from '../composer/attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { getDraft } from '../composer/draft.ts';
-import { type Chat_AgentFragment, ChatSettingsDocument, ChatStartDocument } from '../documents.ts';
+import { type Chat_AgentFragment, type Chat_ProjectFragment, ChatSettingsDocument, ChatStartDocument } from '../documents.ts';
 import { AgentPicker } from './AgentPicker.tsx';
 import { Inputs } from './Inputs.tsx';
 import { inputFaults, startValues, type Values } from './inputs.ts';
@@ -28,11 +28,27 @@ const agentStoredAs = 'parley.agent';
 export function Start() {
   const search = new URLSearchParams(useSearch());
   const namedAgentId = search.get('agent');
-  // What was loaded for another agent is not shown for this one.
-  return <StartPage key={namedAgentId} namedAgentId={namedAgentId} question={search.get('question')} />;
+  const projectId = search.get('project');
+  // What was loaded for another agent or project is not shown for this one.
+  return (
+    <StartPage
+      key={`${namedAgentId} ${projectId}`}
+      namedAgentId={namedAgentId}
+      projectId={projectId}
+      question={search.get('question')}
+    />
+  );
 }
 
-function StartPage({ namedAgentId, question }: { readonly namedAgentId: string | null; readonly question: string | null }) {
+function StartPage({
+  namedAgentId,
+  projectId,
+  question,
+}: {
+  readonly namedAgentId: string | null;
+  readonly projectId: string | null;
+  readonly question: string | null;
+}) {
   const { t } = useText();
   const { may } = useSession();
   const [, go] = useLocation();
@@ -40,6 +56,8 @@ function StartPage({ namedAgentId, question }: { readonly namedAgentId: string |
   const { data, error, isLoading, reload } = usePage(ChatStartDocument, {
     agentId: preferredAgentId ?? '',
     hasAgent: preferredAgentId !== null,
+    projectId: projectId ?? '',
+    hasProject: projectId !== null,
   });
   useTitle(t('New chat'));
   if (isLoading) {
@@ -66,7 +84,22 @@ function StartPage({ namedAgentId, question }: { readonly namedAgentId: string |
       </EmptyState>
     );
   }
-  const agent = data?.agent ?? data?.chats.nodes[0]?.agent ?? data?.agents.nodes[0];
+  const project = data?.project ?? undefined;
+  if (projectId !== null && project === undefined && (error === undefined || error.code === 'NOT_FOUND')) {
+    return (
+      <EmptyState
+        icon={<FolderOpen size={26} aria-hidden />}
+        isScreen
+        title={t('This project is not there')}
+        action={<ButtonLink href="/projects">{t('All projects')}</ButtonLink>}
+      >
+        {t('It was deleted, or it is not shared with you any more.')}
+      </EmptyState>
+    );
+  }
+  const offered = project?.agents?.[0];
+  const named = namedAgentId === null ? undefined : data?.agent;
+  const agent = named ?? offered ?? data?.agent ?? data?.chats.nodes[0]?.agent ?? data?.agents.nodes[0];
   if (agent === undefined || agent === null) {
     if (error !== undefined) return <ErrorNote error={error} onRetry={reload} />;
     return (
@@ -90,17 +123,22 @@ function StartPage({ namedAgentId, question }: { readonly namedAgentId: string |
   }
   const choose = (id: string) => {
     localStorage.setItem(agentStoredAs, id);
-    go(`/?agent=${encodeURIComponent(id)}`, { replace: true });
+    const inProject = projectId === null ? '' : `&project=${encodeURIComponent(projectId)}`;
+    go(`/?agent=${encodeURIComponent(id)}${inProject}`, { replace: true });
   };
-  return <StartWith key={`${agent.id} ${question ?? ''}`} agent={agent} question={question} onChoose={choose} />;
+  return (
+    <StartWith key={`${agent.id} ${question ?? ''}`} agent={agent} project={project} question={question} onChoose={choose} />
+  );
 }
 
 function StartWith({
   agent,
+  project,
   question,
   onChoose,
 }: {
   readonly agent: Chat_AgentFragment;
+  readonly project: Chat_ProjectFragment | undefined;
   readonly question: string | null;
   readonly onChoose: (id: string) => void;
 }) {
@@ -113,7 +151,7 @@ function StartWith({
   const [showsFaults, setShowsFaults] = useState(false);
   const faults = inputFaults(agent.userInputs, values);
   const [choices, setChoices] = useState<readonly CompareChoice[]>([]);
-  const first = useFirstMessage(agent, attachments, model, values, choices);
+  const first = useFirstMessage(agent, attachments, model, values, choices, project?.id);
   const models = (data?.models ?? []).map(({ id }) => id);
   const [isQuestionTaken, setQuestionTaken] = useState(question === null);
   useEffect(() => {
@@ -128,16 +166,22 @@ function StartWith({
   return (
     <div className={styles.start}>
       <header className={styles.bar}>
-        <AgentPicker agent={agent} onChoose={onChoose} />
-        <Switch
-          label={t('Temporary chat')}
-          isOn={false}
-          disabled={agent.userInputs.length > 0}
-          {...(agent.userInputs.length > 0
-            ? { hint: t('It needs answers before a chat begins, which a temporary chat does not take.') }
-            : {})}
-          onChange={() => go(`/temporary?agent=${encodeURIComponent(agent.id)}`)}
-        />
+        <AgentPicker agent={agent} offered={project?.agents ?? []} onChoose={onChoose} />
+        {project === undefined ? (
+          <Switch
+            label={t('Temporary chat')}
+            isOn={false}
+            disabled={agent.userInputs.length > 0}
+            {...(agent.userInputs.length > 0
+              ? { hint: t('It needs answers before a chat begins, which a temporary chat does not take.') }
+              : {})}
+            onChange={() => go(`/temporary?agent=${encodeURIComponent(agent.id)}`)}
+          />
+        ) : (
+          <Link href={`/projects/${project.id}`} className={styles.project}>
+            <FolderOpen size={16} aria-hidden /> {project.name}
+          </Link>
+        )}
       </header>
       <div className={styles.middle}>
         <div className={styles.welcome}>

@@ -26,6 +26,7 @@ export function useFirstMessage(
   model: string | undefined,
   values: Values,
   choices: readonly CompareChoice[],
+  projectId: string | undefined,
 ): Sending {
   const sayError = useErrorToast();
   const [, go] = useLocation();
@@ -52,16 +53,17 @@ export function useFirstMessage(
     let isAsked = false;
     try {
       const userInputs = givenValues(agent.userInputs, values);
-      chatRef.current ??= (await run(ChatCreateDocument, { agentId: agent.id, input: { userInputs } })).createChat;
+      const input = { userInputs, projectId: projectId ?? null };
+      chatRef.current ??= (await run(ChatCreateDocument, { agentId: agent.id, input })).createChat;
       const chat = chatRef.current;
       const fileIds = await attachments.sendTo(chat.id);
       if (fileIds === undefined) {
         await takeBack();
         return false;
       }
-      const input = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
+      const message = { prompt: readPrompt(text, fileIds), modelId: model ?? null, date: new Date().toISOString() };
       isAsked = true;
-      const { sendMessage } = await run(ChatSendDocument, { chatId: chat.id, input });
+      const { sendMessage } = await run(ChatSendDocument, { chatId: chat.id, input: message });
       chooseModel(chat.id, model);
       // What was written while the message was on its way goes on in the chat.
       getDraft('new').moveTo(chat.id);

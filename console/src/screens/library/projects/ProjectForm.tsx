@@ -1,0 +1,140 @@
+import { useState } from 'react';
+import { useMutate, usePage } from '../../../graphql/hooks.ts';
+import { useSession } from '../../../parts/session/session.tsx';
+import { useText } from '../../../text/text.ts';
+import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { Button } from '../../../ui/form/button.tsx';
+import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
+import { Checkbox, Field, SearchInput, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import styles from '../library.module.css';
+import { ProjectChoicesDocument, type ProjectPartsFragment, UpdateProjectDocument } from './documents.ts';
+
+interface Part {
+  readonly id: string;
+  readonly name: string;
+}
+type Kind = 'groups' | 'dataSources' | 'agents';
+
+/** Everything that a project has. Only its owner sees this. */
+export function ProjectForm({
+  project,
+  onClose,
+  onSaved,
+}: {
+  readonly project: ProjectPartsFragment;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}) {
+  const { t } = useText();
+  const { may } = useSession();
+  const [name, setName] = useState(project.name);
+  const [instructions, setInstructions] = useState(project.instructions);
+  const [groups, setGroups] = useState<readonly Part[]>(project.groups ?? []);
+  const [sources, setSources] = useState<readonly Part[]>(project.dataSources ?? []);
+  const [agents, setAgents] = useState<readonly Part[]>(project.agents ?? []);
+  const { run: update, isBusy, error } = useMutate(UpdateProjectDocument);
+  const save = async () => {
+    const input = {
+      name: name.trim(),
+      instructions: instructions.trim(),
+      // What the session may not read is not sent: it stays.
+      ...(may('GROUPS_READ') ? { groupIds: listIds(groups) } : {}),
+      ...(may('DATA_SOURCES_READ') ? { dataSourceIds: listIds(sources) } : {}),
+      ...(may('AGENTS_READ') ? { agentIds: listIds(agents) } : {}),
+    };
+    if ((await update({ id: project.id, input })) === undefined) return;
+    onSaved();
+    onClose();
+  };
+  return (
+    <Dialog
+      title={t('Edit the project')}
+      size="wide"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => void save()}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('Cancel')}</Button>
+          <Button variant="primary" type="submit" isBusy={isBusy} disabled={name.trim() === ''}>
+            {t('Save')}
+          </Button>
+        </>
+      }
+    >
+      <Field label={t('Name')} error={findFault(error, 'name')}>
+        {(control) => <TextInput {...control} value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />}
+      </Field>
+      <Field
+        label={t('Instructions')}
+        hint={t('What agents are told in each chat of it, behind their own instructions.')}
+        error={findFault(error, 'instructions')}
+      >
+        {(control) => (
+          <TextArea
+            {...control}
+            rows={6}
+            value={instructions}
+            maxLength={20_000}
+            onChange={(event) => setInstructions(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className={styles.parts}>
+        {may('GROUPS_READ') ? <Choice kind="groups" title={t('Shared with')} chosen={groups} onChange={setGroups} /> : null}
+        {may('DATA_SOURCES_READ') ? (
+          <Choice kind="dataSources" title={t('Knowledge')} chosen={sources} onChange={setSources} />
+        ) : null}
+        {may('AGENTS_READ') ? (
+          <Choice kind="agents" title={t('Agents offered first')} chosen={agents} onChange={setAgents} />
+        ) : null}
+      </div>
+      <ErrorNote error={errorBeside(error, ['name', 'instructions'])} />
+    </Dialog>
+  );
+}
+
+/** Those that are chosen first, then what the search finds. */
+function Choice({
+  kind,
+  title,
+  chosen,
+  onChange,
+}: {
+  readonly kind: Kind;
+  readonly title: string;
+  readonly chosen: readonly Part[];
+  readonly onChange: (chosen: readonly Part[]) => void;
+}) {
+  const { t } = useText();
+  const [search, setSearch] = useState('');
+  const { data, error } = usePage(ProjectChoicesDocument, {
+    search: search.trim() === '' ? null : search.trim(),
+    ...{ groups: kind === 'groups', sources: kind === 'dataSources', agents: kind === 'agents' },
+  });
+  const matches: readonly Part[] = data?.[kind]?.nodes ?? [];
+  const others = matches.filter(({ id }) => !chosen.some((part) => part.id === id));
+  return (
+    <fieldset>
+      <legend>{title}</legend>
+      <SearchInput label={t('Search: {title}', { title })} value={search} onChange={setSearch} />
+      <ErrorNote error={error} />
+      {[...chosen, ...others].map(({ id, name }) => (
+        <Checkbox
+          key={id}
+          label={name}
+          checked={chosen.some((part) => part.id === id)}
+          onChange={(event) =>
+            onChange(event.target.checked ? [...chosen, { id, name }] : chosen.filter((part) => part.id !== id))
+          }
+        />
+      ))}
+      {data !== undefined && chosen.length + others.length === 0 ? <Note>{t('Nothing is found.')}</Note> : null}
+    </fieldset>
+  );
+}
+
+function listIds(parts: readonly Part[]): string[] {
+  return parts.map(({ id }) => id);
+}
