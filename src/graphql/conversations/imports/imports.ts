@@ -125,7 +125,7 @@ registerNode('chatImport', {
 const ChatImportConnection = makeConnection(ChatImportType, 'ChatImport', 'Imports');
 const importOfChat = batched((chatIds: readonly string[], { deps }) => importIdsOfChats(deps, chatIds));
 
-builder.objectField(ChatRef, 'chatImport', (t) =>
+builder.objectField(ChatRef, 'import', (t) =>
   t.field({
     type: ChatImportRef,
     nullable: true,
