@@ -63,11 +63,3 @@ export interface ChatImport {
   readonly blobKey: string | null;
   readonly endedAt: Date | null;
 }
-
-/** Where a chat comes from. */
-export interface ChatOrigin {
-  readonly chatId: string;
-  /** Names the chat in the other product: `CHATGPT:6b0f…`. Of two live chats of a person, only one has it. */
-  readonly origin: string;
-  readonly importId: string | null;
-}
