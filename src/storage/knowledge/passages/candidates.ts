@@ -30,6 +30,8 @@ const groupCounts = [1, 4, 10, groupsMax];
 const newestItems = 100;
 /** So many of the newest items of a source are looked at for those that a person may open. */
 const newestLooked = 2_000;
+/** Where a person may open a part of the passages, the newest are read when the tiers give less than this part of what is enough. */
+const gatedShare = 8;
 
 /**
  * SQL of `WITH` members that end with `candidates`: rows of `chunks`, some of them twice.
@@ -72,7 +74,7 @@ export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameter
     fitting === undefined
       ? newestSql(
           sources,
-          limits.gate === undefined ? isOver : `${isOver} OR ${count(names)} < ${enough}`,
+          limits.gate === undefined ? isOver : `${isOver} OR ${count(names)} < ${enough} / ${gatedShare}`,
           limits.gate,
           parameters,
         )
