@@ -72,6 +72,7 @@ import './conversations/chats/files.ts';
 import './conversations/imports/imports.ts';
 import './conversations/shares/shares.ts';
 import './conversations/shares/shared-chat.ts';
+import './conversations/prompts.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';

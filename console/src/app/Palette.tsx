@@ -177,6 +177,7 @@ function listEntries(session: Session, t: (message: string) => string): readonly
     { id: 'keys', title: t('Your keys'), href: '/account/keys' },
     { id: 'memories', title: t('Memories'), href: '/account/memories' },
     { id: 'shares', title: t('Shared chats'), href: '/account/shares' },
+    { id: 'prompts', title: t('Prompts'), href: '/account/prompts' },
     { id: 'imports', title: t('Import chats'), href: '/account/imports' },
     { id: 'connections', title: t('Your connections'), href: '/account/connections' },
     { id: 'schedules', title: t('Your schedules'), href: '/account/schedules' },

@@ -32,6 +32,7 @@ export const idPrefixes = {
   membership: 'mem',
   memory: 'memo',
   project: 'proj',
+  prompt: 'prm',
   run: 'run',
   response: 'resp',
   runFilter: 'rflt',

@@ -17,6 +17,7 @@ import { FileUploadStore } from './files/uploads.ts';
 import { ChatImportStore } from './imports/imports.ts';
 import { MemoryStore } from './memories/memories.ts';
 import { ProjectStore } from './projects/projects.ts';
+import { PromptStore } from './prompts/prompts.ts';
 import { ApprovalStore } from './runs/approvals.ts';
 import { ComparisonStore } from './runs/comparisons.ts';
 import { RunEventStore } from './runs/events.ts';
@@ -49,6 +50,7 @@ export class ConversationStores {
   readonly fileUploads: FileUploadStore;
   readonly memories: MemoryStore;
   readonly projects: ProjectStore;
+  readonly prompts: PromptStore;
   readonly runs: RunStore;
   readonly runHistory: RunHistoryStore;
   readonly runEvents: RunEventStore;
@@ -76,6 +78,7 @@ export class ConversationStores {
     this.codeStates = new CodeStateStore(db);
     this.files = new FileStore(db);
     this.fileUploads = new FileUploadStore(db);
+    this.prompts = new PromptStore(db);
     this.memories = new MemoryStore(db, signals);
     this.projects = new ProjectStore(db, signals);
     this.runs = new RunStore(db);

@@ -157,6 +157,16 @@ export type AgentEditor = Prisma.AgentEditorModel
  */
 export type AgentGroup = Prisma.AgentGroupModel
 /**
+ * Model Prompt
+ * A text that somebody keeps for the box of a chat.
+ */
+export type Prompt = Prisma.PromptModel
+/**
+ * Model PromptGroup
+ * 
+ */
+export type PromptGroup = Prisma.PromptGroupModel
+/**
  * Model AgentRating
  * A user's rating of an agent. The agent's ratingCount and ratingSum change in the same transaction.
  */

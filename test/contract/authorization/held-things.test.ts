@@ -29,6 +29,7 @@ const deletingOperations: ReadonlySet<string> = new Set([
   'deleteMemory',
   'deleteOrganization',
   'deleteProject',
+  'deletePrompt',
   'deleteResponse',
   'deleteSchedule',
   'deleteSkill',

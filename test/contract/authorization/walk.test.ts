@@ -127,6 +127,7 @@ const shown: Readonly<Record<string, readonly Canary[]>> = {
       'conversation',
       'memory',
       'chatImport',
+      'prompt',
       'schedule',
       'source',
       'passage',

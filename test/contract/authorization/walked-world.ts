@@ -36,6 +36,7 @@ export const canaries = {
   conversation: 'canary-conversation',
   memory: 'canary-memory',
   chatImport: 'canary-chat-import',
+  prompt: 'canary-prompt',
   schedule: 'canary-schedule-prompt',
   comment: 'canary-comment',
   source: 'canary-source',
@@ -261,6 +262,7 @@ class Maker {
   async around(agent: string): Promise<string> {
     await this.id('/api/v1/memories', { text: canaries.memory });
     await this.#chatImport();
+    await this.#world.prompt(`${canaries.prompt} {{city: Rome | Bern = Rome}}`);
     const connection = await this.id('/api/v1/connections', {
       provider: 'WIKI',
       accountName: canaries.connection,

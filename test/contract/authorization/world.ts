@@ -150,6 +150,20 @@ export class World {
     return this.#madeBy(this.owner, '/api/v1/memories', { text: this.name('Likes') });
   }
 
+  /** A word that no other prompt is called by. */
+  command(): string {
+    return this.name('news')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-');
+  }
+
+  /** A prompt that the owner shares with nobody. */
+  async prompt(text = 'What is new?'): Promise<string> {
+    const input = { name: 'News', command: this.command(), text };
+    const document = 'mutation ($input: CreatePromptInput!) { createPrompt(input: $input) { id } }';
+    return (await this.owner.graphql(document, { input })).data.createPrompt.id;
+  }
+
   /** An import of the owner, which has brought nothing. */
   async chatImport(status: 'READING' | 'DONE' = 'DONE', filename = this.name('Chats')): Promise<string> {
     const { storage, newId, now } = this.service.deps;

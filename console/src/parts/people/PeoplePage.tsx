@@ -60,6 +60,8 @@ function useTabs(): readonly { readonly href: string; readonly label: string }[]
     { href: '/account/connections', label: t('Connections'), isShown: may('CONNECTIONS_READ') },
     { href: '/account/memories', label: t('Memories'), isShown: may('CHATS_READ') },
     { href: '/account/shares', label: t('Shared chats'), isShown: may('CHATS_READ') },
+    { href: '/account/prompts', label: t('Prompts'), isShown: may('CHATS_READ') },
+    { href: '/account/imports', label: t('Import chats'), isShown: may('CHATS_READ') },
     { href: '/account/schedules', label: t('Schedules'), isShown: may('CHATS_READ') },
   ];
   const tabs = path.startsWith('/people') ? people : path.startsWith('/administration') ? administration : own;

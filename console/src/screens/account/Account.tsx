@@ -7,6 +7,7 @@ import { Imports } from './imports/Imports.tsx';
 import { Keys } from './keys/Keys.tsx';
 import { Memories } from './memories/Memories.tsx';
 import { Profile } from './profile/Profile.tsx';
+import { Prompts } from './prompts/Prompts.tsx';
 import { Schedules } from './schedules/Schedules.tsx';
 import { Shares } from './shares/Shares.tsx';
 
@@ -21,6 +22,9 @@ export function Account() {
       </Route>
       <Route path="/account/imports">
         <Imports />
+      </Route>
+      <Route path="/account/prompts">
+        <Prompts />
       </Route>
       <Route path="/account/keys">
         <Keys isOfAll={false} />

@@ -682,6 +682,14 @@ export type PromptPartInput =
   |  { fileId?: never; imageUrl?: never;   /** A text. */
   text: string; };
 
+/** A value for a variable of a prompt. */
+export type PromptValueInput = {
+  /** The name of the variable. */
+  name: string;
+  /** The value; blank: its default. At most 20,000 characters. */
+  value: string;
+};
+
 /** Which providers may answer. */
 export type ProviderChoiceInput = {
   /** Whether others may answer when these do not. Default true. */
@@ -1197,6 +1205,23 @@ export type ChatCreateMutation = { createChat: { id: string, name: string | null
             | { __typename: 'ImagePart', url: string }
             | { __typename: 'TextPart' }
           >, citations: Array<{ id: string, index: number, name: string, url: string, snippet: string, page: number | null, headingPath: string, knowledgeItemId: string }>, toolCalls: Array<{ id: string, name: string, arguments: string, approval: boolean | null }>, feedback: { rating: FeedbackRating, tags: Array<string>, comment: string | null } | null, error: { code: ErrorCode, message: string } | null, run: { id: string, status: RunStatus, modelId: string | null, answeredModelId: string | null, incompleteReason: IncompleteReason | null, durationMs: number | null, cost: number | null, usage: { inputTokens: number, outputTokens: number } | null, agent: { id: string, name: string, pictureUrl: string | null } | null, error: { code: ErrorCode, message: string } | null } | null }> }> } | null } };
+
+export type ChatPromptsQueryVariables = Exact<{
+  search?: string | null | undefined;
+}>;
+
+
+export type ChatPromptsQuery = { prompts: { nodes: Array<{ id: string, name: string, command: string, text: string, variables: Array<{ name: string, default: string | null, choices: Array<string> }> }> } };
+
+export type Chat_PromptFragment = { id: string, name: string, command: string, text: string, variables: Array<{ name: string, default: string | null, choices: Array<string> }> };
+
+export type ChatFilledPromptQueryVariables = Exact<{
+  id: string;
+  values: Array<PromptValueInput> | PromptValueInput;
+}>;
+
+
+export type ChatFilledPromptQuery = { filledPrompt: string };
 
 export type Chat_QueuedFragment = { id: string, state: QueueState, runId: string, content: string, parts: Array<
     | { __typename: 'FilePart', fileId: string, file: { id: string, filename: string, mimeType: string, size: number, url: string } | null }
@@ -1903,6 +1928,8 @@ export const ChatStartDocument = document<ChatStartQuery, ChatStartQueryVariable
 export const ChatSettingsDocument = document<ChatSettingsQuery, ChatSettingsQueryVariables>("query ChatSettings{viewer{costCurrency limits{chatFileMaxBytes}}models{id}}");
 export const ChatAgentsDocument = document<ChatAgentsQuery, ChatAgentsQueryVariables>("query ChatAgents($search:String$after:String){agents(first:30 after:$after filter:{search:$search}){nodes{id name description pictureUrl}pageInfo{endCursor hasNextPage}}}");
 export const ChatCreateDocument = document<ChatCreateMutation, ChatCreateMutationVariables>("mutation ChatCreate($agentId:ID!$input:CreateChatInput){createChat(agentId:$agentId input:$input){...Chat_head}} fragment Chat_head on Chat{id name canWrite isUnread pinPosition isArchived activeRunId modelId agentId seed project{id name}agent{id name pictureUrl modelId}queue{...Chat_queued}...Chat_context ...Chat_comparison} fragment Chat_queued on QueuedMessage{id state runId content parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_context on Chat{id contextStart{messageId summary}} fragment Chat_comparison on Chat{id comparison{messageId runs{...Chat_besideRun}}} fragment Chat_besideRun on Run{id status incompleteReason modelId answeredModelId durationMs cost usage{inputTokens outputTokens}error{code message}agent{id name pictureUrl}messages{...Chat_message}} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_call on ToolCall{id name arguments approval}");
+export const ChatPromptsDocument = document<ChatPromptsQuery, ChatPromptsQueryVariables>("query ChatPrompts($search:String){prompts(search:$search first:20){nodes{...Chat_prompt}}} fragment Chat_prompt on Prompt{id name command text variables{name default choices}}");
+export const ChatFilledPromptDocument = document<ChatFilledPromptQuery, ChatFilledPromptQueryVariables>("query ChatFilledPrompt($id:ID!$values:[PromptValueInput!]!){filledPrompt(id:$id values:$values)}");
 export const ChatEditQueuedDocument = document<ChatEditQueuedMutation, ChatEditQueuedMutationVariables>("mutation ChatEditQueued($chatId:ID!$messageId:ID!$text:String!){editQueuedMessage(chatId:$chatId messageId:$messageId text:$text){id queue{...Chat_queued}}} fragment Chat_queued on QueuedMessage{id state runId content parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}} fragment Chat_file on ChatFile{id filename mimeType size url}");
 export const ChatWithdrawQueuedDocument = document<ChatWithdrawQueuedMutation, ChatWithdrawQueuedMutationVariables>("mutation ChatWithdrawQueued($chatId:ID!$messageId:ID!){withdrawQueuedMessage(chatId:$chatId messageId:$messageId){id queue{...Chat_queued}}} fragment Chat_queued on QueuedMessage{id state runId content parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}} fragment Chat_file on ChatFile{id filename mimeType size url}");
 export const ChatRunEventsDocument = document<ChatRunEventsSubscription, ChatRunEventsSubscriptionVariables>("subscription ChatRunEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){...Chat_event}} fragment Chat_event on RunEvent{__typename sequence ...on TextDelta{itemId delta}...on TextDone{itemId text}...on ReasoningDelta{itemId delta}...on RetrievalCompleted{isAvailable passageCount titles}...on ItemAdded{statusHints item{...Chat_item}}...on ItemDone{item{...Chat_item}}...on ToolCallCompleted{itemId call{...Chat_item}}...on ToolCallFailed{itemId call{...Chat_item}}...on InputAdded{messageCount}...on CitationAdded{citation{...Chat_citation}}...on SubagentStarted{subagent{...Chat_subagent}}...on SubagentProgressed{subagentId message progress}...on SubagentCompleted{subagent{...Chat_subagent}}...on FlowStepCompleted{step{...Chat_flowStep}}...on RunEnded{run{id status incompleteReason durationMs error{code message}messages{...Chat_message}}}} fragment Chat_item on RunItem{__typename id status ...on CallItem{callId name arguments}...on WebSearchItem{query pageUrl:url error{code message}sources{title url}}...on FileSearchItem{queries error{code message}results{fileId filename}}...on McpCallItem{serverLabel tool output error{code message}}...on ToolOutputItem{callId output error{code message}}...on ReasoningItem{text}} fragment Chat_citation on Citation{id index name url snippet page headingPath knowledgeItemId} fragment Chat_subagent on Subagent{id name task status summary depth} fragment Chat_flowStep on FlowStep{stepId type status durationMs} fragment Chat_message on Message{id createdAt role content isComplete siblingIndex siblingCount runId modelName toolCallId toolStatus parts{__typename ...on FilePart{fileId file{...Chat_file}}...on ImagePart{url}}citations{...Chat_citation}toolCalls{...Chat_call}feedback{rating tags comment}error{code message}run{id status modelId answeredModelId incompleteReason durationMs cost usage{inputTokens outputTokens}agent{id name pictureUrl}error{code message}}} fragment Chat_file on ChatFile{id filename mimeType size url} fragment Chat_call on ToolCall{id name arguments approval}");

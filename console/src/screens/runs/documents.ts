@@ -519,6 +519,7 @@ export type RunChoicesQuery = { agents: { groups: Array<{ key: string | null, ag
     | { __typename: 'Organization', id: string }
     | { __typename: 'Passkey', id: string }
     | { __typename: 'Project', id: string }
+    | { __typename: 'Prompt', id: string }
     | { __typename: 'Run', id: string }
     | { __typename: 'Schedule', id: string }
     | { __typename: 'ScheduleRun', id: string }

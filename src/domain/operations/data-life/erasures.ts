@@ -153,6 +153,9 @@ class ErasureWork {
     this.#note('groups', 'TRANSFERRED', sharedThings.groupIds.length, 'It says who may use what.');
     this.#note('projects', 'TRANSFERRED', sharedThings.projectIds.length, why);
     this.#note('projects', 'ERASED', await erasures.deleteProjects(this.#person));
+    const prompts = await erasures.handOverPrompts(this.#person, transferToUserId);
+    this.#note('prompts', 'TRANSFERRED', prompts.handedOver, why);
+    this.#note('prompts', 'ERASED', prompts.deleted);
     const deletedAgentCount = await erasures.deleteAgents(own.agentIds);
     this.#note('agents', 'ERASED', deletedAgentCount);
     this.#note('agents', 'STAYS', own.agentIds.length - deletedAgentCount, 'A legal hold keeps what other people have at it.');

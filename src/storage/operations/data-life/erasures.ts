@@ -121,6 +121,17 @@ export class ErasureStore {
     return { files: files.count, file_uploads: (await this.#db.prisma.fileUpload.deleteMany({ where })).count };
   }
 
+  /** Prompts that others use become another person's; the rest are deleted. */
+  async handOverPrompts(
+    { orgId, userId }: Person,
+    toUserId: string,
+  ): Promise<{ readonly handedOver: number; readonly deleted: number }> {
+    const { prompt } = this.#db.prisma;
+    const shared = { orgId, userId, visibility: { not: 'PRIVATE' } };
+    const handedOver = (await prompt.updateMany({ where: shared, data: { userId: toUserId } })).count;
+    return { handedOver, deleted: (await prompt.deleteMany({ where: { orgId, userId } })).count };
+  }
+
   deleteRuns(person: Person, limit: number): Promise<number> {
     return this.#db.transaction(async ({ prisma: { run, runEventBatch, responseItem } }) => {
       const ids = (await run.findMany({ where: { ...person }, select: { id: true }, take: limit })).map(({ id }) => id);

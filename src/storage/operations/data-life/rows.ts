@@ -34,6 +34,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   ProjectAgent: ['projectId', 'agentId'],
   VectorStore: ['dataSourceId'],
   PersonAccount: ['connectionId'],
+  PromptGroup: ['promptId', 'groupId'],
   ChatRead: ['chatId', 'userId'],
   ChatOrigin: ['chatId'],
   ChatShareReader: ['shareId', 'userId'],

@@ -208,6 +208,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   ProjectSource: within('project', 'userId'),
   ProjectAgent: within('project', 'userId'),
   Memory: ownedRule('delete', { omit: ['searchText', 'config', 'callKey'] }),
+  Prompt: ownedRule('step'),
+  PromptGroup: within('prompt', 'userId'),
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   SavedRunFilter: ownedRule('delete'),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },

@@ -155,6 +155,20 @@ it('can be gone on with: the model gets what was said before', async () => {
   expect(shown.nodes.at(-1)).toMatchObject({ role: 'ASSISTANT', content: 'Call somebody.' });
 });
 
+it('gives messages ids that sort as the messages do, like those of here', async () => {
+  const person = await newcomer();
+  const messages = Array.from({ length: 40 }, (_, index) => ({
+    uuid: `m${index}`,
+    sender: index % 2 === 0 ? 'human' : 'assistant',
+    text: `${index}`,
+  }));
+  await importFile(person, agentId, [{ uuid: 'ordered', name: 'Ordered', chat_messages: messages }]);
+  const { data } = await person.graphql('{ chats(first: 1) { nodes { messages(first: 50) { nodes { id content } } } } }');
+  const { nodes } = data.chats.nodes[0].messages;
+  expect(nodes.map(({ content }: { content: string }) => content)).toEqual(messages.map(({ text }) => text));
+  expect(nodes.toSorted((one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1))).toEqual(nodes);
+});
+
 it('takes 5,000 messages that are nested in each other', async () => {
   const person = await newcomer();
   const open = (index: number) => `{"messageId":"m${index}","isCreatedByUser":${index % 2 === 0},"text":"t${index}","children":[`;

@@ -311,9 +311,9 @@ describe('an erasure', () => {
     expect(await totals()).toEqual(before);
     // Holds and reports say whom they were about. Signals of changes are deleted after an hour.
     await pool.query('delete from cache_invalidations');
-    // A group goes to the successor with its name.
+    // A group goes to the successor with its name, and a prompt that is shared with its text.
     expect(actions).toEqual(expect.arrayContaining(['groups TRANSFERRED', 'legal_holds STAYS']));
-    expect(await tablesWith(marker)).toEqual(['groups', 'legal_holds']);
+    expect(await tablesWith(marker)).toEqual(['groups', 'legal_holds', 'prompts']);
     expect(await tablesWith(ann.email)).toEqual([]);
     expect(await tablesWith(ann.userId)).toEqual(['audit_entries', 'erasures', 'legal_holds']);
     expect(await tablesWith(ann.keyId)).toEqual(['audit_entries']);

@@ -37,6 +37,7 @@ const kept: Readonly<Partial<Record<Model, Readonly<Record<string, unknown>>>>> 
   File: {},
   Memory: {},
   Project: {},
+  Prompt: {},
   Schedule: {},
   ScheduleRun: {},
   DataSource: { type: 'FILE_UPLOAD', deletingAt: null },
@@ -49,6 +50,7 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
   VectorStoreFileBatch: 'DataSource',
   FoldedResponse: 'Run',
   ChatOrigin: 'Chat',
+  PromptGroup: 'Prompt',
   // Rows of a run's log are deleted with the run, by the run that writes them anew, and by the sweep, which asks for holds: retention.test.ts.
   RunEventBatch: 'Run',
 };

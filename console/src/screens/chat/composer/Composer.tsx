@@ -16,11 +16,14 @@ import { IconButton } from '../../../ui/form/button.tsx';
 import { isPressed } from '../../../ui/form/keys.ts';
 import { Menu } from '../../../ui/overlay/menu.tsx';
 import { formatBytes } from '../../../ui/small.tsx';
-import type { ThreadMode } from '../documents.ts';
+import type { Chat_PromptFragment, ThreadMode } from '../documents.ts';
 import { AttachmentList } from './AttachmentList.tsx';
 import { type Attachments, isRefused } from './attachments.ts';
 import styles from './composer.module.css';
 import { getDraft } from './draft.ts';
+import { FillDialog } from './prompts/FillDialog.tsx';
+import { optionId, PromptMenu } from './prompts/PromptMenu.tsx';
+import { usePrompts } from './prompts/use-prompts.ts';
 import type { Sending } from './sending.ts';
 
 interface ComposerProps {
@@ -62,59 +65,83 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
     settle(hasArrived);
     if (hasArrived) box.current?.focus();
   };
+  const [asked, setAsked] = useState<Chat_PromptFragment>();
+  const takePrompt = (prompt: Chat_PromptFragment) => {
+    if (prompt.variables.length === 0) draft.write(prompt.text);
+    else setAsked(prompt);
+  };
+  const prompts = usePrompts(text, takePrompt);
   const onKeyDown = (event: KeyboardEvent) => {
+    if (prompts.onKeyDown(event)) return;
     if (!isPressed(event, 'Enter') || event.shiftKey) return;
     event.preventDefault();
     void send();
   };
   return (
-    <form
-      className={styles.composer}
-      data-over={isOver || undefined}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <ErrorNote error={sending.error} />
-      {tooLarge.length === 0 ? null : (
-        <Note tone="warn">
-          {t('{names}: a file may have {size} at most.', {
-            names: tooLarge.join(', '),
-            size: formatBytes(fileMaxBytes ?? 0, number),
-          })}
-        </Note>
-      )}
-      <div className={styles.box}>
-        <AttachmentList attachments={attachments} />
-        <textarea
-          ref={box}
-          rows={1}
-          dir="auto"
-          className={styles.text}
-          aria-label={t('Message')}
-          placeholder={t('Write a message')}
-          value={text}
-          onChange={(event) => draft.write(event.target.value)}
-          onKeyDown={onKeyDown}
-          onPaste={onPaste}
-        />
-        <div className={styles.foot}>
-          <FilePicker onFiles={addFiles} />
-          <DictationButton text={text} onText={(heard) => draft.write(heard)} />
-          {children}
-          <span className={styles.space} />
-          <RunButtons
-            isEmpty={isEmpty}
-            canSend={canSend}
-            onStop={onStop}
-            isStopping={isStopping}
-            onStopGone={() => box.current?.focus()}
-            onSend={(threadMode) => void send(threadMode)}
+    <>
+      <form
+        className={styles.composer}
+        data-over={isOver || undefined}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <ErrorNote error={sending.error} />
+        {tooLarge.length === 0 ? null : (
+          <Note tone="warn">
+            {t('{names}: a file may have {size} at most.', {
+              names: tooLarge.join(', '),
+              size: formatBytes(fileMaxBytes ?? 0, number),
+            })}
+          </Note>
+        )}
+        <PromptMenu prompts={prompts} onTake={takePrompt} />
+        <div className={styles.box}>
+          <AttachmentList attachments={attachments} />
+          <textarea
+            ref={box}
+            rows={1}
+            dir="auto"
+            className={styles.text}
+            aria-label={t('Message')}
+            aria-controls={prompts.isOpen ? prompts.listId : undefined}
+            aria-activedescendant={
+              prompts.isOpen && prompts.chosen !== undefined ? optionId(prompts.listId, prompts.chosen) : undefined
+            }
+            placeholder={t('Write a message')}
+            value={text}
+            onChange={(event) => draft.write(event.target.value)}
+            onKeyDown={onKeyDown}
+            onPaste={onPaste}
           />
+          <div className={styles.foot}>
+            <FilePicker onFiles={addFiles} />
+            <DictationButton text={text} onText={(heard) => draft.write(heard)} />
+            {children}
+            <span className={styles.space} />
+            <RunButtons
+              isEmpty={isEmpty}
+              canSend={canSend}
+              onStop={onStop}
+              isStopping={isStopping}
+              onStopGone={() => box.current?.focus()}
+              onSend={(threadMode) => void send(threadMode)}
+            />
+          </div>
         </div>
-      </div>
-    </form>
+      </form>
+      {asked === undefined ? null : (
+        <FillDialog
+          prompt={asked}
+          onClose={() => setAsked(undefined)}
+          onFilled={(filled) => {
+            draft.write(filled);
+            setAsked(undefined);
+          }}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, type ConsoleView, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, type ConsoleView, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
+import type { Person } from '../../../support/make.ts';
 import {
   chatGptConversation,
   claudeConversation,
   libreChatConversation,
   models,
   said,
-} from '../../support/operations/chat-exports.ts';
-import { importFile } from '../../support/operations/chat-imports.ts';
-import { withService } from '../../support/service.ts';
+} from '../../../support/operations/chat-exports.ts';
+import { importFile } from '../../../support/operations/chat-imports.ts';
+import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService('model');
 let ann: Person;
