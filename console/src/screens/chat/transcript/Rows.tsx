@@ -49,17 +49,20 @@ export function Rows({
   // Where a reader came back to from a document; opening other sources later scrolls nowhere.
   const [arrival] = useState(query.get('answer'));
   const target = query.get('message') ?? arrival;
-  // A summary stands in place of what was said before it, until the reader or a link asks for that.
+  const isPrinted = usePrinting(transcript);
+  // A summary stands in place of what was said before it, until the reader or a link asks for that, and not on paper.
   const summaryIndex = allRows.findIndex((row) => row.kind === 'context' && row.summary !== null);
   const isFolded =
-    summaryIndex !== -1 && !isEarlierShown && !allRows.slice(0, summaryIndex).some((row) => hasMessage(row, target));
+    summaryIndex !== -1 &&
+    !isPrinted &&
+    !isEarlierShown &&
+    !allRows.slice(0, summaryIndex).some((row) => hasMessage(row, target));
   const rows = isFolded ? allRows.slice(summaryIndex) : allRows;
   const isShifted =
     rows.length > previousRows.current.length &&
     previousRows.current[0] !== undefined &&
     rows[0]?.key !== previousRows.current[0].key;
   previousRows.current = rows;
-  const isPrinted = usePrinting(transcript);
   const currentTailStart = useTailStart(rows);
   const tailStart = isPrinted ? 0 : currentTailStart;
   const end = useEnd(scroller, inner);
