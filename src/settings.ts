@@ -154,6 +154,9 @@ export const settingsSchema = z.object({
   ATLASSIAN_TOKEN_URL: url(web, 'https://auth.atlassian.com/oauth/token').describe(
     'Where tokens of Confluence and Jira are renewed.',
   ),
+  CONNECT_PERMISSION_SCOPES: chooseOne(['on', 'off'], 'off').describe(
+    'on: whoever connects an account is also asked for the rights to read who may open what there. Of some, an administrator of the service has to agree (docs/permissions.md).',
+  ),
   PERMISSION_SYNC_MINUTES: whole(15, 1, 1_440).describe(
     'How often it is read who may open what at the services, in sources that mirror that. Services that tell of changes are asked each minute (docs/permissions.md).',
   ),

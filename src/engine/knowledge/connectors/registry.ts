@@ -73,11 +73,18 @@ export class PermissionReaders {
   }
 }
 
-/** How an account at a service is connected in the browser. */
+/** How an account at a service is connected in the browser: with the rights to read permissions too, where CONNECT_PERMISSION_SCOPES is on. */
 export function accountService(provider: Exclude<ConnectionProvider, 'MCP'>): AccountService {
-  const { account } = sourceKinds[provider];
+  const { account, permissions } = sourceKinds[provider];
   if (account === undefined) throw new Error(`${provider} has no accounts`);
-  return account;
+  return {
+    ...account,
+    oauth(settings) {
+      const service = account.oauth(settings);
+      const more = settings.CONNECT_PERMISSION_SCOPES === 'on' ? (permissions?.scopes ?? []) : [];
+      return { ...service, scopes: [...new Set([...service.scopes, ...more])] };
+    },
+  };
 }
 
 /** The settings that the operator would have to set before sources of a kind can be read. */

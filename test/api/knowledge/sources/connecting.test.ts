@@ -150,7 +150,10 @@ describe('an account that is connected in the browser', () => {
       expect(sent.get('code_challenge')).toBeNull();
       const html = await (await callback({ state: sent.get('state') ?? '', code: 'c' })).text();
       expect(await (await confirm(wordOf(html))).text()).toContain('You can close this page');
-      expect(JSON.parse(vendor.requests.at(-2)?.body ?? '')).toMatchObject({ code: 'c', client_id: 'ATLASSIAN-id' });
+      expect(JSON.parse(vendor.requests.findLast(({ body }) => body.includes('authorization_code'))?.body ?? '')).toMatchObject({
+        code: 'c',
+        client_id: 'ATLASSIAN-id',
+      });
     }
     const [connection, ...others] = await connectionsOf(ann);
     expect(others).toEqual([]);
