@@ -10,7 +10,9 @@ import { Start } from './start/Start.tsx';
 /** Markdown and the long list are not needed to begin: they come while the first page is read, or at once where the address is that of a chat. */
 const loadConversation = () => import('./Conversation.tsx');
 const Conversation = lazy(() => loadConversation().then(({ Conversation: conversation }) => ({ default: conversation })));
-const Temporary = lazy(() => import('./temporary/Temporary.tsx').then(({ Temporary: temporary }) => ({ default: temporary })));
+const Temporary = lazy(() =>
+  import('./start/temporary/Temporary.tsx').then(({ Temporary: temporary }) => ({ default: temporary })),
+);
 if (location.pathname.startsWith('/chats/')) void loadConversation().catch(() => undefined);
 
 /** The screen of chats: the list, and the chat that is open, or the place where a new one begins. */

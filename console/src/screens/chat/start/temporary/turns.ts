@@ -1,8 +1,8 @@
 import { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { live } from '../../../graphql/live/live.ts';
-import { ChatTemporaryDocument, type ChatTemporarySubscription } from '../documents.ts';
-import { RunBuilder, type RunView } from '../run/run-view.ts';
+import { live } from '../../../../graphql/live/live.ts';
+import { ChatTemporaryDocument, type ChatTemporarySubscription } from '../../documents.ts';
+import { RunBuilder, type RunView } from '../../run/run-view.ts';
 
 type TemporaryEvent = ChatTemporarySubscription['completionEvents'];
 

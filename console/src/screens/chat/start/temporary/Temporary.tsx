@@ -1,22 +1,22 @@
 import { ArrowUp, Bot, Ghost, Square } from 'lucide-react';
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { usePage } from '../../../graphql/hooks.ts';
-import { CitationsContext } from '../../../parts/markdown/citations.tsx';
-import { Markdown } from '../../../parts/markdown/Markdown.tsx';
-import { useText } from '../../../text/text.ts';
-import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
-import { Button, ButtonLink } from '../../../ui/form/button.tsx';
-import { Switch } from '../../../ui/form/field.tsx';
-import { isPressed } from '../../../ui/form/keys.ts';
-import { useLeaveGuard } from '../../../ui/form/leave-guard.ts';
-import { useConfirm } from '../../../ui/overlay/confirm.tsx';
-import { useTitle } from '../../../ui/page.tsx';
-import { Avatar, CopyButton } from '../../../ui/small.tsx';
-import composer from '../composer/composer.module.css';
-import { type Chat_AgentFragment, ChatStartDocument } from '../documents.ts';
-import { Steps } from '../run/Steps.tsx';
-import transcript from '../transcript/transcript.module.css';
+import { usePage } from '../../../../graphql/hooks.ts';
+import { CitationsContext } from '../../../../parts/markdown/citations.tsx';
+import { Markdown } from '../../../../parts/markdown/Markdown.tsx';
+import { useText } from '../../../../text/text.ts';
+import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
+import { Button, ButtonLink } from '../../../../ui/form/button.tsx';
+import { Switch } from '../../../../ui/form/field.tsx';
+import { isPressed } from '../../../../ui/form/keys.ts';
+import { useLeaveGuard } from '../../../../ui/form/leave-guard.ts';
+import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
+import { useTitle } from '../../../../ui/page.tsx';
+import { Avatar, CopyButton } from '../../../../ui/small.tsx';
+import composer from '../../composer/composer.module.css';
+import { type Chat_AgentFragment, ChatStartDocument } from '../../documents.ts';
+import { Steps } from '../../run/Steps.tsx';
+import transcript from '../../transcript/transcript.module.css';
 import styles from './temporary.module.css';
 import { type Turn, type Turns, useTurns } from './turns.ts';
 
@@ -24,7 +24,10 @@ import { type Turn, type Turns, useTurns } from './turns.ts';
 export function Temporary() {
   const { t } = useText();
   const agentId = new URLSearchParams(useSearch()).get('agent') ?? '';
-  const { data, error, isLoading, reload } = usePage(ChatStartDocument, { agentId, hasAgent: agentId !== '' });
+  const { data, error, isLoading, reload } = usePage(ChatStartDocument, {
+    ...{ agentId, hasAgent: agentId !== '' },
+    ...{ projectId: '', hasProject: false },
+  });
   useTitle(t('Temporary chat'));
   if (isLoading) return <Skeleton lines={6} />;
   const agent = data?.agent ?? undefined;
