@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import { indexed } from '../../support/knowledge/knowledge.ts';
+import { indexed, itemsOf } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { gate, isSubagent, messagesOf } from '../../support/runs/research.ts';
 import { withService } from '../../support/service.ts';
@@ -33,8 +33,32 @@ beforeAll(async () => {
   upstream.next({ text: `The ${longWord} costs 15 € [1].\n\n| ${longWord} | ${longWord} |\n| --- | --- |\n| 1 | 2 |` });
   expect((await ann.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'What does a repair cost?' })).status).toBe(200);
   const { data: found } = await ann.graphql('{ runs(first: 1) { nodes { id } } }');
-  ids = { agent: agentId, source: source.id, chat: chatId, run: found.runs.nodes[0].id };
+  const group = await ann.graphql('mutation ($input: CreateGroupInput!) { createGroup(input: $input) { id } }', {
+    input: { name: `Friends of the ${longWord}`, availability: 'EVERYONE', memberEmails: ['a@long.example'] },
+  });
+  const [item] = await itemsOf(ann, source.id);
+  await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: `Person of the ${longWord}` });
+  ids = {
+    ...{ agent: agentId, source: source.id, chat: chatId, run: found.runs.nodes[0].id, item: item.id },
+    group: group.data.createGroup.id,
+  };
 });
+
+/** Dialogs, by the screen and the button that opens them. */
+const dialogs: readonly (readonly [address: string, button: string])[] = [
+  ['/people', 'Invite'],
+  ['/people/groups', 'New group'],
+  ['/account/keys', 'New key'],
+  ['/account/connections', 'Connect'],
+  ['/account/memories', 'Add a memory'],
+  ['/account/schedules', 'New schedule'],
+  ['/administration/webhooks', 'New webhook'],
+  ['/agents', 'New agent'],
+  ['/knowledge', 'Add knowledge'],
+  ['/agents/<agent>/skills', 'Add a skill'],
+  ['/agents/<agent>/inputs', 'Add an input'],
+  ['/agents/<agent>/secrets', 'Add a secret'],
+];
 
 describe.skipIf(!hasBrowser())('at 200 % zoom and on a telephone, in dark colors', () => {
   let page: Page;
@@ -45,17 +69,14 @@ describe.skipIf(!hasBrowser())('at 200 % zoom and on a telephone, in dark colors
 
   it.each([
     ...['/', '/chats/<chat>', '/agents', '/agents/<agent>', '/knowledge', '/knowledge/<source>', '/runs', '/runs/<run>'],
-    ...[
-      '/usage',
-      '/people',
-      '/account/keys',
-      '/administration/audit',
-      '/account',
-      '/administration/data',
-      '/account/memories',
-      '/account/connections',
-      '/administration/installation',
-    ],
+    ...['/usage', '/people', '/people/groups', '/people/invitations', '/people/groups/<group>'],
+    ...['/runs/questions', '/runs/feedback', '/knowledge/search', '/documents/<item>', '/about'],
+    ...['documents', 'try', 'history', 'settings'].map((part) => `/knowledge/<source>/${part}`),
+    ...['instructions', 'knowledge', 'tools', 'skills', 'inputs', 'secrets', 'flows', 'profile'].map(
+      (section) => `/agents/<agent>/${section}`,
+    ),
+    ...['keys', 'audit', 'data', 'webhooks', 'schedules', 'connections', 'installation'].map((part) => `/administration/${part}`),
+    ...['', '/keys', '/connections', '/memories', '/schedules', '/shares', '/imports'].map((part) => `/account${part}`),
   ])('%s never scrolls sideways, and axe finds nothing', async (address) => {
     await page.setViewportSize({ width: 640, height: 400 });
     await page.goto(service.url + address.replace(/<(.+)>/, (_, name) => ids[name] ?? ''));
@@ -70,6 +91,30 @@ describe.skipIf(!hasBrowser())('at 200 % zoom and on a telephone, in dark colors
     await page.setViewportSize({ width: 390, height: 800 });
     await keepConsolePicture(page, `${name}-phone`);
     expect(await overflowWidth(page)).toBe(0);
+  });
+});
+
+describe.skipIf(!hasBrowser())('a dialog on a telephone', () => {
+  it.each(dialogs)('of %s that opens by “%s” never scrolls sideways', async (address, button) => {
+    const { page } = await openConsole(service, ann, '/', { width: 390 });
+    await page.goto(service.url + address.replace(/<(.+)>/, (_, name) => ids[name] ?? ''));
+    await page.getByRole('main').getByRole('button', { name: button, exact: true }).first().click();
+    await page.getByRole('dialog').waitFor();
+    expect(await overflowWidth(page)).toBe(0);
+  });
+});
+
+describe.skipIf(!hasBrowser())('at 1,440 pixels', () => {
+  it.each(['en-US', 'de-DE'])('nothing of the navigation and the tabs is cut: %s', async (locale) => {
+    const { page } = await openConsole(service, ann, '/', { width: 1440, height: 900, locale });
+    for (const address of ['/people', '/administration/keys', '/account', '/knowledge', '/runs', '/usage']) {
+      await page.goto(service.url + address);
+      await page.getByRole('heading', { level: 1, name: /./ }).waitFor();
+      const cut = await page
+        .locator('nav a, nav a span, header h1, header button')
+        .evaluateAll((all) => all.filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1));
+      expect(cut.length, address).toBe(0);
+    }
   });
 });
 

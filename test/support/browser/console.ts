@@ -106,10 +106,14 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
   });
 }
 
-/** By how many pixels the page, or its main part, which scrolls by itself, is wider than its place. */
+/** By how many pixels the page, or a part of it that scrolls by itself, is wider than its place. Tables and code may be. */
 export function overflowWidth(page: Page): Promise<number> {
   return page.evaluate(() => {
-    const places = [document.documentElement, ...document.querySelectorAll('main#content')];
+    const isScrolled = (element: Element) =>
+      /auto|scroll/.test(getComputedStyle(element).overflowX) &&
+      element.querySelector(':scope > table') === null &&
+      !element.matches('pre, textarea, pre *');
+    const places = [document.documentElement, ...[...document.body.querySelectorAll('*')].filter(isScrolled)];
     return Math.max(...places.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
   });
 }

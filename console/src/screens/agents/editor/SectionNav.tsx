@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { useText } from '../../../text/text.ts';
 import styles from './editor.module.css';
@@ -11,18 +10,11 @@ interface Props {
   readonly current: SectionName;
 }
 
-/** The sections of the editor: beside them where there is room, else above them in a row that scrolls. */
+/** The sections of the editor: beside them where there is room, else above them. */
 export function SectionNav({ agentId, sections, current }: Props) {
   const { t } = useText();
-  const nav = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const row = nav.current;
-    const link = row?.querySelector<HTMLElement>(`[href$="/${current}"]`);
-    // The page itself stays where it is.
-    if (row != null && link != null) row.scrollTo({ left: link.offsetLeft - (row.clientWidth - link.clientWidth) / 2 });
-  }, [current]);
   return (
-    <nav ref={nav} className={styles.sections} aria-label={t('Sections')}>
+    <nav className={styles.sections} aria-label={t('Sections')}>
       {sections.map(({ name, label, count }) => (
         <Link key={name} href={`/agents/${agentId}/${name}`} aria-current={name === current ? 'page' : undefined}>
           {label}
