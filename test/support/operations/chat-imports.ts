@@ -47,7 +47,7 @@ export function endedImport(who: TestClient, id: string): Promise<ShownImport> {
 
 /** The newest chats of a person, with what stands on their active branches. */
 export async function chatsOf(who: TestClient) {
-  const query = `{ chats(first: 5) { nodes { id name createdAt updatedAt agentId chatImport { id }
+  const query = `{ chats(first: 5) { nodes { id name createdAt updatedAt agentId import { id }
     messages(first: 5) { nodes { role content createdAt modelName siblingCount siblings { content } } } } } }`;
   const { data, errors } = await who.graphql(query);
   if (errors !== undefined) throw new Error(JSON.stringify(errors));
