@@ -1,11 +1,11 @@
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { openConsole } from '../../support/browser/console.ts';
-import { indexed } from '../../support/knowledge/knowledge.ts';
-import type { Person } from '../../support/make.ts';
-import { withService } from '../../support/service.ts';
-import { heldAnswer, type UpstreamScript } from '../../support/upstream.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { openConsole } from '../../../support/browser/console.ts';
+import { indexed } from '../../../support/knowledge/knowledge.ts';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
+import { heldAnswer, type UpstreamScript } from '../../../support/upstream.ts';
 
 const { service, make, upstream } = await withService('model');
 let ann: Person;

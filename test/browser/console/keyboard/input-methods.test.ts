@@ -1,9 +1,9 @@
 import type { Locator } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { openConsole } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
-import { withService } from '../../support/service.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { openConsole } from '../../../support/browser/console.ts';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model');
 let ann: Person;
