@@ -108,7 +108,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           />
         ))}
       </div>
-      {entries.length === 0 ? <p className={styles.nothing}>{t('Nothing is found.')}</p> : null}
+      {entries.length === 0 ? <p className={styles.nothing}>{t('Nothing found')}</p> : null}
     </dialog>
   );
 }

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser())('what is the reader’s own, in the console', () 
     await page.getByLabel('New password').fill('correct horse battery');
     await page.getByRole('button', { name: 'Set a password' }).click();
     await page.getByText('The password is set.').waitFor();
-    await page.getByLabel('Password until now').fill('wrong horse battery');
+    await page.getByLabel('Current password').fill('wrong horse battery');
     await page.getByRole('button', { name: 'Export your data' }).click();
     await page.getByRole('link', { name: 'Download' }).waitFor();
     await keepConsolePicture(page, 'account');

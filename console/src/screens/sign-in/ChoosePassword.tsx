@@ -63,7 +63,7 @@ export function ChoosePassword({
       </p>
       <p>
         <a className="go-on" href={nextAddress()}>
-          {t('Go on without')}
+          {t('Skip')}
         </a>
       </p>
     </form>

@@ -47,7 +47,7 @@ export function Password({
       >
         {hasPassword ? (
           <Field
-            label={t('Password until now')}
+            label={t('Current password')}
             hint={method === 'LINK' ? t('Not needed within an hour after you signed in by a link.') : undefined}
             error={findFault(error, 'current')}
           >

@@ -55,7 +55,7 @@ export function Prompts() {
             )}
           </EmptyState>
         ) : (
-          <p>{t('Nothing is found.')}</p>
+          <p>{t('Nothing found')}</p>
         )
       ) : (
         <ul className={styles.rows}>

@@ -94,7 +94,7 @@ function AgentChoices({
       <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
       <ErrorNote error={error ?? more.error} />
       {isLoading ? <Skeleton lines={3} /> : null}
-      {!isLoading && others.length === 0 ? <p>{t('Nothing is found.')}</p> : null}
+      {!isLoading && others.length === 0 ? <p>{t('Nothing found')}</p> : null}
       <ul>{others.map(({ id, name }) => draw({ kind: 'agent', id, name }))}</ul>
       {more.hasMore ? (
         <Button size="small" isBusy={more.isLoadingMore} onClick={more.loadMore}>

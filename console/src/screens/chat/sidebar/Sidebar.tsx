@@ -109,7 +109,7 @@ function NoChats() {
   const { t } = useText();
   return (
     <div className={styles.nothing}>
-      <p>{t('Your chats will stand here.')}</p>
+      <p>{t('No chats yet')}</p>
       <p>
         <Link href="/account/imports">{t('Import chats from elsewhere')}</Link>
       </p>
@@ -127,9 +127,7 @@ function FoundChats({ search, chatId, isHeld, ...acts }: ListProps & { readonly 
     <>
       <ErrorNote error={error ?? more.error} />
       {isLoading ? <Skeleton lines={3} /> : null}
-      {!isLoading && matches.length === 0 && error === undefined ? (
-        <p className={styles.nothing}>{t('Nothing is found.')}</p>
-      ) : null}
+      {!isLoading && matches.length === 0 && error === undefined ? <p className={styles.nothing}>{t('Nothing found')}</p> : null}
       <Group title={t('Found')} chats={matches} chatId={chatId} {...acts} />
       {more.hasMore ? (
         <Button size="small" variant="quiet" isBusy={more.isLoadingMore} onClick={more.loadMore}>

@@ -74,7 +74,7 @@ function AgentChoice({
       <SearchInput label={t('Search agents')} value={typed} onChange={setTyped} />
       <ErrorNote error={error ?? more.error} />
       {isLoading ? <Skeleton lines={4} /> : null}
-      {!isLoading && shown.length === 0 ? <p>{t('Nothing is found.')}</p> : null}
+      {!isLoading && shown.length === 0 ? <p>{t('Nothing found')}</p> : null}
       <ul className={styles.agents}>
         {shown.map(({ id, name, description, pictureUrl }) => (
           <li key={id}>

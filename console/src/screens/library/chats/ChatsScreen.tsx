@@ -81,7 +81,7 @@ export function ChatsScreen({ archive }: { readonly archive: 'WITHOUT' | 'ONLY' 
       {isEmpty ? (
         <EmptyState
           icon={isArchive ? <Archive size={26} aria-hidden /> : <MessageSquare size={26} aria-hidden />}
-          title={isNarrowed ? t('Nothing is found.') : isArchive ? t('Nothing is archived') : t('No chats yet')}
+          title={isNarrowed ? t('Nothing found') : isArchive ? t('Nothing is archived') : t('No chats yet')}
         >
           {isNarrowed
             ? t('Take a filter away, or search for something else.')

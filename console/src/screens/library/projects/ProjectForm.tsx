@@ -130,7 +130,7 @@ function Choice({
           }
         />
       ))}
-      {data !== undefined && chosen.length + others.length === 0 ? <Note>{t('Nothing is found.')}</Note> : null}
+      {data !== undefined && chosen.length + others.length === 0 ? <Note>{t('Nothing found')}</Note> : null}
     </fieldset>
   );
 }

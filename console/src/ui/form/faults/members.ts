@@ -15,7 +15,7 @@ const labels = (t: Text['t']): Readonly<Record<string, string>> => ({
   comment: t('Comment'),
   content: t('Text'),
   cron: t('When'),
-  current: t('Present password'),
+  current: t('Current password'),
   data: t('Content'),
   description: t('Description'),
   editors: t('Editors'),

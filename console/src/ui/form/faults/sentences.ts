@@ -25,7 +25,7 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'The last administrator of an organization can be neither removed nor demoted':
     'The last administrator can neither be removed nor lose the role.',
   'The organization has {count} open invitations; revoke some first': '{count} invitations are open: withdraw some first.',
-  'is not your password': 'This is not your present password.',
+  'is not your password': 'This is not your current password.',
   'The e-mail address or the password is wrong': 'The e-mail address or the password is wrong.',
   'This is not the password of your account': 'This is not the password of your account.',
   'This link is unknown, was used before, or is older than an hour. Ask for another.':
