@@ -26,14 +26,11 @@ export interface ShownThing {
   readonly ownerUserId?: string;
 }
 
-/** Operations that always get an entry: they hand out a copy, or show what somebody shared. */
-export const exportOperations: ReadonlySet<string> = new Set([
-  'agentBundle',
-  'chatExport',
-  'chatTree',
-  'sharedChat',
-  'sharedChatUpdated',
-]);
+/** Operations that always get an entry: they hand out a copy. */
+export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'chatExport', 'chatTree']);
+
+/** Operations that show what somebody shared: an entry about the share, unless its maker looks. */
+export const sharedOperations: ReadonlySet<string> = new Set(['sharedChat', 'sharedChatUpdated']);
 
 /**
  * The caller of a request, so that what it reads becomes an entry. A caller of whom no read does is returned as it is: one who sees no more than a
@@ -43,7 +40,8 @@ export const exportOperations: ReadonlySet<string> = new Set([
  */
 export function toReader(caller: Caller, actions: readonly string[], origin: CallOrigin): Caller {
   const isAdministrator = caller.role !== 'MEMBER' || caller.level !== 'ORGANIZATION';
-  if (!isAdministrator && !actions.some((action) => exportOperations.has(action))) return caller;
+  const isEntered = (action: string) => exportOperations.has(action) || sharedOperations.has(action);
+  if (!isAdministrator && !actions.some(isEntered)) return caller;
   const { requestId, address } = origin;
   return { ...caller, request: { action: actions.join(', '), requestId, address, changedIds: new Set() } };
 }

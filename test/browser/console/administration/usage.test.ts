@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import type { Organization, Person } from '../../support/make.ts';
-import { pricedModelSettings, pricedUsage } from '../../support/runs/priced-model.ts';
-import { withService } from '../../support/service.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import type { Organization, Person } from '../../../support/make.ts';
+import { pricedModelSettings, pricedUsage } from '../../../support/runs/priced-model.ts';
+import { withService } from '../../../support/service.ts';
 
 const { service, make, upstream } = await withService('model', { env: await pricedModelSettings() });
 let organization: Organization;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser } from '../../support/browser/browser.ts';
-import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../support/browser/console.ts';
-import type { Person } from '../../support/make.ts';
-import { withService } from '../../support/service.ts';
+import { hasBrowser } from '../../../support/browser/browser.ts';
+import { accessibilityFaults, keepConsolePicture, openConsole, overflowWidth } from '../../../support/browser/console.ts';
+import type { Person } from '../../../support/make.ts';
+import { withService } from '../../../support/service.ts';
 
 const { service, make } = await withService();
 let ann: Person;
