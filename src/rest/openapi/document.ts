@@ -85,6 +85,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Files: 'Files of the caller in the common format.',
   'Vector stores': 'Data sources that belong to no agent, in the common format.',
   Chats: 'Conversations that are kept, in a format of their own.',
+  Projects: 'What gathers chats, with instructions, sources and agents of their own, and is shared with groups.',
   Completions: 'The common chat completions format: nothing is kept.',
   Responses:
     'The common responses format. What the service adds to it is marked: `x-parley-extension` on members, schemas, events and tools, `x-parley-extension-values` where there are further values, `x-parley-extension-behavior` names where it behaves otherwise.',

@@ -147,6 +147,10 @@ describe.skipIf(!hasBrowser())('a journey through the console', () => {
     await page.getByRole('heading', { level: 1, name: /./ }).waitFor();
     await expectSomeFocus(page);
     await page.goBack();
+    // The panel is open again, where the way went on.
+    await expectFocus(sources);
+    await page.keyboard.press('Escape');
+    await sources.waitFor({ state: 'detached' });
     await expectFocus(page.getByRole('textbox', { name: 'Message' }));
 
     await page.keyboard.press('Control+k');

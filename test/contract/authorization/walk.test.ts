@@ -81,7 +81,6 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'IntegrationEntryEdge',
   ],
   'the server of an agent shows it, and none answers here: test/api/agents/tools/tool-trials.test.ts': ['McpOfferedTool'],
-  'the walk has no project: test/api/conversations/projects.test.ts': ['Project', 'ProjectEdge'],
   'no chat of the walk has a tag, and none is deleted: test/api/conversations/chats': ['BinnedChat', 'BinnedChatEdge', 'ChatTag'],
   'this service has no model for embeddings: test/api/knowledge/search/embeddings.test.ts': ['SourceVectors'],
 };
@@ -99,12 +98,16 @@ const ofGroup = ['group', 'invited'] as const;
 /** Nobody is shown them, whatever the key. */
 const secret: readonly Canary[] = ['secret', 'sharedSecret', 'token', 'hiddenOutput'];
 
+/** Of a chat that is shared with the organization, for those who know the link. */
+const ofLink: readonly Canary[] = ['chatName', 'question', 'answer', 'chatFile'];
+
 /** Exactly the texts that each caller is shown. */
 const shown: Readonly<Record<string, readonly Canary[]>> = {
   editor: [...ofAgent, ...ofShared, ...ofSkills, ...ofChats, ...ofSources, 'category'],
   // May use the agent: sees what it is called and can do, and the passages that it answers from.
-  groupMember: ['agentName', 'tool', 'sharedName', 'sharedTool', 'source', 'passage', ...ofGroup, 'category'],
-  colleague: ['sharedName', 'sharedTool', 'category'],
+  groupMember: ['agentName', 'tool', 'sharedName', 'sharedTool', 'source', 'passage', ...ofGroup, ...ofLink, 'category'],
+  // A shared chat names the agent that answered.
+  colleague: ['sharedName', 'sharedTool', 'category', 'agentName', ...ofLink],
   orgAdmin: [
     ...[...ofAgent, ...ofShared, ...ofSkills, ...ofChats, ...ofSources, ...ofStores, ...ofGroup],
     ...(['keyName', 'connection', 'category'] as const),

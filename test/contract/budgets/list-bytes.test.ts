@@ -42,6 +42,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.flows': 'refused',
   'Query.skills': 'refused',
   'Query.userInputs': 'refused',
+  'Chat.queue': 'refused',
   'Message.replies': 'refused',
   'Message.siblings': 'refused',
   'Agent.flows': 'refused',
@@ -106,6 +107,8 @@ const ends: Readonly<Record<string, End>> = {
   'Query.vectorStoreSearch': short(100_000, 'at most 50 passages of 480 tokens, each with 16 attributes of 512 characters'),
   'Query.dataSourceRuns': short(3_000, 'counts and times; a message of 1,000 characters, the name of a document of 500'),
   'Query.runs': short(20_000, 'ids, times and counts; a message of an error, and the titles of at most 8 passages'),
+  'Query.runTags': short(500, 'at most 200 tags of 50 characters, with counts'),
+  'Query.savedRunFilters': short(9_000, 'at most 50, each a name of 100 characters and an address of 2,000'),
   'Query.unansweredQuestions': short(
     30_000,
     'a run as of Query.runs, a question of 2,000 characters, the titles of at most 8 passages',
@@ -165,6 +168,7 @@ const queries: Readonly<Record<string, string>> = {
   'Agent.skills': 'agent(id: "{aiId}") { skills { id } }',
   'Agent.tools': 'agent(id: "{aiId}") { tools { id } }',
   'Agent.userInputs': 'agent(id: "{aiId}") { userInputs { id } }',
+  'Chat.queue': 'chat(id: "{chatId}") { queue { id } }',
   'Message.replies': 'chat(id: "{chatId}") { messages(first: 1) { nodes { replies { id } } } }',
   'Message.siblings': 'chat(id: "{chatId}") { messages(last: 1) { nodes { siblings { id } } } }',
 };

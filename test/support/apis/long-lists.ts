@@ -117,6 +117,15 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
       chatId,
     ],
     [
+      `insert into runs (id, "updatedAt", "orgId", "userId", "keyId", "modelId", status, request, "chatId", "isWaiting", "pendingMessages")
+       select ${idOf('run')}, now(), $1, $2, $3, 'parley/offline', 'in_progress', '{}', $4, true, json_build_array(json_build_object(
+         'id', 'msg_waiting_' || n, 'role', 'user', 'content', ${text})) from ${rows}`,
+      ann.orgId,
+      ann.userId,
+      ann.keyId,
+      chatId,
+    ],
+    [
       `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
        select '${responseId}', 'input', n, 'msg_in_' || n, $1, $2,
          json_build_object('id', 'msg_in_' || n, 'type', 'message', 'text', ${text}) from ${rows}`,

@@ -3,6 +3,7 @@ import { type NewMessage, type PromptPart, withTimes } from '../../../entities/c
 import type { QueuedMessage } from '../../../entities/conversations/chats/queue.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
+import { requireShortList } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { lockChat, lockRows } from '../../ground/sql/locks.ts';
 import { endQuietly } from './idle.ts';
@@ -28,6 +29,27 @@ export type QueueChange =
   | { readonly kind: 'changed' }
   | { readonly kind: 'emptied'; readonly runId: string };
 
+interface QueueRow {
+  readonly id: string;
+  readonly chatId: string;
+  readonly isWaiting: boolean;
+  /** Of the messages of all rows together. */
+  readonly bytes: number;
+  readonly pendingMessages: Prisma.JsonValue;
+  readonly steers: readonly NewMessage[][];
+}
+
+/** Messages beyond the limit of a list stay in the database: `$1` ids of chats, `$2` the limit in bytes. */
+const queuesSql = `
+  select id, "chatId", "isWaiting", bytes::float8 as bytes,
+    case when bytes <= $2 then "pendingMessages" end as "pendingMessages", case when bytes <= $2 then steers end as steers
+  from (
+    select id, "chatId", "isWaiting", "queuePosition", "pendingMessages", steers,
+      sum(octet_length(coalesce("pendingMessages"::text, '')) + octet_length(steers::text)) over () as bytes
+    from runs where "chatId" = any($1::text[]) and status = 'in_progress' and kind = 'chat'
+  ) as queued
+  order by "isWaiting", "queuePosition", id`;
+
 /** Messages of chats that were sent while a run answered: they wait for its end, or join it at its next step. */
 export class QueueStore {
   readonly #db: Database;
@@ -38,18 +60,19 @@ export class QueueStore {
     this.#signals = signals;
   }
 
-  /** By chat: first what joins the run that answers, then what waits, each in its order. Cost: one statement. */
+  /**
+   * By chat: first what joins the run that answers, then what waits, each in its order. Cost: one statement.
+   *
+   * @throws DomainError REPLY_TOO_LARGE when the messages are too long together.
+   */
   async ofChats(chatIds: readonly string[]): Promise<ReadonlyMap<string, readonly QueuedMessage[]>> {
-    const rows = await this.#db.prisma.run.findMany({
-      where: { chatId: { in: [...chatIds] }, status: 'in_progress', kind: 'chat' },
-      orderBy: [{ isWaiting: 'asc' }, { queuePosition: 'asc' }, { id: 'asc' }],
-      select: { id: true, chatId: true, isWaiting: true, pendingMessages: true, steers: true },
-    });
+    const rows = await this.#db.query<QueueRow>(queuesSql, [chatIds, this.#db.listMaxBytes]);
+    requireShortList(this.#db, rows[0]?.bytes ?? 0);
     const queued = rows.flatMap(({ id: runId, chatId, isWaiting, pendingMessages, steers }) => {
-      const messages = isWaiting ? readMessages(pendingMessages) : (steers as unknown as readonly NewMessage[][]).flat();
+      const messages = isWaiting ? readMessages(pendingMessages) : steers.flat();
       return messages
         .filter(isSaid)
-        .map((message) => ({ chatId: chatId ?? '', ...toQueued(message, runId, isWaiting ? 'WAITING' : 'JOINING') }));
+        .map((message) => ({ chatId, ...toQueued(message, runId, isWaiting ? 'WAITING' : 'JOINING') }));
     });
     return Map.groupBy(queued, ({ chatId }) => chatId);
   }

@@ -36,7 +36,13 @@ describe('an archived chat', () => {
     const chat = await newChat('Heron');
     const newer = await newChat('Heron newer');
     expect((await ann.patch(`/api/v1/chats/${chat}`, { isArchived: true })).status).toBe(200);
-    expect(await placeOf(chat)).toEqual({ id: chat, isArchived: true, archivedAt: expect.any(String), tags: [] });
+    expect(await placeOf(chat)).toEqual({
+      id: chat,
+      isArchived: true,
+      archivedAt: expect.any(String),
+      projectId: null,
+      tags: [],
+    });
     expect(await list('?search=heron')).toEqual([newer, older]);
     expect(await list('?search=heron&archive=only')).toEqual([chat]);
     expect(await list('?search=heron&archive=with')).toEqual([newer, chat, older]);

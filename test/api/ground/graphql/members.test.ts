@@ -119,8 +119,8 @@ it('has values to compare: nothing but what stands here is empty', async () => {
     `{ agents(first: 2) { nodes { sources(first: 1) { nodes { ${selections('DataSource').join(' ')} } } } } }`,
   );
   const [source] = ((agentsOf(sources.data)[0]?.sources ?? { nodes: [] }) as { nodes: Things }).nodes;
-  // No run goes on and nothing was indexed, none of these has a connection, and without EMBEDDING_MODEL there are no vectors.
-  expect(empty(source)).toEqual(['activeRun', 'connection', 'indexPercentage', 'vectorStore', 'vectors']);
+  // No run goes on and nothing was indexed, none of these has a connection or mirrors permissions, and without EMBEDDING_MODEL there are no vectors.
+  expect(empty(source)).toEqual(['activeRun', 'connection', 'indexPercentage', 'permissions', 'vectorStore', 'vectors']);
 });
 
 function agentsOf(data: { agents: { nodes: Things } }): Things {

@@ -33,13 +33,15 @@ export function Sources({
   );
   const passages = data?.node !== undefined && data.node !== null && 'citations' in data.node ? data.node.citations : [];
   const panel = useRef<HTMLElement>(null);
-  // The focus returns to the number that was followed, unless it is elsewhere by then.
+  // The focus returns to the number that was followed, unless it is elsewhere by then; to where one writes, when an address opened the panel.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     const element = panel.current;
     element?.focus();
     return () => {
-      if (opener instanceof HTMLElement && element?.contains(document.activeElement) === true) opener.focus();
+      if (element?.contains(document.activeElement) !== true) return;
+      if (opener instanceof HTMLElement && opener !== document.body && opener.isConnected) opener.focus();
+      else document.querySelector<HTMLElement>('main textarea')?.focus();
     };
   }, []);
   return (
