@@ -65,6 +65,7 @@ describe('files and state of a chat', { timeout: 120_000 }, () => {
     await expect(service.deps.storage.blobs.read(blobKey)).rejects.toThrow();
     const { blobKey: last } = (await states()).find(({ chatId }) => chatId === one);
     expect((await ann.delete(`/api/v1/chats/${one}`)).status).toBeLessThan(300);
+    expect((await ann.post('/api/v1/bin/chats/delete', { chatIds: [one] })).status).toBe(200);
     expect((await states()).map(({ chatId }) => chatId)).not.toContain(one);
     await expect(service.deps.storage.blobs.read(last)).rejects.toThrow();
   });
