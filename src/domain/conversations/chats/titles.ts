@@ -61,5 +61,18 @@ function cleanTitle(text: string): string {
     .split('\n')
     .find((each) => each.trim() !== '');
   const words = oneLine(line ?? '').replace(/^(?:#+|title:)\s*/i, '');
-  return cutText(words.replace(/^["'“”„«»*]+|["'“”«».*]+$/g, '').trim(), titleLengthMax);
+  const start = [...words].findIndex((sign) => !openingSigns.has(sign));
+  const end = [...words].findLastIndex((sign) => !closingSigns.has(sign));
+  return start < 0
+    ? ''
+    : cutText(
+        [...words]
+          .slice(start, end + 1)
+          .join('')
+          .trim(),
+        titleLengthMax,
+      );
 }
+
+const openingSigns = new Set('"\'“”„«»*');
+const closingSigns = new Set('"\'“”«».*');

@@ -25,7 +25,10 @@ export function permissionCalls(
   // Each refusal of a scope costs a renewal of the token: a kind of call that was refused is not tried again.
   const refusedKinds = new Map<string, SourceError>();
   const toRequest = (path: string, query?: Query) => {
-    const kind = path.replace(/[^/]*\d[^/]*/g, '*');
+    const kind = path
+      .split('/')
+      .map((part) => (/\d/.test(part) ? '*' : part))
+      .join('/');
     const refused = refusedKinds.get(kind);
     if (refused !== undefined) throw refused;
     const request = site.request(path, query);
