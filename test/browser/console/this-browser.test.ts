@@ -97,9 +97,10 @@ async function openAccount(standIn: () => void): Promise<{ readonly page: Page; 
 async function askAway(page: Page, question: string, answer: string, ms: number): Promise<void> {
   const { script, goOn } = heldAnswer({ text: ['So: ', answer] });
   upstream.next(script);
+  const earlierCount = await page.getByText('So:').count();
   await page.getByRole('textbox', { name: 'Message' }).fill(question);
   await page.keyboard.press('Enter');
-  await page.getByText('So:').last().waitFor();
+  await expect.poll(() => page.getByText('So:').count(), { timeout: 10_000 }).toBe(earlierCount + 1);
   await look(page, 'hidden');
   await new Promise((resolve) => setTimeout(resolve, ms));
   goOn();
