@@ -96,19 +96,22 @@ function takeTen(): number {
 }
 
 /**
- * Makes a TypeID: the prefix, `_` (of a completion `-`), and a UUIDv7 in 26 base-32 characters, so ids of one kind sort by time.
+ * Makes a TypeID: the prefix, `_` (of a completion `-`), and a UUIDv7 in 26 base-32 characters, so ids of one kind sort by time, and those that this
+ * process makes in one millisecond in the order in which it makes them.
  *
  * @param nowMs  milliseconds since the epoch; the time part of the UUID.
  */
 export function makeId(kind: IdKind, nowMs: number): string {
-  if (nowMs !== timeMs) {
+  const at = takeTen();
+  if (nowMs === timeMs) place += 1;
+  else {
     timeMs = nowMs;
     timeText = timePart(nowMs);
+    place = pool.readUInt32BE(at) & placeStartMax;
   }
-  const at = takeTen();
-  // UUIDv7: 48 bits of time, version 7, 12 random bits, variant 10, 62 random bits.
-  const version = 0x7000 | (pool.readUInt16BE(at) & 0x0fff);
-  const variant = 0x8000 | (pool.readUInt16BE(at + 2) & 0x3fff);
+  // UUIDv7: 48 bits of time, version 7, the high 12 bits of the place, variant 10, its low 14 bits, 48 random bits.
+  const version = 0x7000 | (place >>> 14);
+  const variant = 0x8000 | (place & 0x3fff);
   const first = version * 0x10 + (variant >>> 12);
   const second = ((variant & 0x0fff) << 8) | pool.readUInt8(at + 4);
   const third = pool.readUIntBE(at + 5, 3) & 0xfffff;
@@ -159,9 +162,11 @@ export function timeOfIdStart(start: string): Date {
   return timeOfId(start.padEnd(start.length + suffixLength - 10, '0'));
 }
 
-/** The time part of the last id. */
+/** The time part of the last id, and its place among those of that millisecond: 26 bits, which begin at random in their lower half. */
 let timeMs = -1;
 let timeText = '';
+let place = 0;
+const placeStartMax = 2 ** 25 - 1;
 
 /** Two characters for ten bits. */
 const pairs = Array.from({ length: 1_024 }, (_, bits) => (alphabet[bits >>> 5] ?? '') + (alphabet[bits & 31] ?? ''));

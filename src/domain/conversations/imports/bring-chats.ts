@@ -123,8 +123,7 @@ function toChat(deps: Deps, exported: ExportedChat): NewImportedChat {
   const firstMs = exported.messages.find(({ atMs }) => atMs !== null)?.atMs ?? null;
   const createdMs = toPast(exported.createdAtMs ?? firstMs ?? exported.updatedAtMs ?? nowMs);
   const times: number[] = [];
-  // Ids sort as the messages do; those of one millisecond are in no order.
-  const ids = exported.messages.map(() => deps.newId('message')).toSorted();
+  const ids = exported.messages.map(() => deps.newId('message'));
   const messages = exported.messages.map(({ parent, isActive, role, text, atMs, modelName, isComplete }, place) => {
     const id = ids[place] ?? '';
     const timeMs = toPast(atMs ?? (parent === null ? createdMs : (times[parent] ?? createdMs)));

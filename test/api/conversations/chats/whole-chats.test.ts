@@ -52,6 +52,8 @@ describe('duplicating a chat', () => {
     expect(texts(body.messages)).toEqual(texts(original));
     expect(body.id).not.toBe(chat.id);
     expect(body.messages[0].id).not.toBe(original[0].id);
+    const ids = body.messages.map(({ id }: { id: string }) => id);
+    expect(ids.toSorted()).toEqual(ids);
     await eventually(async () => expect(await countOf(own.id)).toBe(4));
     await say(ann, body, 'And now?');
     expect(await messagesOf(ann, chat)).toHaveLength(2);
