@@ -37,10 +37,12 @@ beforeAll(async () => {
     input: { name: `Friends of the ${longWord}`, availability: 'EVERYONE', memberEmails: ['a@long.example'] },
   });
   const [item] = await itemsOf(ann, source.id);
-  await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: `Person of the ${longWord}` });
+  const organization = { id: ann.orgId, tenantId: ann.tenantId };
+  const { userId: person } = await make.person({ organization, name: `Person of the ${longWord}` });
   ids = {
     ...{ agent: agentId, source: source.id, chat: chatId, run: found.runs.nodes[0].id, item: item.id },
     group: group.data.createGroup.id,
+    person,
   };
 });
 
@@ -69,10 +71,10 @@ describe.skipIf(!hasBrowser())('at 200 % zoom and on a telephone, in dark colors
 
   it.each([
     ...['/', '/chats/<chat>', '/agents', '/agents/<agent>', '/knowledge', '/knowledge/<source>', '/runs', '/runs/<run>'],
-    ...['/usage', '/people', '/people/groups', '/people/invitations', '/people/groups/<group>'],
+    ...['/usage', '/people', '/people/groups', '/people/invitations', '/people/groups/<group>', '/people/<person>'],
     ...['/runs/questions', '/runs/feedback', '/knowledge/search', '/documents/<item>', '/about'],
     ...['documents', 'try', 'history', 'settings'].map((part) => `/knowledge/<source>/${part}`),
-    ...['instructions', 'knowledge', 'tools', 'skills', 'inputs', 'secrets', 'flows', 'profile'].map(
+    ...['instructions', 'knowledge', 'tools', 'skills', 'inputs', 'secrets', 'flows', 'sharing', 'profile'].map(
       (section) => `/agents/<agent>/${section}`,
     ),
     ...['keys', 'audit', 'data', 'webhooks', 'schedules', 'connections', 'installation'].map((part) => `/administration/${part}`),
