@@ -37,6 +37,14 @@ describe('the texts of the console', () => {
   it('are all there in German', () => {
     expect([...messages()].filter(([message]) => german[message] === undefined)).toEqual([]);
   });
+  // Whichever catalog is loaded last would win.
+  it('have one translation each: a second meaning needs other words in English too', () => {
+    const translations = Map.groupBy(catalogs.flatMap(Object.entries<string>), ([message]) => message);
+    const several = [...translations]
+      .map(([message, entries]) => [message, [...new Set(entries.map(([, text]) => text))]] as const)
+      .filter(([, texts]) => texts.length > 1);
+    expect(several).toEqual([]);
+  });
   it('keep their placeholders', () => {
     const changed = Object.entries(german).filter(
       ([message, text]) => new Set(placeholders(message)).symmetricDifference(new Set(placeholders(text))).size > 0,

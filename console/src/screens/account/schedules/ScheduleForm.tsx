@@ -76,7 +76,7 @@ export function ScheduleForm({ onClose, onMade }: { readonly onClose: () => void
           {(control) => <TextInput {...control} value={ownCron} onChange={(event) => setOwnCron(event.target.value)} />}
         </Field>
       ) : (
-        <Field label={t('Time')} hint={t('In the time zone {zone}.', { zone: timeZone })} error={findFault(error, 'cron')}>
+        <Field label={t('Time of day')} hint={t('In the time zone {zone}.', { zone: timeZone })} error={findFault(error, 'cron')}>
           {(control) => <TextInput {...control} type="time" value={time} onChange={(event) => setTime(event.target.value)} />}
         </Field>
       )}

@@ -28,7 +28,7 @@ export function GroupPage({ id }: { readonly id: string }) {
         <ErrorNote error={error} onRetry={reload} />
         {isLoading ? <Skeleton lines={6} /> : null}
         {group === null ? (
-          <EmptyState title={t('There is no such group')}>{t('It is deleted, or you may not see it.')}</EmptyState>
+          <EmptyState title={t('There is no such group')}>{t('The group is deleted, or you may not see it.')}</EmptyState>
         ) : null}
       </PeoplePage>
     );

@@ -117,8 +117,8 @@ function EntryLine({
         </span>
       </label>
       {entry.hasChildren && !isSearched ? (
-        <Button size="small" variant="quiet" onClick={onOpen} aria-label={t('Open {name}', { name: entry.name })}>
-          {t('Open')}
+        <Button size="small" variant="quiet" onClick={onOpen} aria-label={t('Open folder {name}', { name: entry.name })}>
+          {t('Open folder')}
         </Button>
       ) : null}
     </li>

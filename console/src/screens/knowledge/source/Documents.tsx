@@ -81,7 +81,7 @@ export function Documents({ source }: { readonly source: Source }) {
               <th scope="col" className={knowledge.number}>
                 {t('Tokens')}
               </th>
-              <th scope="col">{t('Read')}</th>
+              <th scope="col">{t('Last read')}</th>
             </tr>
           </thead>
           <tbody>

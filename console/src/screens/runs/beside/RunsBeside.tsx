@@ -28,7 +28,7 @@ export function RunsBeside() {
   if (runs.includes(null) || oneId === '' || otherId === '') {
     return (
       <EmptyState isScreen title={t('There is no such run')} action={<ButtonLink href="/runs">{t('To the runs')}</ButtonLink>}>
-        {t('It is deleted, or you may not see it.')}
+        {t('The run is deleted, or you may not see it.')}
       </EmptyState>
     );
   }

@@ -28,7 +28,7 @@ export function RunPage({ id }: { readonly id: string }) {
   if (data?.run === null) {
     return (
       <EmptyState isScreen title={t('There is no such run')} action={<ButtonLink href="/runs">{t('To the runs')}</ButtonLink>}>
-        {t('It is deleted, or you may not see it.')}
+        {t('The run is deleted, or you may not see it.')}
       </EmptyState>
     );
   }
