@@ -3,6 +3,7 @@ import styles from '../../../parts/people/people.module.css';
 import { type Text, useText } from '../../../text/text.ts';
 import { Badge, ErrorNote, Note, type Tone } from '../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../ui/form/button.tsx';
+import { useFaultWords } from '../../../ui/form/faults/words.ts';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Progress } from '../../../ui/progress.tsx';
 import { Time } from '../../../ui/small.tsx';
@@ -40,6 +41,7 @@ export function ImportRow({
   readonly onChanged: () => void;
 }) {
   const { t } = useText();
+  const { describeFault } = useFaultWords();
   const { status, filename, format, createdAt, agent, error, readCount, totalCount } = chatImport;
   const words = {
     WAITING: t('Waiting'),
@@ -78,7 +80,7 @@ export function ImportRow({
         ) : (
           <Outcome chatImport={chatImport} />
         )}
-        {error === null ? null : <Note tone="bad">{error}</Note>}
+        {error === null ? null : <Note tone="bad">{describeFault({ message: error })}</Note>}
         <Omissions omissions={chatImport.omissions} />
         {mayWrite ? <Acts chatImport={chatImport} isUnderWay={isUnderWay} onChanged={onChanged} /> : null}
       </div>

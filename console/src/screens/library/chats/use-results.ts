@@ -1,4 +1,5 @@
 import { useText } from '../../../text/text.ts';
+import { useFaultWords } from '../../../ui/form/faults/words.ts';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import type { ChatResultFragment } from './documents.ts';
 
@@ -6,8 +7,9 @@ import type { ChatResultFragment } from './documents.ts';
 export function useResults(): (results: readonly ChatResultFragment[], done: (count: number) => string) => void {
   const { t } = useText();
   const say = useToast();
+  const { describeFault } = useFaultWords();
   return (results, done) => {
-    const refused = results.flatMap(({ error }) => (error === null ? [] : [error.message]));
+    const refused = results.flatMap(({ error }) => (error === null ? [] : [describeFault(error)]));
     const count = results.length - refused.length;
     if (count > 0) say(done(count));
     if (refused.length === 0) return;

@@ -90,4 +90,43 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'The model gave no summary': 'The model gave no summary.',
   'The organization may use {limit} tokens for {what}, and {state}':
     'The organization has used up the {limit} tokens that it may use.',
+  'The file is gone. Import it again.': 'The file is gone. Import it again.',
+  'A legal hold keeps chats of this import: they are not deleted until an administrator ends the hold.':
+    'A legal hold keeps chats of this import: they are not deleted until an administrator ends the hold.',
+  'The import could not be finished within a day, because of a fault of the service. Import the file again: no chat is brought twice.':
+    'The import could not be finished within a day, because of a fault of the service. Import the file again: no chat is brought twice.',
+  'The file ends in the middle of a chat: it was not downloaded to its end.':
+    'The file ends in the middle of a chat: it was not downloaded to its end.',
+  'The file is not JSON, as exports of chats are.': 'The file is not JSON, as exports of chats are.',
+  'There is no chat in the file. {advice}':
+    'There is no chat in the file. Exports of ChatGPT, Claude, LibreChat, Open WebUI and Parley can be imported.',
+  'No chat in the file could be read. {advice}':
+    'No chat in the file could be read. Exports of ChatGPT, Claude, LibreChat, Open WebUI and Parley can be imported.',
+  'The archive is damaged or cut short; download it again.': 'The archive is damaged or cut short: download it again.',
+  'The archive holds more than {count} JSON files.': 'The archive holds more than {count} JSON files.',
+  'This import has ended already': 'This import has ended already.',
+  'This import is under way: cancel it, or wait for its end': 'This import is under way: cancel it, or wait for its end.',
+  'You have {count} imports under way: wait until one has ended': 'You have {count} imports under way: wait until one has ended.',
+  'This message is no answer, and asks for none': 'This message is no answer, and asks for none.',
+  'The request had secrets, which are kept nowhere: it cannot be answered beside':
+    'The question had secrets, which are kept nowhere: it cannot be answered once more.',
+  'At most {count} answers stand beside each other: go on with one of them':
+    'At most {count} answers stand beside each other: go on with one of them.',
+  'Models get everything that was said in this chat already': 'The model gets everything that was said in this chat already.',
+  'A chat has at most {count} tags': 'A chat has at most {count} tags.',
+  'This message does not wait: it is being answered, or was withdrawn':
+    'This message does not wait any more: it is being answered, or was withdrawn.',
+  'Only the owner of a project may change or delete it': 'Only the owner of a project may change or delete it.',
+  'Only its owner may change a prompt': 'Only its owner may change a prompt.',
+  'Only its owner and administrators may delete a prompt': 'Only its owner and administrators may delete a prompt.',
+  'must have 1 to 40 lower-case letters, digits and hyphens, and begin with a letter or digit':
+    '1 to 40 small letters, digits and hyphens, with a letter or digit first.',
+  'must have at most {max} variables, not {count}': 'At most {max} variables; these are {count}.',
+  'Another prompt of yours has the command {command}': 'Another prompt of yours has the command {command}.',
+  'You have {count} prompts: delete one first': 'You have {count} prompts, which is all that one may have: delete one first.',
+  'One has at most {count} filters: delete one first':
+    'You have {count} filters, which is all that one may have: delete one first.',
+  'This installation shares chats with members only (SHARE_WITH_ANYONE)': 'Chats can be shared with members only here.',
+  'A chat has at most {count} links: revoke one first': 'A chat has at most {count} links: revoke one first.',
+  'Only administrators see the links of others': 'Only administrators see the links of others.',
 };
