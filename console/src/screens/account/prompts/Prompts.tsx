@@ -1,5 +1,5 @@
 import { Pencil, Plus, SquareSlash, Trash2 } from 'lucide-react';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
 import { PeoplePage } from '../../../parts/people/PeoplePage.tsx';
@@ -12,6 +12,7 @@ import { SearchInput } from '../../../ui/form/field.tsx';
 import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Toolbar } from '../../../ui/page.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { DeletePromptDocument, type PromptRowFragment, PromptsDocument } from './documents.ts';
 import { PromptDialog } from './PromptDialog.tsx';
 
@@ -20,7 +21,7 @@ export function Prompts() {
   const { t } = useText();
   const { viewer } = useSession();
   const [typed, setTyped] = useState('');
-  const search = useDeferredValue(typed.trim()) || null;
+  const search = useDelayed(typed.trim()) || null;
   const [edited, setEdited] = useState<PromptRowFragment | 'new'>();
   const { data, error, isLoading, reload } = usePage(PromptsDocument, { search });
   const pages = useMorePages(data?.prompts, async (after) => (await run(PromptsDocument, { search, after })).prompts);

@@ -1,5 +1,5 @@
 import { Archive, MessageSquare } from 'lucide-react';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { run } from '../../../graphql/client.ts';
 import { useLiveReload, useMorePages, useMutate, usePage } from '../../../graphql/hooks.ts';
@@ -12,6 +12,7 @@ import { ShowMore } from '../../../ui/more.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Toolbar } from '../../../ui/page.tsx';
 import { Avatar, Time } from '../../../ui/small.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { LibraryPage } from '../LibraryPage.tsx';
 import styles from '../library.module.css';
 import {
@@ -31,7 +32,7 @@ export function ChatsScreen({ archive }: { readonly archive: 'WITHOUT' | 'ONLY' 
   const { t } = useText();
   const { may } = useSession();
   const [typed, setTyped] = useState('');
-  const search = useDeferredValue(typed.trim()) || null;
+  const search = useDelayed(typed.trim()) || null;
   const [tag, setTag] = useState('');
   const [projectId, setProjectId] = useState('');
   const variables = { archive, search, tag: tag === '' ? null : tag, projectId: projectId === '' ? null : projectId };

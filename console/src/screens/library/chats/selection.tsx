@@ -20,12 +20,11 @@ export function useSelection(shownIds: readonly string[]): Selection {
   return {
     ids,
     has: (id) => chosen.has(id),
-    toggle: (id) =>
-      setChosen((current) => {
-        const next = new Set(current);
-        if (!next.delete(id) && next.size < chosenMax) next.add(id);
-        return next;
-      }),
+    toggle: (id) => {
+      const next = new Set(ids);
+      if (!next.delete(id) && next.size < chosenMax) next.add(id);
+      setChosen(next);
+    },
     toggleAll: () => setChosen(ids.length > 0 ? new Set() : new Set(shownIds.slice(0, chosenMax))),
     clear: () => setChosen(new Set()),
   };
