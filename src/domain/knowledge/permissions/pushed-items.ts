@@ -4,6 +4,7 @@ import type { ItemAccess } from '../../../entities/knowledge/permissions.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { PushedItem } from '../../../storage/knowledge/permissions/pushed-items.ts';
 import type { Deps } from '../../deps.ts';
+import { removeBlobs } from '../../ground/blobs.ts';
 import { Faults } from '../../ground/faults.ts';
 import { editableSource } from '../sources.ts';
 import { readAccessList } from './acl.ts';
@@ -78,22 +79,27 @@ export async function pushItems(deps: Deps, caller: Caller, id: string, input: P
   }
   faults.throwIfAny();
   const pushed: PushedItem[] = [];
-  try {
+  const change = async () => {
     for (const item of items) pushed.push(await storeText(deps, source.orgId, item));
-    return await deps.audit.change(caller, async () => {
+    return deps.audit.change(caller, () => {
       const owner = { id, orgId: source.orgId, tenantId: caller.tenantId };
-      const change = { items: pushed, accesses, removedIds, runId: deps.newId('sourceRun') };
-      const { unusedBlobKeys, ...counts } = await storage.knowledge.permissions.push(pushedPlace(source), owner, change, {
+      const written = { items: pushed, accesses, removedIds, runId: deps.newId('sourceRun') };
+      return storage.knowledge.permissions.push(pushedPlace(source), owner, written, {
         index: itemJobs(jobs),
         remove: itemJobs(jobs, 'knowledge.delete-item'),
       });
-      for (const key of unusedBlobKeys) await storage.blobs.delete(key);
-      return counts;
     });
-  } catch (error) {
-    for (const { contentBlobKey } of pushed) if (contentBlobKey !== null) await storage.blobs.delete(contentBlobKey);
+  };
+  const { unusedBlobKeys, ...counts } = await change().catch(async (error: unknown) => {
+    await removeBlobs(
+      deps,
+      pushed.flatMap(({ contentBlobKey }) => contentBlobKey ?? []),
+    );
     throw error;
-  }
+  });
+  // Once the rows are stored: until then, the texts of before are those of the documents.
+  await removeBlobs(deps, unusedBlobKeys);
+  return counts;
 }
 
 function readItem(item: PushedItemInput, at: string, faults: Faults, groupKeys: Map<string, string>): ItemAccess {
