@@ -67,7 +67,6 @@ export class PermissionBench {
       known: async (ids) => new Map(all.filter(({ uniqueId }) => ids.includes(uniqueId)).map((item) => [item.uniqueId, item])),
       items: (after = '') => some(all.filter(({ uniqueId }) => uniqueId > after)),
       newItems: () => some(all.filter(({ uniqueId }) => !this.permissions.has(uniqueId))),
-      below: (parent) => some(below(all, parent)),
     });
     for (let step = await reading.next(); ; step = await reading.next()) {
       if (step.done === true) return this.#finish(step.value, pages);
@@ -158,10 +157,6 @@ export class PermissionBench {
 
 function toldBy(pages: readonly PermissionPage[]): readonly string[] {
   return [...new Set(pages.flatMap(({ items }) => items.map(({ uniqueId }) => uniqueId)))].sort();
-}
-
-function below(all: readonly PermissionItem[], parent: string): readonly PermissionItem[] {
-  return all.filter(({ parentUniqueId }) => parentUniqueId === parent).flatMap((item) => [item, ...below(all, item.uniqueId)]);
 }
 
 /** What a database gives back. */

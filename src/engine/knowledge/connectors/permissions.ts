@@ -70,8 +70,6 @@ export interface PermissionTask {
   items(after?: string): AsyncGenerator<readonly PermissionItem[], void, void>;
   /** Items of which nothing was ever told, such as those of the last listing: a feed of changes may have named them before they were there. */
   newItems(): AsyncGenerator<readonly PermissionItem[], void, void>;
-  /** Items below a parent, at any depth: for a rule that is inherited. 1,000 at a time. */
-  below(parentUniqueId: string): AsyncGenerator<readonly PermissionItem[], void, void>;
 }
 
 /** What is stored of an item. */

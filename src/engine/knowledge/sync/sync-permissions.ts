@@ -81,7 +81,6 @@ async function readPermissions(context: PermissionSyncContext, begun: ReadingLea
     known: async (ids) => findKnown(await readings.known(source.id, ids.map(storedId)), ids),
     items: (after) => readings.items(source.id, after),
     newItems: () => readings.newItems(source.id),
-    below: (parentUniqueId) => readings.below(source.id, storedId(parentUniqueId)),
   };
   const writer = new PartWriter(context, lease, toPlace(lease, kind));
   const reading = reader.read(task);

@@ -150,20 +150,16 @@ export class PermissionReadingStore {
 
   /** All items of a source behind an id, in the order of their ids. */
   items(dataSourceId: string, after = ''): AsyncGenerator<readonly ReadingItem[], void, void> {
-    return this.#pages(`${itemsSql} and "uniqueId" > $2 ${pageSql}`, [dataSourceId], after);
+    return this.#pages(`${itemsSql} and "uniqueId" > $2 ${pageSql}`, dataSourceId, after);
   }
 
   /** Items of which nothing was ever told. */
   newItems(dataSourceId: string): AsyncGenerator<readonly ReadingItem[], void, void> {
     return this.#pages(
       `${itemsSql} and "accessRuleId" is null and "accessUnknown" is null and "uniqueId" > $2 ${pageSql}`,
-      [dataSourceId],
+      dataSourceId,
       '',
     );
-  }
-
-  below(dataSourceId: string, parentUniqueId: string): AsyncGenerator<readonly ReadingItem[], void, void> {
-    return this.#pages(belowSql, [dataSourceId], '', [parentUniqueId]);
   }
 
   /**
@@ -177,14 +173,9 @@ export class PermissionReadingStore {
     return rows.map(({ id }) => id);
   }
 
-  async *#pages(
-    sql: string,
-    before: readonly unknown[],
-    begin: string,
-    behind: readonly unknown[] = [],
-  ): AsyncGenerator<readonly ReadingItem[], void, void> {
+  async *#pages(sql: string, dataSourceId: string, begin: string): AsyncGenerator<readonly ReadingItem[], void, void> {
     for (let after = begin; ; ) {
-      const items = await this.#db.query<ReadingItem>(sql, [...before, after, ...behind]);
+      const items = await this.#db.query<ReadingItem>(sql, [dataSourceId, after]);
       if (items.length > 0) yield items;
       const last = items.at(-1);
       if (last === undefined || items.length < itemsAtOnce) return;
@@ -262,13 +253,6 @@ select taken.*, source."orgId", source."tenantId", source."ownerUserId", source.
 const itemsSql = `
 select "uniqueId", "parentUniqueId", metadata, notes from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING'`;
 const pageSql = `order by "uniqueId" limit ${itemsAtOnce}`;
-
-const belowSql = `
-with recursive inside as (
-  select "uniqueId" from knowledge_items where "dataSourceId" = $1 and "parentUniqueId" = $3
-  union select item."uniqueId" from inside join knowledge_items as item on item."dataSourceId" = $1 and item."parentUniqueId" = inside."uniqueId"
-)
-${itemsSql} and "uniqueId" in (select "uniqueId" from inside) and "uniqueId" > $2 ${pageSql}`;
 
 const warnSql = `
 with old as (

@@ -157,6 +157,21 @@ describe('changes', () => {
     expect(source.opened(bob)).toEqual(['a', 'deep', 'new']);
   });
 
+  it('of a file that the account lost open it to nobody', async () => {
+    drive.share('c', [googleUser('eve')]);
+    const listed = new PermissionBench(bench, googleDrivePermissions, 'DRIVE_A', {}, () => [{ uniqueId: 'c' }]);
+    await listed.read();
+    expect(listed.opened(eve)).toEqual(['c']);
+    drive.remove('c');
+    expect((await listed.read()).end?.isFull).toBe(false);
+    expect([listed.unknownCode('c'), listed.opened(eve)]).toEqual(['UNREADABLE', []]);
+  });
+
+  it('of a folder that the account lost make everything be read', async () => {
+    drive.remove('inner');
+    expect((await source.read()).end?.isFull).toBe(true);
+  });
+
   it('of who is in a group are read after PERMISSION_SYNC_MINUTES', async () => {
     drive.share('c', [googleGroup('staff')]);
     drive.sharing.groups.set('staff@acme.example', [{ type: 'USER', email: 'eve@acme.example' }]);

@@ -211,6 +211,26 @@ describe('changes', () => {
     expect(graph.server.seen()).toEqual(['POST /v1.0/$batch', 'GET /v1.0/drives/library/root/delta']);
   });
 
+  it('of a file that the account lost open it to nobody', async () => {
+    graph.share('c', [graphUser('eve')]);
+    const data = { fileId: 'root', driveId: 'library' };
+    const listed = new PermissionBench(bench, oneDrivePermissions, 'DRIVE_B', data, () => [{ uniqueId: 'c' }]);
+    await listed.read();
+    expect(listed.opened(eve)).toEqual(['c']);
+    graph.remove('c');
+    expect((await listed.read()).end?.isFull).toBe(false);
+    expect([listed.unknownCode('c'), listed.opened(eve)]).toEqual(['UNREADABLE', []]);
+  });
+
+  it('of a folder whose files the account may not list any more make everything be read', async () => {
+    for (const id of ['a', 'deep']) graph.sharing.closed.add(id);
+    graph.share('plans', []);
+    const alter = () => ({ status: 403, body: { error: { code: 'accessDenied', message: 'Access denied' } } });
+    graph.server.fail({ match: /plans\/children/, alter, times: 99 });
+    expect((await source.read()).end?.isFull).toBe(true);
+    expect(source.opened(bob)).toEqual([]);
+  });
+
   it('of where a folder lies are read', async () => {
     graph.change('inner', { parentId: 'outside' });
     expect((await source.read()).told).toEqual(['deep']);

@@ -24,6 +24,8 @@ export interface SharedFile {
 
 export interface SharingChanges {
   readonly files: readonly SharedFile[];
+  /** Files and folders that are deleted, or that the account may not see any more. */
+  readonly removedIds: readonly string[];
   readonly hasDriveChange: boolean;
   readonly nextPageToken: string | undefined;
   readonly newStartPageToken: string | undefined;
@@ -111,6 +113,7 @@ export function createSharingApi(
         files: changes.flatMap(({ removed, file }) =>
           removed === true || file === undefined || file === null ? [] : [readSharedFile(file)],
         ),
+        removedIds: changes.flatMap(({ removed, fileId }) => (removed === true ? (readString(fileId) ?? []) : [])),
         hasDriveChange: changes.some(({ changeType }) => changeType === 'drive'),
         nextPageToken,
         newStartPageToken,

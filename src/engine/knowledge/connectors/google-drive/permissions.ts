@@ -220,12 +220,17 @@ async function* readFeed(reading: Reading, driveId: string, first: string): Asyn
   for (let pageToken: string | undefined = first; pageToken !== undefined; ) {
     const page: SharingChanges | undefined = await loadChanges(api, driveId, pageToken);
     if (page === undefined || page.hasDriveChange) return false;
+    // What was in a folder that the account lost is not told.
+    if (page.removedIds.some((id) => folderIds.has(id))) return false;
     const files = page.files.filter(({ isTrashed }) => !isTrashed);
     const existing = await task.known(files.filter(({ isFolder }) => !isFolder).map(({ id }) => id));
     const items: ItemAccess[] = [];
     for (const file of files) if (existing.has(file.id)) items.push(await toAccess(reading, file));
     if (items.length > 0) yield { items, place: null };
-    for (const { id } of files.filter((file) => file.isFolder && folderIds.has(file.id))) yield* readBelow(reading, id);
+    yield* readAnew(reading, [...(await task.known(page.removedIds)).values()]);
+    for (const { id } of files.filter((file) => file.isFolder && folderIds.has(file.id))) {
+      if (!(yield* readBelow(reading, id))) return false;
+    }
     if (page.newStartPageToken !== undefined) tokens.set(driveId, page.newStartPageToken);
     pageToken = page.nextPageToken;
   }
@@ -242,8 +247,8 @@ async function loadChanges(api: SharingApi, driveId: string, pageToken: string) 
   }
 }
 
-/** A folder was shared otherwise: so is all that is in it, which Drive does not tell file by file. */
-async function* readBelow(reading: Reading, rootId: string): AsyncGenerator<PermissionPage, void, void> {
+/** A folder was shared otherwise: so is all that is in it, which Drive does not tell file by file. @returns whether Drive told what is in it. */
+async function* readBelow(reading: Reading, rootId: string): AsyncGenerator<PermissionPage, boolean, void> {
   const folders = new Set([rootId]);
   for (const folderId of folders) {
     try {
@@ -258,9 +263,10 @@ async function* readBelow(reading: Reading, rootId: string): AsyncGenerator<Perm
       }
     } catch (error) {
       if (!isRefused(error)) throw error;
-      yield* readAnew(reading, reading.task.below(folderId));
+      return false;
     }
   }
+  return true;
 }
 
 async function* readNew(reading: Reading): AsyncGenerator<PermissionPage, void, void> {
@@ -268,27 +274,15 @@ async function* readNew(reading: Reading): AsyncGenerator<PermissionPage, void, 
   for await (const items of reading.task.newItems()) {
     for (const { parentUniqueId } of items)
       if (parentUniqueId !== null && !reading.folderIds.has(parentUniqueId)) folders.add(parentUniqueId);
-    for await (const told of readEach(
-      reading,
-      items.map(({ uniqueId }) => uniqueId),
-    ))
-      yield { items: told, place: null };
+    yield* readAnew(reading, items);
   }
   for (const id of folders) reading.folderIds.add(id);
   await noteAncestors(reading, [...folders]);
 }
 
-async function* readAnew(
-  reading: Reading,
-  pages: AsyncIterable<readonly PermissionItem[]>,
-): AsyncGenerator<PermissionPage, void, void> {
-  for await (const items of pages) {
-    for await (const told of readEach(
-      reading,
-      items.map(({ uniqueId }) => uniqueId),
-    ))
-      yield { items: told, place: null };
-  }
+async function* readAnew(reading: Reading, items: readonly PermissionItem[]): AsyncGenerator<PermissionPage, void, void> {
+  const ids = items.map(({ uniqueId }) => uniqueId);
+  for await (const told of readEach(reading, ids)) yield { items: told, place: null };
 }
 
 /** The folders above: what is shared there is shared here too. */

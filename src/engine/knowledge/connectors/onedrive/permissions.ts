@@ -172,7 +172,7 @@ async function* readChanges(
     if (link !== '' && !state.areFoldersTooMany && !(yield* readFeed(reading, key, link, folders))) return undefined;
   }
   for await (const items of reading.task.newItems()) {
-    for (const part of inParts(items, itemsAtOnce)) yield { items: await tellItems(reading, part), place: null };
+    yield* tellAgain(reading, items);
     const unseen = items.filter(({ parentUniqueId: id }) => id !== null && !folders.has(id));
     const added = new Map(
       unseen.map(({ parentUniqueId, metadata }) => [
@@ -202,13 +202,16 @@ async function* readFeed(
   for (let link: string | undefined = first; link !== undefined; ) {
     const page: Awaited<ReturnType<GraphSharingApi['changes']>> = await api.changes(address.drive, link).catch(orRefused);
     if (page === undefined || page.items.some(({ isRoot, isSharedAnew }) => isRoot && isSharedAnew)) return false;
-    const items = page.items.filter(({ isDeleted, isRoot }) => !isDeleted && !isRoot);
+    // What the account lost is told as deleted: of a file, Graph is asked anew, and refuses. What was in a folder is not told.
+    if (page.items.some(({ id, isDeleted }) => isDeleted && folders.has(id))) return false;
+    const items = page.items.filter(({ isRoot }) => !isRoot);
     const existing = [...(await task.known(items.map(({ id }) => id))).values()];
-    for (const part of inParts(existing, itemsAtOnce)) yield { items: await tellItems(reading, part), place: null };
-    for (const { id, parentId, isSharedAnew } of items.filter(({ isFolder }) => isFolder)) {
+    yield* tellAgain(reading, existing);
+    for (const { id, parentId, isSharedAnew } of items.filter(({ isFolder, isDeleted }) => isFolder && !isDeleted)) {
       const before = folders.get(id);
       if (parentId !== undefined) folders.set(id, parentId);
-      if (isSharedAnew || (before !== undefined && before !== parentId)) yield* readBelow(reading, drive, id);
+      const isChanged = isSharedAnew || (before !== undefined && before !== parentId);
+      if (isChanged && !(yield* readBelow(reading, drive, id))) return false;
     }
     if (page.deltaLink !== undefined) links.set(key, page.deltaLink);
     link = page.nextLink;
@@ -216,12 +219,12 @@ async function* readFeed(
   return true;
 }
 
-/** A folder was shared otherwise, or moved: so was all that is in it and inherits. */
+/** A folder was shared otherwise, or moved: so was all that is in it and inherits. @returns whether Graph told what is in it. */
 async function* readBelow(
   reading: Reading,
   drive: string | undefined,
   rootId: string,
-): AsyncGenerator<PermissionPage, void, void> {
+): AsyncGenerator<PermissionPage, boolean, void> {
   const { drives, task } = reading;
   const address = toAddress(task.source, { drive, id: rootId });
   const folders = new Set([rootId]);
@@ -232,13 +235,18 @@ async function* readBelow(
       const page: Awaited<ReturnType<GraphApi['children']>> | undefined = await drives
         .children(address.drive, folderId, link)
         .catch(orRefused);
-      const children = page?.items ?? [];
-      const existing = [...(await task.known(children.map(({ id }) => id))).values()];
-      for (const part of inParts(existing, itemsAtOnce)) yield { items: await tellItems(reading, part), place: null };
-      for (const { id, isFolder } of children) if (isFolder) folders.add(id);
-      link = page?.nextLink;
+      if (page === undefined) return false;
+      const existing = [...(await task.known(page.items.map(({ id }) => id))).values()];
+      yield* tellAgain(reading, existing);
+      for (const { id, isFolder } of page.items) if (isFolder) folders.add(id);
+      link = page.nextLink;
     } while (link !== undefined);
   }
+  return true;
+}
+
+async function* tellAgain(reading: Reading, items: readonly PermissionItem[]): AsyncGenerator<PermissionPage, void, void> {
+  for (const part of inParts(items, itemsAtOnce)) yield { items: await tellItems(reading, part), place: null };
 }
 
 /** The folder that each of these lies in, and those above, up to the tops of the drives. */
