@@ -167,7 +167,10 @@ export async function exportChatTree(deps: Deps, caller: Caller, id: string): Pr
   return {
     filename: `${fileStem(chat.name)}.chat.json`,
     contentType: 'application/json; charset=utf-8',
-    content: async () => toTree(chat, await deps.storage.conversations.branches.treeOf(chat.id)),
+    content: async () => {
+      const messages = await deps.storage.conversations.branches.treeOf(chat.id);
+      return toTree(chat, await closeMessages(deps, caller, messages));
+    },
   };
 }
 

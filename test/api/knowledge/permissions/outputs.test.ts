@@ -90,6 +90,7 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
     const text = JSON.stringify((await bob.get(`/api/v1/chats/${chatOfBob}/export?format=json`)).body);
     return text.replaceAll('What the model wrote', '');
   },
+  'tree of a chat': () => graph(bob, 'query ($id: ID!) { chatTree(chatId: $id) { content } }', { id: chatOfBob }),
   'stored response': async () => (await bob.get(`/api/v1/responses/${responseOfBob}`)).body.output,
   'conversation items': async () => (await bob.get(`/api/v1/conversations/${chatOfBob}/items`)).body,
   'trace of a run': async () => (await bob.get(`/api/v1/runs/${runOfBob}/trace`)).body,
