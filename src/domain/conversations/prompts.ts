@@ -12,7 +12,7 @@ import { Faults } from '../ground/faults.ts';
 
 type Optional<T> = T | null | undefined;
 
-/** Absent members are kept at a change. */
+/** Absent and null members are kept at a change. */
 export interface PromptInput {
   readonly name?: Optional<string>;
   readonly command?: Optional<string>;
@@ -89,17 +89,18 @@ export async function createPrompt(deps: Deps, caller: Caller, input: PromptInpu
 export async function updatePrompt(deps: Deps, caller: Caller, id: string, input: PromptInput): Promise<Prompt> {
   const prompt = await getPrompt(deps, caller, id);
   if (!canEditPrompt(caller, prompt)) throw new DomainError('FORBIDDEN', 'Only its owner may change a prompt');
-  const changes = await readPrompt(
-    deps,
-    caller,
-    { visibility: prompt.visibility, groupIds: prompt.groupIds, ...input },
-    new Faults(),
-  );
+  const changes = await readPrompt(deps, caller, { ...input, ...readersAfter(prompt, input) }, new Faults());
   await deps.audit.change(caller, async () => {
     requireWritten(await deps.storage.conversations.prompts.update(id, caller, changes), changes.command ?? prompt.command);
     return { id };
   });
   return getPrompt(deps, caller, id);
+}
+
+/** Who may use a prompt after a change; nothing when the change says nothing of it. */
+function readersAfter(prompt: Prompt, { visibility, groupIds }: PromptInput): Pick<PromptInput, 'visibility' | 'groupIds'> {
+  const isKept = (visibility ?? groupIds ?? null) === null;
+  return isKept ? {} : { visibility: visibility ?? prompt.visibility, groupIds: groupIds ?? prompt.groupIds };
 }
 
 /** Deletes a prompt of the caller; administrators delete those that are shared with them. @returns what it was. @throws DomainError NOT_FOUND, FORBIDDEN. */

@@ -3,7 +3,7 @@ import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/
 import type { GroupFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
-import { newestFirst, readPage } from '../../ground/lists/paging.ts';
+import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
 import { groupWhere } from '../../people/groups/filter.ts';
@@ -53,9 +53,7 @@ export class PromptStore {
         }),
       ),
     );
-    const places = [...new Map(lists.flat().map((place) => [place.id, place])).values()]
-      .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1))
-      .slice(0, page.limit + 1);
+    const places = mergeLatest(lists, ({ createdAt }) => createdAt, page);
     const { rows, foundCount } = await readPage(this.#db, places, async (ids) =>
       (await prompt.findMany({ where: { id: { in: ids } }, include })).map(toPrompt),
     );

@@ -121,6 +121,18 @@ describe('a prompt is used', () => {
     await update(ann, id, { visibility: 'PRIVATE' });
     expect(await list(bob)).not.toContain(id);
   });
+
+  it('keeps its readers with null in their place, and is renamed when its groups are gone', async () => {
+    const newGroup = async (name: string) =>
+      (await ann.post('/api/v1/groups', { name, availability: 'RESTRICTED', memberEmails: '' })).body;
+    const [one, two] = [await newGroup('One'), await newGroup('Two')];
+    const { id } = await created(ann, { visibility: 'GROUP', groupIds: [one.id] });
+    const changed = await update(ann, id, { visibility: null, groupIds: [two.id] });
+    expect(changed.data.updatePrompt).toMatchObject({ visibility: 'GROUP', groups: [{ id: two.id }] });
+    expect((await update(ann, id, { visibility: 'GROUP', groupIds: null })).data.updatePrompt.groups).toEqual([{ id: two.id }]);
+    await ann.delete(`/api/v1/groups/${two.id}`);
+    expect((await update(ann, id, { name: 'For nobody' })).data.updatePrompt).toMatchObject({ name: 'For nobody', groups: [] });
+  });
 });
 
 describe('filling in', () => {
@@ -153,6 +165,14 @@ it('is found by its name and its command, and listed page by page, each once', a
     after = data.prompts.pageInfo.endCursor;
   }
   expect(found).toEqual(ids.toReversed());
+  const oldest = await bob.graphql('{ prompts(search: "find ME", last: 2) { nodes { id } pageInfo { startCursor } } }');
+  const idsOf = ({ data }: typeof oldest) => data.prompts.nodes.map(({ id }: { id: string }) => id);
+  expect(idsOf(oldest)).toEqual([ids[1], ids[0]]);
+  const before = await bob.graphql(
+    'query ($before: String) { prompts(search: "find ME", last: 2, before: $before) { nodes { id } } }',
+    { before: oldest.data.prompts.pageInfo.startCursor },
+  );
+  expect(idsOf(before)).toEqual([ids[3], ids[2]]);
   const named = await created(person, { command: 'zebra-crossing' });
   expect(await list(person, '(search: "zebra")')).toEqual([named.id]);
 });
