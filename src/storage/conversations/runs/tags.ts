@@ -1,7 +1,9 @@
 // Raw SQL: arithmetic on many rows. Tags stand in arrays, and are counted over the newest runs that have any.
 import type { RunTag, SavedRunFilter } from '../../../entities/conversations/runs/saved-filter.ts';
+import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
 import { Conditions, type RunReach } from './history-conditions.ts';
 
 export interface FilterOwner {
@@ -55,7 +57,10 @@ export class RunTagStore {
   saveFilter(owner: FilterOwner, filter: SavedRunFilter, filtersMax: number): Promise<SavedRunFilter | undefined> {
     const { orgId, userId } = owner;
     const { id, createdAt, name, query } = filter;
-    return this.#db.transaction(async ({ prisma }) => {
+    return this.#db.transaction(async (tx) => {
+      // Writes of one person take turns, so that they cannot pass the limit together.
+      await lockRow(tx, 'users', userId);
+      const { prisma } = tx;
       const where = { orgId, userId, name };
       const before = await prisma.savedRunFilter.findUnique({ where: { orgId_userId_name: where }, select: { id: true } });
       if (before === null && (await prisma.savedRunFilter.count({ where: { orgId, userId } })) >= filtersMax) return undefined;
@@ -69,10 +74,8 @@ export class RunTagStore {
   }
 
   /** @returns what it was; undefined when the person has no such filter. */
-  async deleteFilter(id: string, { orgId, userId }: FilterOwner): Promise<SavedRunFilter | undefined> {
-    const filter = await this.#db.prisma.savedRunFilter.findFirst({ where: { id, orgId, userId }, select: shownColumns });
-    if (filter === null) return undefined;
-    await this.#db.prisma.savedRunFilter.deleteMany({ where: { id, orgId, userId } });
-    return filter;
+  deleteFilter(id: string, { orgId, userId }: FilterOwner): Promise<SavedRunFilter | undefined> {
+    const { savedRunFilter } = this.#db.prisma;
+    return unlessMissing(savedRunFilter.delete({ where: { id, orgId, userId }, select: shownColumns }));
   }
 }
