@@ -4,7 +4,7 @@ import type { Caller } from '../../../entities/people/caller.ts';
 import type { BinnedChat } from '../../../storage/conversations/chats/bin.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
-import { getChat } from './chats.ts';
+import { getChats } from './chats.ts';
 import { readChatIds } from './place-input.ts';
 import { type ChatChangeResult, eachChat } from './places.ts';
 
@@ -20,7 +20,7 @@ const dayMs = 86_400_000;
 export async function listBinnedChats(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<RestorableChat>> {
   const { orgId, userId } = caller;
   const binPage = await deps.storage.conversations.chatBin.list({ orgId, userId }, page);
-  const chatDays = await chatDaysOf(deps, orgId);
+  const chatDays = await findChatDays(deps, orgId);
   return { ...binPage, items: binPage.items.map((chat) => ({ ...chat, expiresAt: findEnd(deps, chat, chatDays) })) };
 }
 
@@ -33,11 +33,9 @@ export async function restoreChats(deps: Deps, caller: Caller, chatIds: readonly
       if (!(await chatBin.restore(id, { orgId, userId }))) throw notInBin();
     }),
   );
-  return Promise.all(
-    results.map(async (result) =>
-      result.error === undefined ? { ...result, chat: await getChat(deps, caller, result.chatId) } : result,
-    ),
-  );
+  const restoredIds = results.flatMap(({ chatId, error }) => (error === undefined ? [chatId] : []));
+  const chats = new Map((await getChats(deps, caller, restoredIds)).map((chat) => [chat.id, chat]));
+  return results.map((result) => ({ ...result, chat: chats.get(result.chatId) }));
 }
 
 /**
@@ -74,7 +72,7 @@ export async function deleteBinned(deps: Deps, id: string): Promise<boolean> {
 }
 
 /** How long the organization keeps chats; null: until somebody deletes them. */
-async function chatDaysOf({ storage, settings }: Deps, orgId: string): Promise<number | null> {
+export async function findChatDays({ storage, settings }: Deps, orgId: string): Promise<number | null> {
   const ownRetention = (await storage.operations.retention.findMany([orgId])).get(orgId);
   const installationDays = settings.CHAT_RETENTION_DAYS === 0 ? null : settings.CHAT_RETENTION_DAYS;
   return ownRetention?.chats ?? installationDays;

@@ -13,6 +13,7 @@ import type { NewImportedChat } from '../../../storage/conversations/imports/cha
 import type { ImportPlace, NewOmission } from '../../../storage/conversations/imports/imports.ts';
 import type { Deps } from '../../deps.ts';
 import { removeBlobs, removeChat } from '../../ground/blobs.ts';
+import { findChatDays } from '../chats/bin.ts';
 
 const dayMs = 86_400_000;
 const expireEveryMs = 3_600_000;
@@ -106,10 +107,9 @@ async function bringChat(
 }
 
 /** What is older would be deleted by the next sweep. */
-async function oldestTime({ storage, settings, now }: Deps, orgId: string): Promise<number | undefined> {
-  const own = (await storage.operations.retention.findMany([orgId])).get(orgId)?.chats;
-  const days = own ?? settings.CHAT_RETENTION_DAYS;
-  return days === 0 ? undefined : now().getTime() - days * dayMs;
+async function oldestTime(deps: Deps, orgId: string): Promise<number | undefined> {
+  const days = await findChatDays(deps, orgId);
+  return days === null ? undefined : deps.now().getTime() - days * dayMs;
 }
 
 function toOmission(kind: string, count: number, chatName: string): NewOmission {

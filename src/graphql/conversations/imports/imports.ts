@@ -30,7 +30,7 @@ const ChatImportFormatType = createEnum('ChatImportFormat', 'The product that ex
   CLAUDE: 'Claude.',
   LIBRECHAT: 'LibreChat.',
   OPEN_WEBUI: 'Open WebUI.',
-  PARLEY: 'Parley: `chatExport` with the format TREE.',
+  PARLEY: 'Parley: `chatTree`.',
 } satisfies Record<ChatImportFormat, string>);
 
 const ChatImportStatusType = createEnum('ChatImportStatus', 'How far an import of chats is.', chatImportStatuses, {

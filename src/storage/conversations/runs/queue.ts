@@ -23,7 +23,7 @@ export interface QueuedInRun {
   readonly inputTokensMax: number | undefined;
 }
 
-/** `gone`: the message does not wait any more. `withdrawn` with the id of a run: nothing waits for that run, which is cancelled. */
+/** `gone`: the message does not wait any more. `emptied`: nothing waits for the run any more, which is cancelled. */
 export type QueueChange =
   | { readonly kind: 'gone' }
   | { readonly kind: 'changed' }

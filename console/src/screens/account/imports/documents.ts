@@ -23,7 +23,7 @@ export type ChatImportFormat =
   | 'LIBRECHAT'
   /** Open WebUI. */
   | 'OPEN_WEBUI'
-  /** Parley: `chatExport` with the format TREE. */
+  /** Parley: `chatTree`. */
   | 'PARLEY';
 
 /** What an import has left out. */
