@@ -57,7 +57,7 @@ export class KnowledgeStores {
     this.embeddings = db.vectors.kind === 'ready' ? new EmbeddingStore(db) : undefined;
     this.indexing = new IndexingStore(db, signals, this.chunks);
     this.permissions = new PermissionStore(db, signals, permissionMaxAgeMs);
-    this.permissionReadings = new PermissionReadingStore(db, signals);
+    this.permissionReadings = new PermissionReadingStore(db, signals, permissionMaxAgeMs);
     this.syncing = new SyncStore(db, signals);
     this.searchIndex = new SearchIndexStore(db);
   }

@@ -48,10 +48,13 @@ const dueAtOnce = 500;
 export class PermissionReadingStore {
   readonly #db: Database;
   readonly #signals: Signals;
+  readonly #maxAgeMs: number;
 
-  constructor(db: Database, signals: Signals) {
+  /** @param maxAgeMs  how long permissions count after they were read. */
+  constructor(db: Database, signals: Signals, maxAgeMs: number) {
     this.#db = db;
     this.#signals = signals;
+    this.#maxAgeMs = maxAgeMs;
   }
 
   /** Sources whose permissions are to be read: never read, cut off, or their period is over. After failures the wait grows, up to a period. */
@@ -65,16 +68,15 @@ export class PermissionReadingStore {
   }
 
   /**
-   * Takes the reading of a source, which begins or goes on.
+   * Takes the reading of a source, which begins or goes on. One that began so long ago that what it told first counts no more begins anew.
    *
-   * @param directory  of the source as it is now: a reading of another one begins anew.
    * @returns undefined where the source is not MIRRORED any more, or another process reads.
    */
   async begin(
     dataSourceId: string,
     { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
   ): Promise<ReadingLease | undefined> {
-    const [row] = await this.#db.query<BegunRow>(beginSql, [dataSourceId, owner, leaseMs, connectedTypes]);
+    const [row] = await this.#db.query<BegunRow>(beginSql, [dataSourceId, owner, leaseMs, connectedTypes, this.#maxAgeMs]);
     if (row === undefined) return undefined;
     this.#signals.publish('data-source-changed', dataSourceId);
     const { attempt, ownerUserId, type, data, fullAt, place, state, ...rest } = row;
@@ -235,6 +237,8 @@ where source.id = $1 and source.access = 'MIRRORED' and source.type = any($2::te
   select from knowledge_items as item
   where item."dataSourceId" = $1 and item."accessRuleId" is null and item."accessUnknown" is null and item."indexStatus" <> 'DELETING')`;
 
+const goesOn = `reading."startedAt" > now() - ${milliseconds('$5')}`;
+
 const beginSql = `
 with source as (
   select source.id, source."orgId", organization."tenantId", source."ownerUserId", source.type, source.data
@@ -244,7 +248,8 @@ with source as (
   insert into permission_readings as reading ("dataSourceId", directory, "startedAt", attempt, "leaseOwner", "leaseUntil")
   select id, '', now(), 1, $2, now() + ${milliseconds('$3')} from source
   on conflict ("dataSourceId") do update set "leaseOwner" = $2, "leaseUntil" = excluded."leaseUntil", attempt = reading.attempt + 1,
-    "startedAt" = coalesce(reading."startedAt", now())
+    "startedAt" = case when ${goesOn} then reading."startedAt" else now() end, place = case when ${goesOn} then reading.place end,
+    "itemCount" = case when ${goesOn} then reading."itemCount" else 0 end
   where reading."leaseOwner" is null or reading."leaseOwner" = $2 or reading."leaseUntil" < now()
   returning attempt, directory, state, place, "fullAt"
 )

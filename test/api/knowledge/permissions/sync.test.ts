@@ -178,6 +178,20 @@ describe('the permissions of a connected source', () => {
     expect(await found(bob)).toEqual(['a']);
   });
 
+  it('begin anew where the reading that was cut off is older than permissions count', async () => {
+    await sync();
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    const readings = service.deps.storage.knowledge.permissionReadings;
+    const placeAfter = async (startedAt: Date) => {
+      await prisma.permissionReading.update({ where: { dataSourceId: source }, data: { startedAt, place: { after: 'a' } } });
+      const lease = await readings.begin(source, { owner: 'one', leaseMs: 60_000 });
+      if (lease === undefined) throw new Error('the reading was not taken');
+      await readings.release(lease);
+      return lease.place;
+    };
+    expect([await placeAfter(hoursAgo(23)), await placeAfter(hoursAgo(25))]).toEqual([{ after: 'a' }, undefined]);
+  });
+
   it('are taken by one process at a time, and a late one writes nothing', async () => {
     const readings = service.deps.storage.knowledge.permissionReadings;
     const first = await readings.begin(source, { owner: 'one', leaseMs: 60_000 });
