@@ -22,8 +22,10 @@ export function readSourcePermissions(
   faults: Faults,
   before?: SourcePermissions,
 ): Partial<SourcePermissions> {
+  const wantedAccess = input.access === null ? 'LENT' : input.access;
   const changes: Partial<SourcePermissions> = {
-    ...(input.access === undefined ? {} : { access: input.access ?? 'LENT' }),
+    // The access that it has already is no change: that would throw away what was read, and close the source until it is read anew.
+    ...(wantedAccess === undefined || wantedAccess === before?.access ? {} : { access: wantedAccess }),
     ...(input.linkShared === undefined ? {} : { linkShared: input.linkShared ?? 'HIDDEN' }),
     ...(input.recheck === undefined ? {} : { recheck: input.recheck ?? 'NEVER' }),
   };

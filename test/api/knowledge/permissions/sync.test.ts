@@ -192,6 +192,12 @@ describe('the permissions of a connected source', () => {
     expect([await placeAfter(hoursAgo(23)), await placeAfter(hoursAgo(25))]).toEqual([{ after: 'a' }, undefined]);
   });
 
+  it('stay known when the access is set that the source has', async () => {
+    await sync();
+    expect((await ann.patch(`/api/v1/data-sources/${source}`, { access: 'MIRRORED' })).status).toBe(200);
+    expect(await found(bob)).toEqual(['a']);
+  });
+
   it('are taken by one process at a time, and a late one writes nothing', async () => {
     const readings = service.deps.storage.knowledge.permissionReadings;
     const first = await readings.begin(source, { owner: 'one', leaseMs: 60_000 });
