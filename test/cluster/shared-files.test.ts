@@ -41,7 +41,7 @@ function filesOfTwoInstances(): void {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('read each other’s files of chats byte for byte, until one of them deletes the chat', async () => {
+  it('read each other’s files of chats byte for byte, until one of them deletes the chat for ever', async () => {
     const { id: chatId } = (await one.post(`/api/v1/ais/${agentId}/chats`)).body;
     const form = new FormData();
     form.set('file', new File([text], 'warranty.md', { type: 'text/markdown' }));
@@ -58,6 +58,10 @@ function filesOfTwoInstances(): void {
     expect(await keys()).toHaveLength(1);
     expect((await two.delete(`/api/v1/chats/${chatId}`)).status).toBe(200);
     expect((await one.get(content)).status).toBe(404);
+    expect(await keys()).toHaveLength(1);
+    expect((await one.post('/api/v1/bin/chats/delete', { chatIds: [chatId] })).body).toEqual({
+      results: [{ chatId, error: null }],
+    });
     await eventually(async () => expect(await keys()).toEqual([]));
   });
 

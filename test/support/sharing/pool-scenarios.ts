@@ -4,6 +4,8 @@ import { findBox } from '../../../src/engine/tools/code/box/box.ts';
 import { nestedFormsPdf } from '../knowledge/hostile-pdf.ts';
 import { addFile, indexed } from '../knowledge/knowledge.ts';
 import type { makeFor, Person } from '../make.ts';
+import { claudeConversation } from '../operations/chat-exports.ts';
+import { importFile, sendImport } from '../operations/chat-imports.ts';
 import { eventually } from '../processes/eventually.ts';
 import { ResponseSocket, responsesPath, testModel } from '../runs/responses.ts';
 import type { TestService } from '../service.ts';
@@ -195,6 +197,14 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     for (const who of greedy.slice(0, 8)) void who.post(responsesPath, responseWith(hostile)).catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('prompt-readers')).toBe(1));
     expect(await within(boundMs, newcomer.post(responsesPath, responseWith(text)))).toMatchObject({ status: 200 });
+  },
+  async 'export-readers'({ service, make, greedy, newcomer }) {
+    const many = Array.from({ length: 2_000 }, (_, index) => claudeConversation(`chat-${index}`));
+    for (const who of greedy.slice(0, 6)) await sendImport(who, (await make.agent({ owner: who })).id, many);
+    await eventually(() => expect(service.deps.pools.countOf('export-readers')).toBeGreaterThan(0));
+    const agent = await make.agent({ owner: newcomer });
+    const imported = importFile(newcomer, agent.id, [claudeConversation('own')]);
+    expect(await within(boundMs, imported)).toMatchObject({ status: 'DONE', importedCount: 1 });
   },
   async 'page-readers'({ service, make, site, greedy, newcomer }) {
     const crawl = async (who: Person, path: string, more: object = {}) => {
