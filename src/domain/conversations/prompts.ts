@@ -188,7 +188,8 @@ async function readGroups(
     faults.add('groupIds', 'groupIds must name a group while visibility is GROUP', 'MISSING_REQUIRED_PARAMETER');
   faults.requireCount('groupIds', ids, promptBounds.groupsMax);
   if (ids.length === 0 || ids.length > promptBounds.groupsMax) return [];
-  const visibleIds = await deps.storage.conversations.prompts.groupsAmong(ids, visibleGroups(caller));
+  const groups = await deps.storage.people.groups.findMany(ids, visibleGroups(caller));
+  const visibleIds = new Set(groups.filter(({ orgId }) => orgId === caller.orgId).map(({ id }) => id));
   for (const [index, id] of ids.entries()) {
     if (!visibleIds.has(id)) faults.add(`groupIds[${index}]`, `groupIds[${index}] is not a group that you can see`);
   }

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { visibleChats } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { projectOfRun } from '../projects.ts';
-import { admitAnswerer, plainRequest } from '../runs/plan.ts';
+import { type AdmittedAnswerer, admitAnswerer, plainRequest } from '../runs/plan.ts';
 import { findVisibleQuestion, firstEvents } from '../runs/thread.ts';
 import { getOwnChat, missingMessage, runActive } from './chats.ts';
 import type { SendMessageInput } from './message-input.ts';
@@ -28,7 +28,7 @@ export interface RegenerateMessageInput {
 }
 
 /** Enough to find what was asked: no message has so many answers in a row. */
-export const questionMessagesMax = 300;
+const questionMessagesMax = 300;
 
 /**
  * Begins a branch with another text in place of a message of the user, and the run that answers it. The old branch stays, and can be selected again.
@@ -174,12 +174,23 @@ export async function buildRequest(deps: Deps, caller: Caller, chat: Chat, messa
   const model = await modelFor(deps, modelId ?? before?.modelId ?? ofAgent);
   if (before !== undefined) {
     const { approvals, isWhole: _isWhole, ...request } = before.request as StoredRequest;
-    if (approvals === undefined) return { request, modelId: model.id, warnings: [] };
+    if (approvals === undefined) return { agent, request, modelId: model.id, warnings: [] };
     const text = 'A person approved calls for this answer, once: regenerate the answer before it';
     throw new DomainError('CONFLICT', text, { param: 'id' });
   }
+  return { agent, ...(await planQuestion(deps, caller, chat, message, { agent, model, userInputs: chat.userInputs })) };
+}
+
+/** The plan of a run that answers a message of a chat as one without options. */
+export async function planQuestion(
+  deps: Deps,
+  caller: Caller,
+  chat: Chat,
+  message: ChatMessage,
+  { agent, model, userInputs }: Pick<AdmittedAnswerer, 'agent' | 'model' | 'userInputs'>,
+) {
   const line = await deps.storage.conversations.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
-  const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs: chat.userInputs });
+  const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs });
   const subject = {
     chatId: chat.id,
     question: findVisibleQuestion(line),

@@ -9,12 +9,10 @@ import { readUserInputs } from '../../agents/parts/user-input.ts';
 import type { Deps } from '../../deps.ts';
 import { canWriteChat } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
-import { projectOfRun } from '../projects.ts';
-import { admitAnswerer, plainRequest } from '../runs/plan.ts';
-import { findVisibleQuestion, firstEvents, showsNewChats } from '../runs/thread.ts';
-import { buildRequest, getOwnMessage, isAnswerable, questionMessagesMax } from './branches.ts';
+import { firstEvents, showsNewChats } from '../runs/thread.ts';
+import { buildRequest, getOwnMessage, isAnswerable, planQuestion } from './branches.ts';
 import { missingChat, missingMessage } from './chats.ts';
-import { agentOfChat, type BegunRun, begunRun, modelFor, newRun, planMessage } from './messages.ts';
+import { agentOfChat, type BegunRun, begunRun, modelFor, newRun } from './messages.ts';
 
 export interface CompareAnswersInput {
   /** Another agent than that of the chat. */
@@ -100,24 +98,14 @@ async function planBeside(
   { agentId, modelId }: CompareAnswersInput,
 ) {
   if (typeof agentId !== 'string' || agentId === chat.agentId) {
-    const planned = await buildRequest(deps, caller, chat, message, modelId ?? undefined);
-    return { ...planned, agent: await agentOfChat(deps, caller, chat), userInputs: {} };
+    return { ...(await buildRequest(deps, caller, chat, message, modelId ?? undefined)), userInputs: {} };
   }
   // Refused when the caller may no longer use the agent of the chat, as every other message.
   await agentOfChat(deps, caller, chat);
   const agent = await agentForRun(deps, caller, agentId);
   const model = await modelFor(deps, modelId ?? findModelId(deps, agent));
   const userInputs = readValues(agent, chat.userInputs);
-  const line = await deps.storage.conversations.chats.history(chat.id, questionMessagesMax, { messageId: message.id });
-  const answerer = await admitAnswerer(deps, caller, plainRequest, { agent, model, userInputs });
-  const subject = {
-    chatId: chat.id,
-    question: findVisibleQuestion(line),
-    date: undefined,
-    project: await projectOfRun(deps, caller, chat.projectId),
-  };
-  const request = planMessage(deps, caller, plainRequest, answerer, subject);
-  return { agent, userInputs, request, modelId: model.id, warnings: answerer.warnings };
+  return { ...(await planQuestion(deps, caller, chat, message, { agent, model, userInputs })), agent, userInputs };
 }
 
 /** The values of a chat that another agent asks for too. @throws DomainError naming those that it needs and the chat does not have. */

@@ -60,18 +60,12 @@ function cleanTitle(text: string): string {
   const line = storableText(text)
     .split('\n')
     .find((each) => each.trim() !== '');
-  const words = oneLine(line ?? '').replace(/^(?:#+|title:)\s*/i, '');
-  const start = [...words].findIndex((sign) => !openingSigns.has(sign));
-  const end = [...words].findLastIndex((sign) => !closingSigns.has(sign));
-  return start < 0
-    ? ''
-    : cutText(
-        [...words]
-          .slice(start, end + 1)
-          .join('')
-          .trim(),
-        titleLengthMax,
-      );
+  const signs = [...oneLine(line ?? '').replace(/^(?:#+|title:)\s*/i, '')];
+  const start = signs.findIndex((sign) => !openingSigns.has(sign));
+  if (start < 0) return '';
+  const end = signs.findLastIndex((sign) => !closingSigns.has(sign));
+  const title = signs.slice(start, end + 1).join('');
+  return cutText(title.trim(), titleLengthMax);
 }
 
 const openingSigns = new Set('"\'“”„«»*');

@@ -1,12 +1,10 @@
 import type { Prompt, PromptVisibility } from '../../../entities/conversations/prompt.ts';
 import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
-import type { GroupFilter } from '../../../entities/people/access.ts';
 import type { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { mergeLatest, newestFirst, readPage } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
 import { lockRow } from '../../ground/sql/locks.ts';
-import { groupWhere } from '../../people/groups/filter.ts';
 
 /** Whose prompts: a person's own, those shared with its groups, and those of the organization. */
 export interface PromptReader {
@@ -96,13 +94,6 @@ export class PromptStore {
   /** @returns false when it was gone. */
   async delete(id: string): Promise<boolean> {
     return (await this.#db.prisma.prompt.deleteMany({ where: { id } })).count === 1;
-  }
-
-  /** The ids among those of groups that exist and match. */
-  async groupsAmong(ids: readonly string[], filter: GroupFilter): Promise<ReadonlySet<string>> {
-    const where = { AND: [{ id: { in: [...ids] } }, groupWhere(filter)] };
-    const rows = await this.#db.prisma.group.findMany({ where, select: { id: true } });
-    return new Set(rows.map(({ id }) => id));
   }
 }
 
