@@ -39,6 +39,9 @@ export type SignalTopic =
   | 'invitation-changed'
   /** Announced by the trigger when a source is about to be deleted; also published while a source is indexed. */
   | 'data-source-changed'
-  /** Who may open what at a source, or which accounts a person has proven. The payload is the id of the source, or of the person. */
+  /**
+   * Who may open what at a source, or which accounts a person has proven. The payload is the id of the source, or of the person. Announced by the trigger
+   * when a source becomes MIRRORED or LENT.
+   */
   | 'permissions-changed'
   | 'usage-changed';

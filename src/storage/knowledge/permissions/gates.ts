@@ -45,8 +45,6 @@ export class AccessGates {
       this.#mirrored.forget(() => true);
       forget();
     };
-    // The database announces a change to other processes only; this one publishes its own.
-    signals.subscribe('data-source-changed', forgetAll, 'announced');
     signals.onReset(forgetAll);
     signals.subscribe('permissions-changed', forgetAll);
     for (const topic of ['user-changed', 'key-changed', 'membership-changed'] as const) {

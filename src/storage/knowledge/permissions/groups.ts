@@ -7,10 +7,10 @@ import { internPrincipals, type PrincipalPlace } from './principals.ts';
  * Stores the members of groups in place of those before. A group whose members cannot be read keeps those that it had, until they are too old.
  * The last of two with one id wins.
  *
- * Cost: at most seven statements for any number of groups.
+ * @returns how many members came and went. Cost: at most seven statements for any number of groups.
  */
-export async function writeGroups(tx: Transaction, place: PrincipalPlace, groups: readonly GroupMembers[]): Promise<void> {
-  if (groups.length === 0) return;
+export async function writeGroups(tx: Transaction, place: PrincipalPlace, groups: readonly GroupMembers[]): Promise<number> {
+  if (groups.length === 0) return 0;
   const groupsById = [...new Map(groups.map((group) => [group.id, group])).values()];
   const memberLists = groupsById.map(({ members }) => ('unknown' in members ? [] : members));
   const principals = await internPrincipals(tx, place, [
@@ -28,8 +28,8 @@ export async function writeGroups(tx: Transaction, place: PrincipalPlace, groups
     principals.idsOf(memberLists[index] ?? []).map((memberId) => ({ groupId: groupIds[index] ?? 0, memberId })),
   );
   const values = [pairs.map(({ groupId }) => groupId), pairs.map(({ memberId }) => memberId)];
-  await tx.execute(removeSql, [...values, readIndexes.map((index) => groupIds[index] ?? 0)]);
-  if (pairs.length > 0) await tx.execute(addSql, values);
+  const removedCount = await tx.execute(removeSql, [...values, readIndexes.map((index) => groupIds[index] ?? 0)]);
+  return removedCount + (pairs.length > 0 ? await tx.execute(addSql, values) : 0);
 }
 
 const writeStateSql = `

@@ -78,7 +78,6 @@ export class PermissionReadingStore {
   ): Promise<ReadingLease | undefined> {
     const [row] = await this.#db.query<BegunRow>(beginSql, [dataSourceId, owner, leaseMs, connectedTypes, this.#maxAgeMs]);
     if (row === undefined) return undefined;
-    this.#signals.publish('data-source-changed', dataSourceId);
     const { attempt, ownerUserId, type, data, fullAt, place, state, ...rest } = row;
     return {
       ...{ id: dataSourceId, owner, fence: attempt, orgId: rest.orgId, tenantId: rest.tenantId, directory: rest.directory },
@@ -104,13 +103,13 @@ export class PermissionReadingStore {
     place: PermissionPlace,
     part: { readonly items: readonly ItemAccess[]; readonly groups: readonly GroupMembers[]; readonly place: unknown },
   ): Promise<number> {
-    const changedCount = await this.#db.transaction(async (tx) => {
+    const { changedCount, memberCount } = await this.#db.transaction(async (tx) => {
       const written = 'place = $4::jsonb, "itemCount" = "itemCount" + $5';
       await this.#write(tx, lease, written, [JSON.stringify(part.place ?? null), part.items.length]);
-      await writeGroups(tx, place, part.groups);
-      return writeItemAccess(tx, place, part.items);
+      const memberCount = await writeGroups(tx, place, part.groups);
+      return { memberCount, changedCount: await writeItemAccess(tx, place, part.items) };
     });
-    if (changedCount > 0 || part.groups.length > 0) this.#signals.publish('permissions-changed', lease.id);
+    if (changedCount + memberCount > 0) this.#signals.publish('permissions-changed', lease.id);
     return changedCount;
   }
 
@@ -125,7 +124,8 @@ export class PermissionReadingStore {
   ): Promise<void> {
     const kept = state === undefined ? null : JSON.stringify(state);
     await this.#write(this.#db, lease, finishSet, [isFull, kept, missingRights]);
-    this.#signals.publish('permissions-changed', lease.id);
+    // Of what a feed of changes told, each part was published. A source that counts again is found within the age of what is remembered.
+    if (isFull || lease.fullAt === null) this.#signals.publish('permissions-changed', lease.id);
     this.#signals.publish('data-source-changed', lease.id);
   }
 

@@ -21,7 +21,10 @@ export class ConnectedSourceStore {
       for (const source of sources) await addDataSource(tx, agentId, source);
       await also(tx);
     });
-    for (const { id } of sources) this.#signals.publish('data-source-changed', id);
+    for (const { id, access } of sources) {
+      this.#signals.publish('data-source-changed', id);
+      if (access === 'MIRRORED') this.#signals.publish('permissions-changed', id);
+    }
     this.#signals.publish('agent-changed', agentId);
   }
 

@@ -55,6 +55,7 @@ export class DataSourceStore extends SourceQueries {
       await also(tx);
     });
     this.#announce(source.id, [agentId]);
+    if (source.access === 'MIRRORED') this.#signals.publish('permissions-changed', source.id);
   }
 
   /** How many sources are attached to an agent. */
