@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../support/browser/console.ts';
+import { look } from '../../support/browser/look.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
@@ -77,13 +78,6 @@ function standInForVoice(): void {
 const notesIn = (page: Page): Promise<readonly Note[]> =>
   page.evaluate(() => (Reflect.get(window, 'notes') as Note[]).map(({ title, body }) => ({ title, body })));
 const askedIn = (page: Page) => page.evaluate(() => (Reflect.get(window, 'state') as { asked: number }).asked);
-
-/** The person looks at another window, or comes back. */
-const look = (page: Page, state: 'hidden' | 'visible') =>
-  page.evaluate((visibilityState) => {
-    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => visibilityState });
-    document.dispatchEvent(new Event('visibilitychange'));
-  }, state);
 
 async function openAccount(standIn: () => void): Promise<{ readonly page: Page; readonly problems: readonly string[] }> {
   const { page, problems } = await openConsole(service, ann, '/account');

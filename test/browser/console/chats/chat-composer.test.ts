@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../../support/browser/browser.ts';
 import { accessibilityFaults, keepConsolePicture, openConsole } from '../../../support/browser/console.ts';
 import { holdReply } from '../../../support/browser/held-reply.ts';
+import { look } from '../../../support/browser/look.ts';
 import type { Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
 
@@ -72,6 +73,50 @@ describe.skipIf(!hasBrowser())('the box of a chat', () => {
     await page.getByRole('link', { name: 'New chat' }).first().click();
     await page.waitForURL((url) => url.pathname === '/');
     expect(await box.inputValue()).toBe('');
+  });
+
+  it.each([
+    ['a chat', openChat],
+    ['a new chat', () => open(`/?agent=${agentId}`)],
+  ])(
+    'sends in %s what was entered while the message before was on its way, also when the page is hidden then',
+    async (_place, openPlace) => {
+      for (const text of ['At noon.', 'At one.']) upstream.next({ text });
+      const { page, box, transcript } = await openPlace();
+      const reply = await holdReply(page, 'mutation ChatSend');
+      await box.fill('When is high tide?');
+      await page.keyboard.press('Enter');
+      await reply.isAnswered;
+      await box.fill('And tomorrow?');
+      await page.keyboard.press('Enter');
+      await look(page, 'hidden');
+      expect(await box.inputValue()).toBe('And tomorrow?');
+      await reply.letGo();
+      await transcript.getByText('At one.').waitFor();
+      expect(await transcript.getByText('And tomorrow?').count()).toBe(1);
+      expect(await box.inputValue()).toBe('');
+    },
+  );
+
+  it('keeps what was entered behind a message that is refused', async () => {
+    const { page, box } = await openChat();
+    const { promise: isEntered, resolve: enter } = Promise.withResolvers<void>();
+    let sentCount = 0;
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('mutation ChatSend(') !== true) return route.fallback();
+      sentCount += 1;
+      await isEntered;
+      const errors = [{ message: 'Out for lunch.', extensions: { code: 'SERVICE_UNAVAILABLE' } }];
+      await route.fulfill({ json: { data: null, errors } });
+    });
+    await box.fill('When is high tide?');
+    await page.keyboard.press('Enter');
+    await box.fill('And tomorrow?');
+    await page.keyboard.press('Enter');
+    enter();
+    await page.getByRole('alert').waitFor();
+    await expect.poll(() => box.inputValue()).toBe('When is high tide?\n\nAnd tomorrow?');
+    expect(sentCount).toBe(1);
   });
 
   it('takes a file that is dropped anywhere in the chat, and nothing that is dropped leaves the page', async () => {

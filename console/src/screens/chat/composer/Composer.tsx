@@ -4,6 +4,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   useEffect,
+  useEffectEvent,
   useLayoutEffect,
   useRef,
   useState,
@@ -59,12 +60,21 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
   const isEmpty = text.trim() === '' && attachments.items.every(isRefused);
   const canSend = !isEmpty && !sending.isBusy;
   const send = async (threadMode?: ThreadMode) => {
-    if (!canSend) return;
+    if (isEmpty) return;
+    if (sending.isBusy) {
+      draft.sendLater(threadMode);
+      return;
+    }
     const settle = draft.send();
     const hasArrived = await sending.send(text.trim(), threadMode);
     settle(hasArrived);
     if (hasArrived) box.current?.focus();
   };
+  const due = useSyncExternalStore(draft.subscribe, draft.getDue);
+  const sendDue = useEffectEvent((threadMode: ThreadMode | undefined) => void send(threadMode));
+  useEffect(() => {
+    if (due !== undefined && !sending.isBusy) sendDue(due.threadMode);
+  }, [due, sending.isBusy]);
   const [asked, setAsked] = useState<Chat_PromptFragment>();
   const takePrompt = (prompt: Chat_PromptFragment) => {
     if (prompt.variables.length === 0) draft.write(prompt.text);

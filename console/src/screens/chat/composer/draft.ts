@@ -1,5 +1,12 @@
+import type { ThreadMode } from '../documents.ts';
+
 const prefix = 'parley.draft.';
 const storedAfterMs = 300;
+
+/** A message that is sent as soon as the one before it has arrived. */
+interface DueMessage {
+  readonly threadMode: ThreadMode | undefined;
+}
 
 /**
  * What is written in the box of a chat and not sent, for `useSyncExternalStore`; it stays in this browser. It outlives its box, so that a message that
@@ -11,6 +18,7 @@ export class Draft {
   readonly #textsOnTheirWay = new Set<string>();
   #text: string;
   #seed = '';
+  #due: DueMessage | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(place: string) {
@@ -19,6 +27,9 @@ export class Draft {
   }
 
   readonly getSnapshot = (): string => this.#text;
+
+  /** Set once the text is to be sent by itself. */
+  readonly getDue = (): DueMessage | undefined => (this.#textsOnTheirWay.size === 0 ? this.#due : undefined);
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -48,18 +59,33 @@ export class Draft {
    */
   send(): (hasArrived: boolean) => void {
     const text = this.#text;
+    this.#due = undefined;
     this.#textsOnTheirWay.add(text);
     this.#show('');
     return (hasArrived) => {
       this.#textsOnTheirWay.delete(text);
-      if (!hasArrived) this.#show(joinTexts([text, this.#text]));
+      if (hasArrived) this.#tell();
+      else {
+        this.#due = undefined;
+        this.#show(joinTexts([text, this.#text]));
+      }
       this.store();
     };
   }
 
+  /** Sends the text once the message before it has arrived, unless that is refused or the text changes. */
+  sendLater(threadMode: ThreadMode | undefined): void {
+    this.#due = { threadMode };
+    this.#tell();
+  }
+
   /** Gives what was written here to another place: a new chat got its address. */
   moveTo(place: string): void {
-    if (this.#text !== '' && this.#text !== this.#seed) getDraft(place).write(this.#text);
+    if (this.#text !== '' && this.#text !== this.#seed) {
+      const target = getDraft(place);
+      target.write(this.#text);
+      target.#due = this.#due;
+    }
     this.write('');
   }
 
@@ -77,6 +103,11 @@ export class Draft {
   #show(text: string): void {
     if (text === this.#text) return;
     this.#text = text;
+    this.#due = undefined;
+    this.#tell();
+  }
+
+  #tell(): void {
     for (const listener of [...this.#listeners]) listener();
   }
 }
