@@ -1,9 +1,9 @@
-import { FileText } from 'lucide-react';
 import { useMemo } from 'react';
+import { FileLink, MessageImage } from '../../parts/files/links.tsx';
 import { CitationsContext } from '../../parts/markdown/citations.tsx';
 import { Markdown } from '../../parts/markdown/Markdown.tsx';
 import { useText } from '../../text/text.ts';
-import { Avatar, formatBytes } from '../../ui/small.tsx';
+import { Avatar } from '../../ui/small.tsx';
 import type { SharedChatMessageFragment } from './documents.ts';
 import styles from './shared.module.css';
 import type { SharedView } from './visit.ts';
@@ -82,22 +82,16 @@ function Sources({ message: { citations, hiddenCitationCount } }: { readonly mes
   );
 }
 
-const isPicture = (mimeType: string) => ['image/png', 'image/jpeg', 'image/gif', 'image/webp'].includes(mimeType);
-
 function Attached({ message: { files, images, hiddenFileCount } }: { readonly message: SharedChatMessageFragment }) {
-  const { t, number } = useText();
+  const { t } = useText();
   if (files.length === 0 && images.length === 0 && hiddenFileCount === 0) return null;
   return (
     <div className={styles.files}>
       {images.map((url) => (
-        <img key={url} src={url} alt={t('Image')} loading="lazy" />
+        <MessageImage key={url} url={url} />
       ))}
-      {files.map(({ url, filename, mimeType, size }) => (
-        <a key={url} href={ownPath(url)} target="_blank" rel="noopener noreferrer">
-          {isPicture(mimeType) ? <img src={ownPath(url)} alt={filename} loading="lazy" /> : <FileText size={16} aria-hidden />}
-          <span>{filename}</span>
-          <small>{formatBytes(size, number)}</small>
-        </a>
+      {files.map((file) => (
+        <FileLink key={file.url} file={file} />
       ))}
       {hiddenFileCount === 0 ? null : (
         <p className={styles.quiet}>
@@ -106,10 +100,4 @@ function Attached({ message: { files, images, hiddenFileCount } }: { readonly me
       )}
     </div>
   );
-}
-
-/** The service writes its public address, which may be another than the one that the browser reached it by. */
-function ownPath(address: string): string {
-  const { pathname, search } = new URL(address, location.origin);
-  return pathname + search;
 }

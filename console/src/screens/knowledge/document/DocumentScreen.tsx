@@ -2,6 +2,7 @@ import { ArrowLeft, Download, ExternalLink } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
+import { ownPath } from '../../../parts/files/own-path.ts';
 import { useText } from '../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../ui/form/button.tsx';
@@ -12,7 +13,7 @@ import { FetchedText } from './FetchedText.tsx';
 import { ItemText } from './ItemText.tsx';
 import { PassageText } from './PassageText.tsx';
 import type { CitedDocument } from './place.ts';
-import { isElsewhere, ownPath, type WantedPassage, wantedPassage } from './place.ts';
+import { isElsewhere, type WantedPassage, wantedPassage } from './place.ts';
 
 const PdfView = lazy(() => import('./PdfView.tsx').then(({ PdfView: view }) => ({ default: view })));
 

@@ -45,12 +45,6 @@ function readBack(query: URLSearchParams): string | undefined {
   return `/chats/${chat}${answer === '' ? '' : `?${new URLSearchParams({ answer: answer ?? '', source: source ?? '' })}`}`;
 }
 
-/** The part of a signed link that this service answers, under whatever name the browser knows it. */
-export function ownPath(url: string): string {
-  const { pathname, search } = new URL(url, location.origin);
-  return pathname + search;
-}
-
 /** Whether an address leads out of this service. */
 export function isElsewhere(url: string): boolean {
   return /^https?:/.test(url) && !/\/api\/v1\/data-sources\/\w+\/knowledge\/\w+\/content/.test(url);
