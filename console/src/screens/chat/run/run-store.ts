@@ -2,9 +2,8 @@ import type { ParleyError } from '@parley/client';
 import { useSyncExternalStore } from 'react';
 import { live } from '../../../graphql/live/live.ts';
 import { ChatRunEventsDocument } from '../documents.ts';
+import { callAtFrame } from './frames.ts';
 import { RunBuilder, type RunEvent, type RunView } from './run-view.ts';
-
-const flushHiddenMs = 250;
 
 /**
  * One run as it happens, for `useSyncExternalStore`. The stream is open while somebody listens. After a break it goes on behind the last event that
@@ -68,12 +67,10 @@ export class RunStore {
     this.#planFlush();
   }
 
-  /** Frames do not come while the tab is hidden. */
   #planFlush(): void {
     if (this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
-    if (document.visibilityState === 'hidden') setTimeout(() => this.#flush(), flushHiddenMs);
-    else requestAnimationFrame(() => this.#flush());
+    callAtFrame(() => this.#flush());
   }
 
   #flush(): void {

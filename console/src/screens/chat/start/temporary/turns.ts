@@ -2,6 +2,7 @@ import { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { live } from '../../../../graphql/live/live.ts';
 import { ChatTemporaryDocument, type ChatTemporarySubscription } from '../../documents.ts';
+import { callAtFrame } from '../../run/frames.ts';
 import { RunBuilder, type RunView } from '../../run/run-view.ts';
 
 type TemporaryEvent = ChatTemporarySubscription['completionEvents'];
@@ -27,7 +28,6 @@ export interface Turns {
 }
 
 const nothingYet = new RunBuilder().view('', undefined);
-const hiddenFlushMs = 250;
 
 /** The turns of a temporary chat with an agent: the whole conversation goes with each question. Leaving the page stops the answer. */
 export function useTurns(agentId: string, lostWords: string): Turns {
@@ -65,8 +65,7 @@ export function useTurns(agentId: string, lostWords: string): Turns {
         end(id, { view: builder.view('', undefined), awaitedCalls: event.run.toolCalls.map(({ name }) => name) });
       } else if (!isFlushPlanned) {
         isFlushPlanned = true;
-        if (document.visibilityState === 'hidden') setTimeout(flush, hiddenFlushMs);
-        else requestAnimationFrame(flush);
+        callAtFrame(flush);
       }
     };
     const lost = () => {
