@@ -1,4 +1,4 @@
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useMemo } from 'react';
 import { useText } from '../../text/text.ts';
 import styles from './markdown.module.css';
 import { lastSentence } from './reading/sentences.ts';
@@ -12,6 +12,19 @@ export interface AnswerCitations {
 
 /** The passages that the text around cites. */
 export const CitationsContext = createContext<AnswerCitations>({ citations: [], open: () => undefined });
+
+/** The citations of an answer beside which no passages are shown: each opens its own address. */
+export function useLinkedCitations(
+  citations: readonly { readonly index: number; readonly name: string; readonly url: string }[],
+): AnswerCitations {
+  return useMemo(() => {
+    const open = (index: number) => {
+      const url = citations.find((each) => each.index === index)?.url;
+      if (url !== undefined) window.open(url, '_blank', 'noopener,noreferrer');
+    };
+    return { citations, open };
+  }, [citations]);
+}
 
 /** The number of a citation, which opens its passage; a number in brackets that cites nothing is text. */
 export function CitationMark({ index }: { readonly index: number }) {

@@ -1,6 +1,5 @@
-import { useMemo } from 'react';
 import { FileLink, MessageImage } from '../../parts/files/links.tsx';
-import { CitationsContext } from '../../parts/markdown/citations.tsx';
+import { CitationsContext, useLinkedCitations } from '../../parts/markdown/citations.tsx';
 import { Markdown } from '../../parts/markdown/Markdown.tsx';
 import { useText } from '../../text/text.ts';
 import { Avatar } from '../../ui/small.tsx';
@@ -36,18 +35,8 @@ export function SharedMessages({ view: { messages, agentName, agentPictureUrl } 
 }
 
 function AnswerText({ message: { content, citations } }: { readonly message: SharedChatMessageFragment }) {
-  const cited = useMemo(
-    () => ({
-      citations,
-      open: (index: number) => {
-        const url = citations.find((each) => each.index === index)?.url;
-        if (url !== undefined) window.open(url, '_blank', 'noopener,noreferrer');
-      },
-    }),
-    [citations],
-  );
   return (
-    <CitationsContext value={cited}>
+    <CitationsContext value={useLinkedCitations(citations)}>
       <Markdown text={content} isGrowing={false} />
     </CitationsContext>
   );

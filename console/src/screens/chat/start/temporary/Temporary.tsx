@@ -1,8 +1,8 @@
 import { ArrowUp, Bot, Ghost, Square } from 'lucide-react';
-import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { usePage } from '../../../../graphql/hooks.ts';
-import { CitationsContext } from '../../../../parts/markdown/citations.tsx';
+import { CitationsContext, useLinkedCitations } from '../../../../parts/markdown/citations.tsx';
 import { Markdown } from '../../../../parts/markdown/Markdown.tsx';
 import { useText } from '../../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
@@ -116,17 +116,7 @@ function TurnList({ turns, agent }: { readonly turns: readonly Turn[]; readonly 
 function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_AgentFragment }) {
   const { t } = useText();
   const { view, isLive, isStopped, error, awaitedCalls } = turn;
-  const { citations } = view;
-  const cited = useMemo(
-    () => ({
-      citations,
-      open: (index: number) => {
-        const url = citations.find((each) => each.index === index)?.url;
-        if (url !== undefined) window.open(url, '_blank', 'noopener,noreferrer');
-      },
-    }),
-    [citations],
-  );
+  const cited = useLinkedCitations(view.citations);
   const texts = view.texts.filter(({ text }) => text !== '');
   const failure = view.ended?.error?.message;
   return (
