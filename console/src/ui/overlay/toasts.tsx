@@ -23,6 +23,18 @@ export function useErrorToast(): (cause: unknown) => void {
   return (cause) => say(describeError(readableError(cause)).join(' '), 'bad');
 }
 
+/** Does what a click asks for, and says in a corner why it was refused. */
+export function useAttempt(): (work: () => Promise<void>) => Promise<void> {
+  const sayError = useErrorToast();
+  return async (work) => {
+    try {
+      await work();
+    } catch (cause) {
+      sayError(cause);
+    }
+  };
+}
+
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const say = useCallback((text: string, tone: Tone = 'good') => {

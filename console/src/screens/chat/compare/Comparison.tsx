@@ -7,7 +7,7 @@ import { formatCost } from '../../../ui/cost.ts';
 import { Note } from '../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { useFaultWords } from '../../../ui/form/faults/words.ts';
-import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
+import { useAttempt } from '../../../ui/overlay/toasts.tsx';
 import { Avatar, CopyButton, formatMs } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
 import {
@@ -33,16 +33,9 @@ const isBetter = ({ feedback }: Chat_MessageFragment) => feedback?.rating === 'U
 export const Comparison = memo(function Comparison({ row }: { readonly row: Extract<Row, { readonly kind: 'comparison' }> }) {
   const { t } = useText();
   const { chat, transcript, chooseModel } = useChat();
-  const sayError = useErrorToast();
+  const attempt = useAttempt();
   const [chosenKey, setChosenKey] = useState<string>();
   const columns = listColumns(row, chat);
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (cause) {
-      sayError(cause);
-    }
-  };
   const goOn = (column: AnswerColumn, message: Chat_MessageFragment) =>
     attempt(async () => {
       setChosenKey(column.key);

@@ -9,7 +9,7 @@ import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
 import { Field, TextArea } from '../../../ui/form/field.tsx';
 import { isPressed } from '../../../ui/form/keys.ts';
 import { Menu } from '../../../ui/overlay/menu.tsx';
-import { useErrorToast, useToast } from '../../../ui/overlay/toasts.tsx';
+import { useAttempt, useToast } from '../../../ui/overlay/toasts.tsx';
 import {
   type Chat_HeadFragment,
   type Chat_QueuedFragment,
@@ -115,7 +115,7 @@ function Waiting({
 function useQueueActs({ id: messageId, content, parts }: Chat_QueuedFragment, chatId: string, transcript: Transcript) {
   const { t } = useText();
   const say = useToast();
-  const sayError = useErrorToast();
+  const attempt = useAttempt();
   const take = async () => {
     const { withdrawQueuedMessage } = await run(ChatWithdrawQueuedDocument, { chatId, messageId });
     transcript.takeQueue(withdrawQueuedMessage.queue);
@@ -123,13 +123,6 @@ function useQueueActs({ id: messageId, content, parts }: Chat_QueuedFragment, ch
   const giveBack = () => {
     const draft = getDraft(chatId);
     draft.write([content, draft.getSnapshot()].filter((text) => text !== '').join('\n\n'));
-  };
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (cause) {
-      sayError(cause);
-    }
   };
   return {
     withdraw: () => attempt(take),

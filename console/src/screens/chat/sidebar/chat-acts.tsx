@@ -11,7 +11,7 @@ import { Field, TextInput } from '../../../ui/form/field.tsx';
 import { useConfirm } from '../../../ui/overlay/confirm.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import type { MenuItem } from '../../../ui/overlay/menu.tsx';
-import { useErrorToast, useToast } from '../../../ui/overlay/toasts.tsx';
+import { useAttempt, useToast } from '../../../ui/overlay/toasts.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
 import {
   ChatDeleteDocument,
@@ -40,15 +40,8 @@ export function useChatActs(chat: NamedChat, onRename: () => void): readonly (Me
   const { t } = useText();
   const confirm = useConfirm();
   const say = useToast();
-  const sayError = useErrorToast();
+  const attempt = useAttempt();
   const [path, go] = useLocation();
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (cause) {
-      sayError(cause);
-    }
-  };
   const pin = () =>
     attempt(async () => {
       const pinPosition = chat.pinPosition === null ? 1 : null;

@@ -6,7 +6,7 @@ import type { AnswerCitations } from '../../../parts/markdown/citations.tsx';
 import { useText } from '../../../text/text.ts';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { Menu } from '../../../ui/overlay/menu.tsx';
-import { useErrorToast } from '../../../ui/overlay/toasts.tsx';
+import { useAttempt } from '../../../ui/overlay/toasts.tsx';
 import { CopyButton, Time } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
 import { CompareDialog } from '../compare/CompareDialog.tsx';
@@ -34,7 +34,7 @@ export function AnswerBar({
 }) {
   const { t } = useText();
   const { chat, transcript, models } = useChat();
-  const sayError = useErrorToast();
+  const attempt = useAttempt();
   const [isAskingWhy, setAskingWhy] = useState(false);
   const [isComparing, setComparing] = useState(false);
   const { feedback } = message;
@@ -42,13 +42,6 @@ export function AnswerBar({
   const first = cited.citations[0];
   // Of an imported answer, as the other product called it.
   const model = message.run?.answeredModelId ?? message.run?.modelId ?? message.modelName ?? undefined;
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (cause) {
-      sayError(cause);
-    }
-  };
   const rate = (rating: FeedbackRatingInput) =>
     attempt(async () => {
       const isTaken = feedback?.rating === rating;

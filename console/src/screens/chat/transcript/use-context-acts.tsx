@@ -2,7 +2,7 @@ import { Eraser, ScrollText } from 'lucide-react';
 import { run } from '../../../graphql/client.ts';
 import { useText } from '../../../text/text.ts';
 import type { MenuItem } from '../../../ui/overlay/menu.tsx';
-import { useErrorToast, useToast } from '../../../ui/overlay/toasts.tsx';
+import { useAttempt, useToast } from '../../../ui/overlay/toasts.tsx';
 import { useChat } from '../chat-context.ts';
 import { ChatCompressDocument, ChatEmptyContextDocument } from '../documents.ts';
 
@@ -10,15 +10,8 @@ import { ChatCompressDocument, ChatEmptyContextDocument } from '../documents.ts'
 export function useContextActs(): readonly MenuItem[] {
   const { t } = useText();
   const say = useToast();
-  const sayError = useErrorToast();
+  const attempt = useAttempt();
   const { chat, transcript, isBusy } = useChat();
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (cause) {
-      sayError(cause);
-    }
-  };
   const summarize = () =>
     attempt(async () => {
       say(t('Summarizing what was said…'), 'neutral');
