@@ -56,6 +56,7 @@ describe.skipIf(!hasBrowser())('the box of a chat', () => {
     await page.getByRole('alert').waitFor();
     expect(await box.inputValue()).toBe('When is high tide?\n\nAnd tomorrow?');
     await page.reload();
+    await box.waitFor();
     await expect.poll(() => box.inputValue()).toBe('When is high tide?\n\nAnd tomorrow?');
   });
 
