@@ -1,7 +1,6 @@
 import { Check, Square, ThumbsUp } from 'lucide-react';
 import { memo, useState } from 'react';
 import { run } from '../../../graphql/client.ts';
-import { Markdown } from '../../../parts/markdown/Markdown.tsx';
 import { useText } from '../../../text/text.ts';
 import { formatCost } from '../../../ui/cost.ts';
 import { Note } from '../../../ui/feedback.tsx';
@@ -17,6 +16,7 @@ import {
   ChatStopDocument,
   type RateMessageInput,
 } from '../documents.ts';
+import { AnswerTexts, listMessageTexts, listRunTexts } from '../run/AnswerTexts.tsx';
 import { runStore, useOptionalRun } from '../run/run-store.ts';
 import { Steps } from '../run/Steps.tsx';
 import { Files } from '../transcript/Files.tsx';
@@ -95,11 +95,8 @@ function Column({
   const view = useOptionalRun(column.isRunning ? runStore(column.runId) : undefined);
   const isLive = column.isRunning && view?.ended === undefined;
   const messages = view?.ended?.messages ?? column.messages;
-  const answers = messages.filter(({ role }) => role === 'ASSISTANT');
-  const last = answers.at(-1);
-  const texts = (isLive ? (view?.texts ?? []) : answers.map(({ id, content }) => ({ id, text: content }))).filter(
-    ({ text }) => text !== '',
-  );
+  const last = messages.findLast(({ role }) => role === 'ASSISTANT');
+  const texts = isLive ? listRunTexts(view) : listMessageTexts(messages);
   const waits = !isLive && messages.some(({ toolCalls }) => toolCalls.length > 0);
   return (
     <article className={styles.column} aria-label={`${column.name}, ${column.model}`} aria-busy={isLive}>
@@ -110,9 +107,7 @@ function Column({
       </header>
       <div className={styles.columnBody}>
         <Steps runId={column.runId} view={view} isLive={isLive} hasText={texts.length > 0} />
-        {texts.map(({ id, text }, index) => (
-          <Markdown key={id} text={text} isGrowing={isLive && index === texts.length - 1} />
-        ))}
+        <AnswerTexts texts={texts} isLive={isLive} />
         {isLive ? null : messages.map(({ id, parts }) => <Files key={id} parts={parts} />)}
         {isLive ? null : <Problem column={column} isWordless={texts.length === 0} />}
         {waits ? <Note tone="warn">{t('It waits for your decision: go on with this answer to give it.')}</Note> : null}
@@ -126,7 +121,7 @@ function Column({
         ) : null}
         {isLive || last === undefined || !chat.canWrite ? null : (
           <>
-            <CopyButton text={texts.map(({ text }) => text).join('\n\n')} label={t('Copy the answer')} />
+            <CopyButton text={texts.join('\n\n')} label={t('Copy the answer')} />
             <IconButton label={t('Better')} isActive={isBetter(last)} onClick={() => onBetter(last)}>
               <ThumbsUp size={16} aria-hidden />
             </IconButton>

@@ -1,11 +1,11 @@
 import { memo, useMemo, useRef } from 'react';
 import { CitationsContext } from '../../../parts/markdown/citations.tsx';
-import { Markdown } from '../../../parts/markdown/Markdown.tsx';
 import { findClaim } from '../../../parts/markdown/reading/sentences.ts';
 import { useText } from '../../../text/text.ts';
 import { Avatar } from '../../../ui/small.tsx';
 import { useChat } from '../chat-context.ts';
 import type { Chat_MessageFragment } from '../documents.ts';
+import { AnswerTexts, listMessageTexts, listRunTexts } from '../run/AnswerTexts.tsx';
 import { followedRun, runStore, useOptionalRun } from '../run/run-store.ts';
 import { Steps } from '../run/Steps.tsx';
 import { AnswerBar } from './AnswerBar.tsx';
@@ -32,12 +32,12 @@ export const Answer = memo(function Answer({
   const answers = messages.filter(({ role }) => role === 'ASSISTANT');
   const last = answers.at(-1);
   const isLive = isRunning && view?.ended === undefined;
-  const texts = isLive ? (view?.texts ?? []) : answers.map(({ id, content }) => ({ id, text: content }));
+  const texts = isLive ? listRunTexts(view) : listMessageTexts(messages);
   const citations = useSameList(isLive ? (view?.citations ?? []) : answers.flatMap((message) => message.citations));
   const messageId = isLive ? undefined : answers.find((message) => message.citations.length > 0)?.id;
   // Not among what the list depends on: it would be another one with every token.
   const said = useRef('');
-  said.current = texts.map(({ text }) => text).join('\n\n');
+  said.current = texts.join('\n\n');
   const citationList = useMemo(
     () => ({
       citations,
@@ -48,18 +48,14 @@ export const Answer = memo(function Answer({
   // Another agent than that of the chat may have answered, beside it.
   const agent = last?.run?.agent ?? chat.agent;
   const name = agent?.name ?? chat.modelId ?? t('Agent');
-  const visibleTexts = texts.filter(({ text }) => text !== '');
   return (
     <article className={styles.answer} aria-label={name} aria-busy={isLive}>
       <Avatar name={name} pictureUrl={agent?.pictureUrl} />
       <div className={styles.answerBody}>
         <h2 className={styles.who}>{name}</h2>
-        {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={visibleTexts.length > 0} />}
+        {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={texts.length > 0} />}
         <CitationsContext value={citationList}>
-          {visibleTexts.map(({ text }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the texts of an answer do not move, and keep their place when the chat has them
-            <Markdown key={index} text={text} isGrowing={isLive && index === visibleTexts.length - 1} />
-          ))}
+          <AnswerTexts texts={texts} isLive={isLive} />
         </CitationsContext>
         {citations.length === 0 ? null : (
           <ol className={styles.printedSources}>
@@ -79,16 +75,10 @@ export const Answer = memo(function Answer({
               run={last.run}
               error={last.run?.error ?? null}
               messageId={last.id}
-              isWordless={visibleTexts.length === 0 && messages.every(isEmpty)}
+              isWordless={texts.length === 0 && messages.every(isEmpty)}
             />
-            {isGreeting || visibleTexts.length === 0 ? null : (
-              <AnswerBar
-                message={last}
-                text={visibleTexts.map(({ text }) => text).join('\n\n')}
-                cited={citationList}
-                isBusy={isBusy}
-                isLast={isLast}
-              />
+            {isGreeting || texts.length === 0 ? null : (
+              <AnswerBar message={last} text={texts.join('\n\n')} cited={citationList} isBusy={isBusy} isLast={isLast} />
             )}
           </>
         )}

@@ -3,7 +3,6 @@ import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { usePage } from '../../../../graphql/hooks.ts';
 import { CitationsContext, useLinkedCitations } from '../../../../parts/markdown/citations.tsx';
-import { Markdown } from '../../../../parts/markdown/Markdown.tsx';
 import { useText } from '../../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
 import { Button, ButtonLink } from '../../../../ui/form/button.tsx';
@@ -15,6 +14,7 @@ import { useTitle } from '../../../../ui/page.tsx';
 import { Avatar, CopyButton } from '../../../../ui/small.tsx';
 import composer from '../../composer/composer.module.css';
 import { type Chat_AgentFragment, ChatStartDocument } from '../../documents.ts';
+import { AnswerTexts, listRunTexts } from '../../run/AnswerTexts.tsx';
 import { Steps } from '../../run/Steps.tsx';
 import transcript from '../../transcript/transcript.module.css';
 import styles from './temporary.module.css';
@@ -117,7 +117,7 @@ function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_Ag
   const { t } = useText();
   const { view, isLive, isStopped, error, awaitedCalls } = turn;
   const cited = useLinkedCitations(view.citations);
-  const texts = view.texts.filter(({ text }) => text !== '');
+  const texts = listRunTexts(view);
   const failure = view.ended?.error?.message;
   return (
     <>
@@ -135,9 +135,7 @@ function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_Ag
             <h2 className={transcript.who}>{agent.name}</h2>
             {isLive || view.steps.length > 0 ? <Steps runId="" view={view} isLive={isLive} hasText={texts.length > 0} /> : null}
             <CitationsContext value={cited}>
-              {texts.map(({ id, text }, index) => (
-                <Markdown key={id} text={text} isGrowing={isLive && index === texts.length - 1} />
-              ))}
+              <AnswerTexts texts={texts} isLive={isLive} />
             </CitationsContext>
             {isStopped ? <Note>{t('Stopped.')}</Note> : null}
             {failure === undefined ? null : <Note tone="bad">{failure}</Note>}
@@ -154,7 +152,7 @@ function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_Ag
             <ErrorNote error={error} />
             {isLive || texts.length === 0 ? null : (
               <div className={transcript.bar}>
-                <CopyButton text={texts.map(({ text }) => text).join('\n\n')} label={t('Copy the answer')} />
+                <CopyButton text={texts.join('\n\n')} label={t('Copy the answer')} />
               </div>
             )}
           </div>
