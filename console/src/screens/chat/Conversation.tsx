@@ -1,5 +1,5 @@
 import { MessageSquareOff, MoreHorizontal, Share2 } from 'lucide-react';
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
 import { run } from '../../graphql/client.ts';
 import { usePage } from '../../graphql/hooks.ts';
@@ -49,12 +49,13 @@ export function Conversation({ chatId }: { readonly chatId: string }) {
     },
     [chatId],
   );
+  const box = useRef<HTMLTextAreaElement>(null);
   const costCurrency = settings?.viewer.costCurrency;
   const around = useMemo<ChatAround | undefined>(
     () =>
       chat === null || chat === undefined
         ? undefined
-        : { chat, transcript, isBusy, models, chooseModel, costCurrency, openSources: setSources },
+        : { chat, transcript, isBusy, models, chooseModel, costCurrency, box, openSources: setSources },
     [chat, transcript, isBusy, models, chooseModel, costCurrency, setSources],
   );
   if (chat === null) {

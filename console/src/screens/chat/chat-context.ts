@@ -1,4 +1,4 @@
-import { createContext, useContext } from 'react';
+import { createContext, type RefObject, useContext } from 'react';
 import type { Chat_CitationFragment, Chat_HeadFragment } from './documents.ts';
 import type { Transcript } from './transcript/transcript.ts';
 
@@ -25,6 +25,8 @@ export interface ChatAround {
   /** The model of the next messages; undefined: that of the agent. */
   readonly chooseModel: (model: string | undefined) => void;
   readonly costCurrency: string | undefined;
+  /** Where the next message is written; null in a chat that may only be read. */
+  readonly box: RefObject<HTMLTextAreaElement | null>;
   readonly openSources: (sources: OpenSources) => void;
 }
 

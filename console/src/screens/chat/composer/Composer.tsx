@@ -3,6 +3,7 @@ import {
   type ClipboardEvent,
   type KeyboardEvent,
   type ReactNode,
+  type RefObject,
   useEffect,
   useEffectEvent,
   useLayoutEffect,
@@ -28,6 +29,7 @@ import { usePrompts } from './prompts/use-prompts.ts';
 import type { Sending } from './sending.ts';
 
 interface ComposerProps {
+  readonly box: RefObject<HTMLTextAreaElement | null>;
   /** Names the draft: the id of the chat, or `new`. */
   readonly place: string;
   /** What the box begins with where there is no draft. */
@@ -43,7 +45,7 @@ interface ComposerProps {
 }
 
 /** The box in which a message is written: several lines, files by button, drop and paste, and a draft that stays. */
-export function Composer({ place, seed, attachments, fileMaxBytes, sending, onStop, isStopping, children }: ComposerProps) {
+export function Composer({ box, place, seed, attachments, fileMaxBytes, sending, onStop, isStopping, children }: ComposerProps) {
   const { t, number } = useText();
   const [draft] = useState(() => {
     const ownDraft = getDraft(place);
@@ -52,11 +54,10 @@ export function Composer({ place, seed, attachments, fileMaxBytes, sending, onSt
   });
   const text = useSyncExternalStore(draft.subscribe, draft.getSnapshot);
   const { tooLarge, addFiles, isOver, onPaste } = useFiles(attachments, fileMaxBytes);
-  const box = useRef<HTMLTextAreaElement>(null);
   // A finger would only see the keyboard come up.
   useEffect(() => {
     if (matchMedia('(hover: hover)').matches) box.current?.focus();
-  }, []);
+  }, [box]);
   const isEmpty = text.trim() === '' && attachments.items.every(isRefused);
   const canSend = !isEmpty && !sending.isBusy;
   const send = async (threadMode?: ThreadMode) => {

@@ -14,7 +14,7 @@ import { useSending } from './use-sending.ts';
 
 /** Below what was said: what waits, and the box for the next message, with who answers it. */
 export function Foot({
-  around: { chat, transcript, models, chooseModel },
+  around: { chat, transcript, models, chooseModel, box },
   runIds,
   model,
   fileMaxBytes,
@@ -35,6 +35,7 @@ export function Foot({
       <ErrorNote error={error} />
       <Queue chat={chat} transcript={transcript} />
       <Composer
+        box={box}
         place={chat.id}
         seed=""
         attachments={attachments}

@@ -25,6 +25,7 @@ export function Sources({
   readonly onClose: () => void;
 }) {
   const { t } = useText();
+  const { box } = useChat();
   const { runId, messageId, citations, index, claim } = sources;
   const { data, error, isLoading } = usePage(
     ChatSourcesDocument,
@@ -41,9 +42,9 @@ export function Sources({
     return () => {
       if (element?.contains(document.activeElement) !== true) return;
       if (opener instanceof HTMLElement && opener !== document.body && opener.isConnected) opener.focus();
-      else document.querySelector<HTMLElement>('main textarea')?.focus();
+      else box.current?.focus();
     };
-  }, []);
+  }, [box]);
   return (
     <aside
       ref={panel}

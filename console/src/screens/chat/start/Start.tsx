@@ -1,5 +1,5 @@
 import { Bot, FolderOpen } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
@@ -145,6 +145,7 @@ function StartWith({
   const { t } = useText();
   const [, go] = useLocation();
   const { data } = usePage(ChatSettingsDocument, {});
+  const box = useRef<HTMLTextAreaElement>(null);
   const attachments = useAttachments(undefined);
   const [model, setModel] = useState<string>();
   const [values, setValues] = useState<Values>(() => startValues(agent.userInputs));
@@ -201,6 +202,7 @@ function StartWith({
       </div>
       {isQuestionTaken ? (
         <Composer
+          box={box}
           place="new"
           seed={agent.seed ?? ''}
           attachments={attachments}
