@@ -9,7 +9,8 @@ import type { DetailsToken } from './reading/details.ts';
 import { findDirection } from './reading/direction.ts';
 import type { MathToken } from './reading/math-rules.ts';
 
-const lowestLevel = 7;
+/** Of headings within a quotation, a list or a footnote: they are none of the page. */
+export const lowestLevel = 7;
 
 /**
  * Blocks of Markdown. Each begins on the side of its first letter. `isGrowing`: the last piece of code is not drawn in another form yet. `level`: of its
@@ -35,7 +36,6 @@ function OneBlock({ token, isGrowing, level }: { readonly token: Token; readonly
     case 'space':
       return null;
     case 'heading': {
-      // Within a quotation or a list, a heading is none of the page.
       const Heading = level === lowestLevel ? 'p' : (`h${level}` as 'h3');
       return (
         <Heading data-depth={token.depth} dir="auto">

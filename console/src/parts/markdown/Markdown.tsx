@@ -1,5 +1,5 @@
 import { memo, useId, useMemo, useRef } from 'react';
-import { BlockTokens } from './Block.tsx';
+import { BlockTokens, lowestLevel } from './Block.tsx';
 import { Footnotes, FootnotesContext } from './Footnotes.tsx';
 import { DialectContext } from './Inline.tsx';
 import { useMarkInView } from './mark-in-view.ts';
@@ -71,7 +71,13 @@ export function Markdown({
   );
 }
 
-/** @param level  of the heading that the block is. @param used  labels that something refers to: their definitions are not shown. @param marks  those of the block, as JSON. */
+/**
+ * A block, or the text of a footnote: read again only when it changes.
+ *
+ * @param level  of the heading that the block is.
+ * @param used  labels that something refers to: their definitions are not shown.
+ * @param marks  those of the block, as JSON.
+ */
 const Block = memo(function Block({
   source,
   dialect,
@@ -165,7 +171,17 @@ function numberNotes(
     .map(({ label, text }, index) => ({
       label: `${label} ${index}`,
       number: numbers.get(label) ?? 0,
-      content: <BlockTokens tokens={readTokens(text, dialect, definitions)} isGrowing={false} />,
+      content: (
+        <Block
+          source={text}
+          dialect={dialect}
+          definitions={definitions}
+          used=""
+          level={lowestLevel}
+          marks="[]"
+          isGrowing={false}
+        />
+      ),
     }))
     .sort((one, other) => one.number - other.number);
 }
