@@ -24,9 +24,20 @@ function isLanguage(name: string | undefined): name is Language {
 /** Shows the console in a language. Loads its messages first, where it has any. */
 export async function showLanguage(language: Language): Promise<void> {
   const messages = language === 'de' ? (await import('./german.ts')).german : {};
-  i18n.setMessagesCompiler(compileMessage);
+  i18n.setMessagesCompiler(compileOnce);
   i18n.loadAndActivate({ locale: language, messages });
   document.documentElement.lang = language;
+}
+
+const compiledMessages = new Map<string, ReturnType<typeof compileMessage>>();
+
+/** The library asks for it each time that a message is said; compiling takes far longer than saying. */
+function compileOnce(message: string): ReturnType<typeof compileMessage> {
+  const existingMessage = compiledMessages.get(message);
+  if (existingMessage !== undefined) return existingMessage;
+  const compiledMessage = compileMessage(message);
+  compiledMessages.set(message, compiledMessage);
+  return compiledMessage;
 }
 
 /** Shows the console in a language from now on. */
