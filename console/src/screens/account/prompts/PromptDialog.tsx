@@ -3,11 +3,13 @@ import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import styles from '../../../parts/people/people.module.css';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Checkbox, Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { Field, Select, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { type Named, NamedChoice } from '../../../ui/form/named-choice.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import { AddPromptDocument, PromptGroupsDocument, type PromptRowFragment, SavePromptDocument } from './documents.ts';
 
 type Visibility = PromptRowFragment['visibility'];
@@ -29,7 +31,7 @@ export function PromptDialog({
   const [typedCommand, setCommand] = useState(prompt?.command);
   const [text, setText] = useState(prompt?.text ?? '');
   const [visibility, setVisibility] = useState<Visibility>(prompt?.visibility ?? 'PRIVATE');
-  const [groupIds, setGroupIds] = useState<readonly string[]>(prompt?.groups.map(({ id }) => id) ?? []);
+  const [groups, setGroups] = useState<readonly Named[]>(prompt?.groups ?? []);
   const add = useMutate(AddPromptDocument);
   const change = useMutate(SavePromptDocument);
   const { isBusy, error } = prompt === undefined ? add : change;
@@ -37,7 +39,13 @@ export function PromptDialog({
   const command = typedCommand ?? toCommand(name);
   const words = { PRIVATE: t('Only you'), GROUP: t('Groups'), ORGANIZATION: t('Everybody here') };
   const save = async () => {
-    const input = { name: name.trim(), command, text, visibility, groupIds: visibility === 'GROUP' ? [...groupIds] : [] };
+    const input = {
+      name: name.trim(),
+      command,
+      text,
+      visibility,
+      groupIds: visibility === 'GROUP' ? groups.map(({ id }) => id) : [],
+    };
     const result = prompt === undefined ? await add.run({ input }) : await change.run({ id: prompt.id, input });
     if (result === undefined) return;
     onSaved();
@@ -110,7 +118,7 @@ export function PromptDialog({
           </Select>
         )}
       </Field>
-      {visibility === 'GROUP' ? <GroupChoice chosen={groupIds} onChange={setGroupIds} /> : null}
+      {visibility === 'GROUP' ? <GroupChoice chosen={groups} onChange={setGroups} /> : null}
       <ErrorNote error={errorBeside(error, ['name', 'command', 'text', 'visibility'])} />
     </Dialog>
   );
@@ -120,26 +128,25 @@ function GroupChoice({
   chosen,
   onChange,
 }: {
-  readonly chosen: readonly string[];
-  readonly onChange: (ids: readonly string[]) => void;
+  readonly chosen: readonly Named[];
+  readonly onChange: (chosen: readonly Named[]) => void;
 }) {
   const { t } = useText();
-  const { data, error } = usePage(PromptGroupsDocument, {});
-  const groups = data?.groups.nodes ?? [];
+  const [typed, setTyped] = useState('');
+  const search = useDelayed(typed.trim()) || null;
+  const { data, error } = usePage(PromptGroupsDocument, { search });
+  const hasMany = typed !== '' || data?.groups.pageInfo.hasNextPage === true;
   return (
-    <fieldset className={styles.options}>
-      <legend>{t('Groups')}</legend>
-      <ErrorNote error={error} />
-      {data !== undefined && groups.length === 0 ? <Note>{t('There are no groups yet.')}</Note> : null}
-      {groups.map(({ id, name }) => (
-        <Checkbox
-          key={id}
-          label={name}
-          checked={chosen.includes(id)}
-          onChange={(event) => onChange(event.target.checked ? [...chosen, id] : chosen.filter((each) => each !== id))}
-        />
-      ))}
-    </fieldset>
+    <NamedChoice
+      title={t('Groups')}
+      chosen={chosen}
+      matches={data?.groups.nodes}
+      onChange={onChange}
+      search={hasMany ? { label: t('Search groups'), value: typed, onChange: setTyped } : undefined}
+      error={error}
+      nothing={search === null ? t('There are no groups yet.') : t('No group fits.')}
+      className={styles.options}
+    />
   );
 }
 

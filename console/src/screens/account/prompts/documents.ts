@@ -52,10 +52,12 @@ export type PromptsQuery = { prompts: { totalCount: number | null, nodes: Array<
 
 export type PromptRowFragment = { id: string, name: string, command: string, text: string, visibility: PromptVisibility, canEdit: boolean, updatedAt: string, user: { id: string, name: string } | null, groups: Array<{ id: string, name: string }>, variables: Array<{ name: string }> };
 
-export type PromptGroupsQueryVariables = Exact<{ [key: string]: never; }>;
+export type PromptGroupsQueryVariables = Exact<{
+  search?: string | null | undefined;
+}>;
 
 
-export type PromptGroupsQuery = { groups: { nodes: Array<{ id: string, name: string }> } };
+export type PromptGroupsQuery = { groups: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } };
 
 export type AddPromptMutationVariables = Exact<{
   input: CreatePromptInput;
@@ -80,7 +82,7 @@ export type DeletePromptMutationVariables = Exact<{
 export type DeletePromptMutation = { deletePrompt: { id: string } };
 
 export const PromptsDocument = document<PromptsQuery, PromptsQueryVariables>("query Prompts($search:String$first:Int=50$after:String){prompts(search:$search first:$first after:$after){nodes{...PromptRow}pageInfo{endCursor hasNextPage}totalCount}} fragment PromptRow on Prompt{id name command text visibility canEdit updatedAt user{id name}groups{id name}variables{name}}");
-export const PromptGroupsDocument = document<PromptGroupsQuery, PromptGroupsQueryVariables>("query PromptGroups{groups(first:100){nodes{id name}}}");
+export const PromptGroupsDocument = document<PromptGroupsQuery, PromptGroupsQueryVariables>("query PromptGroups($search:String){groups(first:50 search:$search){nodes{id name}pageInfo{hasNextPage}}}");
 export const AddPromptDocument = document<AddPromptMutation, AddPromptMutationVariables>("mutation AddPrompt($input:CreatePromptInput!){createPrompt(input:$input){...PromptRow}} fragment PromptRow on Prompt{id name command text visibility canEdit updatedAt user{id name}groups{id name}variables{name}}");
 export const SavePromptDocument = document<SavePromptMutation, SavePromptMutationVariables>("mutation SavePrompt($id:ID!$input:UpdatePromptInput!){updatePrompt(id:$id input:$input){...PromptRow}} fragment PromptRow on Prompt{id name command text visibility canEdit updatedAt user{id name}groups{id name}variables{name}}");
 export const DeletePromptDocument = document<DeletePromptMutation, DeletePromptMutationVariables>("mutation DeletePrompt($id:ID!){deletePrompt(id:$id){id}}");

@@ -2,18 +2,16 @@ import { useState } from 'react';
 import { useMutate, usePage } from '../../../graphql/hooks.ts';
 import { useSession } from '../../../parts/session/session.tsx';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { ErrorNote } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { errorBeside, findFault } from '../../../ui/form/faults/find.ts';
-import { Checkbox, Field, SearchInput, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { Field, TextArea, TextInput } from '../../../ui/form/field.tsx';
+import { type Named, NamedChoice } from '../../../ui/form/named-choice.tsx';
 import { Dialog } from '../../../ui/overlay/dialog.tsx';
+import { useDelayed } from '../../../ui/use-delayed.ts';
 import styles from '../library.module.css';
 import { ProjectChoicesDocument, type ProjectPartsFragment, UpdateProjectDocument } from './documents.ts';
 
-interface Part {
-  readonly id: string;
-  readonly name: string;
-}
 type Kind = 'groups' | 'dataSources' | 'agents';
 
 /** Everything that a project has. Only its owner sees this. */
@@ -30,9 +28,9 @@ export function ProjectForm({
   const { may } = useSession();
   const [name, setName] = useState(project.name);
   const [instructions, setInstructions] = useState(project.instructions);
-  const [groups, setGroups] = useState<readonly Part[]>(project.groups ?? []);
-  const [sources, setSources] = useState<readonly Part[]>(project.dataSources ?? []);
-  const [agents, setAgents] = useState<readonly Part[]>(project.agents ?? []);
+  const [groups, setGroups] = useState<readonly Named[]>(project.groups ?? []);
+  const [sources, setSources] = useState<readonly Named[]>(project.dataSources ?? []);
+  const [agents, setAgents] = useState<readonly Named[]>(project.agents ?? []);
   const { run: update, isBusy, error } = useMutate(UpdateProjectDocument);
   const save = async () => {
     const input = {
@@ -95,7 +93,6 @@ export function ProjectForm({
   );
 }
 
-/** Those that are chosen first, then what the search finds. */
 function Choice({
   kind,
   title,
@@ -104,37 +101,29 @@ function Choice({
 }: {
   readonly kind: Kind;
   readonly title: string;
-  readonly chosen: readonly Part[];
-  readonly onChange: (chosen: readonly Part[]) => void;
+  readonly chosen: readonly Named[];
+  readonly onChange: (chosen: readonly Named[]) => void;
 }) {
   const { t } = useText();
-  const [search, setSearch] = useState('');
+  const [typed, setTyped] = useState('');
+  const search = useDelayed(typed.trim()) || null;
   const { data, error } = usePage(ProjectChoicesDocument, {
-    search: search.trim() === '' ? null : search.trim(),
+    search,
     ...{ groups: kind === 'groups', sources: kind === 'dataSources', agents: kind === 'agents' },
   });
-  const matches: readonly Part[] = data?.[kind]?.nodes ?? [];
-  const others = matches.filter(({ id }) => !chosen.some((part) => part.id === id));
   return (
-    <fieldset>
-      <legend>{title}</legend>
-      <SearchInput label={t('Search: {title}', { title })} value={search} onChange={setSearch} />
-      <ErrorNote error={error} />
-      {[...chosen, ...others].map(({ id, name }) => (
-        <Checkbox
-          key={id}
-          label={name}
-          checked={chosen.some((part) => part.id === id)}
-          onChange={(event) =>
-            onChange(event.target.checked ? [...chosen, { id, name }] : chosen.filter((part) => part.id !== id))
-          }
-        />
-      ))}
-      {data !== undefined && chosen.length + others.length === 0 ? <Note>{t('Nothing found')}</Note> : null}
-    </fieldset>
+    <NamedChoice
+      title={title}
+      chosen={chosen}
+      matches={data?.[kind]?.nodes}
+      onChange={onChange}
+      search={{ label: t('Search: {title}', { title }), value: typed, onChange: setTyped }}
+      error={error}
+      nothing={t('Nothing found')}
+    />
   );
 }
 
-function listIds(parts: readonly Part[]): string[] {
+function listIds(parts: readonly Named[]): string[] {
   return parts.map(({ id }) => id);
 }
