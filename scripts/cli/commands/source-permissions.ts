@@ -26,6 +26,16 @@ interface SourcePermissions {
     readonly unreadableGroups: readonly (Reason & { readonly key: string; readonly name: string | null })[];
     readonly unidentifiedCount: number;
   } | null;
+  /** Absent where the service is of a version that does not say it. */
+  readonly reading?: Reading | null;
+}
+
+interface Reading {
+  readonly isRunning: boolean;
+  readonly startedAt: string | null;
+  readonly itemCount: number;
+  readonly latenessMs: number;
+  readonly closesAt: string | null;
 }
 
 export const showPermissions: WrittenCommand = {
@@ -34,7 +44,7 @@ export const showPermissions: WrittenCommand = {
   words: [0, Number.POSITIVE_INFINITY],
   summary: 'Says what is known of who may open the documents of sources: of those that are named, or of all of an agent',
   details:
-    'Of each source whose permissions are mirrored: documents with and without known permissions and why, groups whose members cannot be read, rights that are missing, and when permissions were last read. Ends with 1 when the last reading of one failed, or there was none yet.',
+    'Of each source whose permissions are mirrored: documents with and without known permissions and why, groups whose members cannot be read, rights that are missing, how far a reading is that goes on, and when permissions were last read. Ends with 1 when the last reading of one failed, or there was none yet.',
   options: [agentOption],
   example: 'sources permissions --agent "Ask the manual"',
   async run({ service, screen, words, options, switches }) {
@@ -60,7 +70,12 @@ async function readPermissions(service: Service, id: string): Promise<SourcePerm
   const reply = (await service.send('GET', `/api/v1/data-sources/${encodeURIComponent(id)}/permissions`)) as SourcePermissions;
   if (typeof reply?.access !== 'string')
     throw failed('The service answered without the permissions of the source: it may be of an older version.');
-  return reply;
+  if (reply.permissions === null) return reply;
+  const { permissionReading } = (await service.send(
+    'GET',
+    `/api/v1/data-sources/${encodeURIComponent(id)}/permissions/reading`,
+  )) as { readonly permissionReading: Reading | null };
+  return { ...reply, reading: permissionReading };
 }
 
 type Known = NonNullable<SourcePermissions['permissions']>;
@@ -70,7 +85,7 @@ function isRead({ errorMessage, readAt, knownCount }: Known): boolean {
   return errorMessage === null && (readAt !== null || knownCount > 0);
 }
 
-function shown({ id, access, linkShared, recheck, permissions }: SourcePermissions, name: string): string {
+function shown({ id, access, linkShared, recheck, permissions, reading }: SourcePermissions, name: string): string {
   const head = `${harmless(name)}  ${id}  ${access}`;
   if (permissions === null) return access === 'LENT' ? `${head}: all that its account reads is found` : head;
   const { knownCount, unknownCount, reasons, unreadableGroups, missingRights, unidentifiedCount } = permissions;
@@ -89,8 +104,23 @@ function shown({ id, access, linkShared, recheck, permissions }: SourcePermissio
         : `${unidentifiedCount} without a verified e-mail or an account`,
     ],
     ['last read', lastRead(permissions)],
+    ...readingRows(reading ?? null, knownCount + unknownCount),
   ];
   return [head, ...rows.map(([label, text]) => `  ${label.padEnd(9)}  ${text}`)].join('\n');
+}
+
+function readingRows(reading: Reading | null, totalCount: number): readonly (readonly [string, string])[] {
+  if (reading === null) return [];
+  const { isRunning, startedAt, itemCount, latenessMs, closesAt } = reading;
+  const rows: (readonly [string, string])[] = [];
+  if (startedAt !== null)
+    rows.push([
+      'reading',
+      `${itemCount} of ${documents(totalCount)} so far, since ${startedAt}${isRunning ? '' : '; it goes on later'}`,
+    ]);
+  rows.push(['changes', latenessMs === 0 ? 'count at once' : `count after ${Math.ceil(latenessMs / 60_000)} minutes at most`]);
+  if (closesAt !== null) rows.push(['', `without a reading until ${closesAt}, nobody finds anything`]);
+  return rows;
 }
 
 function documents(count: number): string {

@@ -54,7 +54,7 @@ export async function listKnowledgeItems(
   { page: pageNumber, ...query }: ItemListQuery,
   page: PageRequest,
 ): Promise<Page<KnowledgeItem>> {
-  const filter = readQuery(query);
+  const filter = readItemQuery(query);
   const source = await getDataSource(deps, caller, dataSourceId);
   const gate = isAdministrator(caller, source.orgId) ? undefined : await openGate(deps, caller, [source.id]);
   return deps.storage.knowledge.items.list(source.id, { ...filter, gate }, page, toOffset(pageNumber, page));
@@ -74,7 +74,7 @@ export async function listItemsOfSources(
   query: Omit<ItemListQuery, 'page'>,
   page: PageRequest,
 ): Promise<readonly Page<KnowledgeItem>[]> {
-  const filter = readQuery(query);
+  const filter = readItemQuery(query);
   const dataSourceIds = sources.map(({ id }) => id);
   const gatedIds = sources.flatMap(({ id, orgId }) => (isAdministrator(caller, orgId) ? [] : [id]));
   const gate = gatedIds.length === 0 ? undefined : await openGate(deps, caller, gatedIds);
@@ -82,7 +82,8 @@ export async function listItemsOfSources(
   return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
 }
 
-function readQuery({ statuses, search }: Omit<ItemListQuery, 'page'>): ItemQuery {
+/** @throws DomainError INVALID_VALUE naming the member. */
+export function readItemQuery({ statuses, search }: Omit<ItemListQuery, 'page'>): ItemQuery {
   const text = search?.trim() ?? '';
   if (text.length > searchLengthMax) {
     throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });

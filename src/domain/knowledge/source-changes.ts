@@ -3,6 +3,7 @@ import type { DataSource } from '../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
 import { visibleDataSources } from '../ground/access/access.ts';
+import { findPermissionReadings } from './permissions/report.ts';
 import { getDataSource } from './sources.ts';
 
 /** Changes within this time are shown as one. */
@@ -11,7 +12,7 @@ const pauseMs = 200;
 const recheckMs = 4_000;
 
 /**
- * Follows a source: yields it now and after every change, at most five times a second. Ends when the source is deleted or the
+ * Follows a source: yields it now and after every change, also of the reading of its permissions, at most five times a second. Ends when the source is deleted or the
  * caller may no longer see it.
  *
  * @throws DomainError NOT_FOUND, before the first value.
@@ -50,13 +51,14 @@ async function* follow(
   const recheck = setInterval(() => wake(), recheckMs);
   signal.addEventListener('abort', change);
   try {
-    let lastJson = JSON.stringify(first);
+    const read = async (source: DataSource) => JSON.stringify([source, await findPermissionReadings(deps, caller, [source])]);
+    let lastJson = await read(first);
     yield first;
     while (!signal.aborted) {
       isChanged = false;
       const source = await dataSources.find(first.id, visibleDataSources(caller));
       if (source === undefined) return;
-      const currentJson = JSON.stringify(source);
+      const currentJson = await read(source);
       if (currentJson !== lastJson) yield source;
       lastJson = currentJson;
       await wait(pauseMs, undefined, { signal }).catch(() => {});

@@ -1,4 +1,4 @@
-import { itemJobs, sourceJobs } from '../../engine/knowledge/queue.ts';
+import { itemJobs, queuePermissions, sourceJobs } from '../../engine/knowledge/queue.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
 import { DomainError, outOfRange, tooLong } from '../../entities/ground/errors.ts';
@@ -220,6 +220,9 @@ export async function updateDataSource(
     // Ids and versions of two sites say nothing of each other: everything is read anew.
     if (data !== undefined) await deps.storage.knowledge.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
   });
+  // Nobody finds anything of it until its permissions are read: that begins at once.
+  if (permissionChanges.access === 'MIRRORED')
+    await queuePermissions(deps.jobs, await deps.storage.knowledge.permissionReadings.findWithNewItems(id));
   const approvalEnds = await Promise.all(approvedAgents.map((agent) => endedApproval(deps, agent)));
   return { ...(await getDataSource(deps, caller, id)), ...(approvalEnds.find((one) => one.endedApproval === true) ?? {}) };
 }

@@ -92,3 +92,6 @@ export interface GroupMembers {
  */
 export const identityServices = ['google', 'microsoft', 'atlassian', 'github'] as const;
 export type IdentityService = (typeof identityServices)[number];
+
+/** Services that name people by e-mail too: a verified one counts there. The others hide e-mails, and people are known by their accounts alone. */
+export const emailServices: ReadonlySet<IdentityService> = new Set(['google', 'microsoft']);

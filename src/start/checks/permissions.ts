@@ -11,6 +11,10 @@ interface SourceRow {
   readonly id: string;
   readonly name: string;
   readonly isClosed: boolean;
+  /** Whether its permissions were read before. */
+  readonly wasRead: boolean;
+  /** Documents that a reading has told of which goes on; null for none. */
+  readonly readingCount: number | null;
   readonly errorMessage: string | null;
   readonly missingRights: readonly string[];
   readonly unknownCount: number;
@@ -50,24 +54,30 @@ export async function findPermissionProblems(
     : findings.slice(0, shownMax);
 }
 
-function toFindings({ id, name, isClosed, errorMessage, missingRights, unknownCount }: SourceRow): readonly Finding[] {
+function toFindings(row: SourceRow): readonly Finding[] {
+  const { id, name, isClosed, wasRead, readingCount, errorMessage, missingRights, unknownCount } = row;
   const source = `The permissions of the source "${name}" (${id})`;
   const advice = `npx parley sources permissions ${id} says more.`;
   const findings: Finding[] = [];
+  const progress = readingCount === null ? '' : ` A reading goes on: ${readingCount} documents so far.`;
   if (isClosed) {
-    const reason = errorMessage === null ? 'have not been read for too long' : `could not be read: ${errorMessage}`;
-    findings.push(wrong('permissions', `${source} ${reason} Nobody finds anything of it.`, advice));
+    const never = wasRead ? 'have not been read for too long.' : 'have not been read yet.';
+    const reason = errorMessage === null ? never : `could not be read: ${errorMessage}`;
+    findings.push(wrong('permissions', `${source} ${reason} Nobody finds anything of it.${progress}`, advice));
   } else if (errorMessage !== null)
-    findings.push(warning('permissions', `${source} could not be read lately: ${errorMessage}`, advice));
+    findings.push(warning('permissions', `${source} could not be read lately: ${errorMessage}${progress}`, advice));
   for (const right of missingRights)
     findings.push(warning('permissions', `${source} lack a right: ${right}.`, 'Connect the account again with it.'));
   if (unknownCount > 0)
-    findings.push(warning('permissions', `${source} are not known for ${unknownCount} documents, which nobody finds.`, advice));
+    findings.push(
+      warning('permissions', `${source} are not known for ${unknownCount} documents, which nobody finds.${progress}`, advice),
+    );
   return findings;
 }
 
 const sourcesSql = `
-select source.id, source.name, reading."errorMessage", coalesce(reading."missingRights", '{}') as "missingRights",
+select source.id, source.name, reading."errorMessage", source.type = 'API' or reading."readAt" is not null as "wasRead",
+  case when reading."startedAt" is not null then reading."itemCount" end as "readingCount", coalesce(reading."missingRights", '{}') as "missingRights",
   source.type <> 'API' and (reading."readAt" is null or reading."readAt" < now() - $1::float8 * interval '1 hour') as "isClosed",
   (select count(*)::int from knowledge_items as item
    where item."dataSourceId" = source.id and item."accessRuleId" is null and item."indexStatus" <> 'DELETING') as "unknownCount"

@@ -121,6 +121,8 @@ export const relations = {
   readsSource: thingIs(family, family, true),
   /** Whoever may use the agent may open what its answers cite. */
   opensSource: agentIs(standing),
+  /** Not even to its owner. */
+  administersSource: thingIs(administrators, family, true),
   changesSource: thingIs(['owner', ...administrators], family, true),
 
   /** And to a file of the owner, which nobody else may hand on. */

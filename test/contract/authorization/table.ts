@@ -357,6 +357,8 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.citedDocument': line('opensSource', byId('item')),
   'Query.search': line('anyone', () => ({ query: 'Made by a test' })),
   'Query.searchKnowledge': line('sees', ({ agent }) => ({ input: { agentId: agent, query: 'hours' } })),
+  'Query.openDocuments': conflict('administersSource', ({ source, user }) => ({ dataSourceId: source, userId: user })),
+  'Query.sourceIdentities': line('anyone'),
   'Query.knowledgeItems': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Mutation.addDataSource': line('edits', withInput({ api: { name: 'Hours', data: { monday: '9 to 17' } } })),
   'Mutation.addFileDataSource': line('edits', ({ agent }) => ({ agentId: agent, file: note() })),

@@ -2217,6 +2217,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/data-sources/{dataSourceId}/permissions/reading": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the reading of permissions
+         * @description How far the reading of its permissions is, and how late it is, for its owner and administrators of a source with `"access": "MIRRORED"`.
+         */
+        get: operations["getPermissionReading"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/data-sources/{dataSourceId}/items": {
         parameters: {
             query?: never;
@@ -7193,6 +7213,15 @@ export interface components {
             ownerUser: components["schemas"]["UserSummary"];
         };
         /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
+        DataSourcePermissionReading: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Whose rights decide what is found in it. */
+            access: components["schemas"]["SourceAccess"];
+            /** @description How far the reading of its permissions is, for its owner and administrators. Null for others, and for a source that is LENT. */
+            permissionReading: components["schemas"]["SourcePermissionReading"] | null;
+        };
+        /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
         DataSourcePermissions: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
             id: string;
@@ -11646,6 +11675,41 @@ export interface components {
          * @enum {string}
          */
         SourceAccess: "LENT" | "MIRRORED";
+        /** @description How far the reading of the permissions of a MIRRORED source is, and how late it is. */
+        SourcePermissionReading: {
+            /** @description Whether permissions are read now. */
+            isRunning: boolean;
+            /**
+             * Format: date-time
+             * @description When the reading began that goes on; also one that was cut off and goes on later. Null when there is none.
+             */
+            startedAt: string | null;
+            /**
+             * Format: int32
+             * @description Documents that it has told of so far.
+             */
+            itemCount: number;
+            /**
+             * Format: date-time
+             * @description When the last one ended well; null before the first time, and where permissions are pushed.
+             */
+            readAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the last one failed; null when it did not.
+             */
+            failedAt: string | null;
+            /**
+             * Format: int32
+             * @description How much later than at the source a change of permissions counts here at most, while readings succeed; 0 where they are pushed.
+             */
+            latenessMs: number;
+            /**
+             * Format: date-time
+             * @description When nobody finds anything of the source any more, unless its permissions are read before. Null before the first reading, and where they are pushed.
+             */
+            closesAt: string | null;
+        };
         /** @description What is known of who may open the documents of a MIRRORED source. */
         SourcePermissionReport: {
             /**
@@ -11678,7 +11742,7 @@ export interface components {
             unreadableGroups: components["schemas"]["UnreadableGroup"][];
             /**
              * Format: int32
-             * @description Persons of the organization without a verified e-mail and without an account at a source: they find what is open to all.
+             * @description Persons of the organization who are known at the source neither by an account nor, where e-mails count, by a verified one: they find what is open to all.
              */
             unidentifiedCount: number;
         };
@@ -21070,6 +21134,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DataSourcePermissions"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getPermissionReading: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataSourcePermissionReading"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -57,6 +57,11 @@ export class AuditTrail {
     if (caller.request !== undefined) this.#readsOf(caller, caller.request).noteExport(thing);
   }
 
+  /** Notes that an administrator asked what a person can see, of which there is an entry whatever a plain member would have seen. */
+  lookUp(caller: Caller, things: readonly PlacedThing[]): void {
+    for (const thing of things) this.export(caller, thing);
+  }
+
   /** Writes all entries that were noted until now. */
   async flush(): Promise<void> {
     this.refusals.endWindow();

@@ -1,8 +1,13 @@
-import type { DataSource } from '../../../entities/knowledge/data-source.ts';
+import { findPermissionKind } from '../../../engine/knowledge/connectors/registry.ts';
+import { permissionFeedMs } from '../../../engine/knowledge/sync/permission-jobs.ts';
+import type { DataSource, DataSourceType } from '../../../entities/knowledge/data-source.ts';
+import { emailServices } from '../../../entities/knowledge/permissions.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import type { PermissionReport } from '../../../storage/knowledge/permissions/report.ts';
+import type { PermissionReadingState, PermissionReport } from '../../../storage/knowledge/permissions/report.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditDataSource } from '../../ground/access/access.ts';
+
+type ReportedSource = Pick<DataSource, 'id' | 'orgId' | 'ownerUserId' | 'orgVisible' | 'type' | 'access'>;
 
 /**
  * What is known of who may open the documents of sources, in their order; null for a source that is LENT, and for callers who neither own the source nor
@@ -11,9 +16,55 @@ import { canEditDataSource } from '../../ground/access/access.ts';
 export async function findPermissionReports(
   { storage }: Deps,
   caller: Caller,
-  sources: readonly Pick<DataSource, 'id' | 'orgId' | 'ownerUserId' | 'orgVisible'>[],
+  sources: readonly ReportedSource[],
 ): Promise<readonly (PermissionReport | null)[]> {
-  const editableIds = sources.filter((source) => canEditDataSource(caller, source)).map(({ id }) => id);
-  const reports = editableIds.length === 0 ? new Map() : await storage.knowledge.permissions.reports(editableIds);
+  const reportedSources = sources.filter((source) => isReported(caller, source));
+  if (reportedSources.length === 0) return sources.map(() => null);
+  const reports = await storage.knowledge.permissions.reports(
+    reportedSources.map(({ id, type }) => {
+      const service = findPermissionKind(type)?.service ?? null;
+      // What a program pushes names people by e-mail.
+      return { id, service, tellsEmails: service === null || emailServices.has(service) };
+    }),
+  );
   return sources.map(({ id }) => reports.get(id) ?? null);
+}
+
+/** How far the reading of the permissions of a source is, and how late it is. */
+export interface PermissionReading extends Omit<PermissionReadingState, 'dataSourceId'> {
+  /** How much later than at the source a change counts here at most, while readings succeed; 0 where permissions are pushed. */
+  readonly latenessMs: number;
+  /** When nobody finds anything of the source any more, unless its permissions are read before; null before the first reading, and where they are pushed. */
+  readonly closesAt: Date | null;
+}
+
+/** The same sources and callers as of `findPermissionReports`. Cost: one statement for any number of sources. */
+export async function findPermissionReadings(
+  deps: Deps,
+  caller: Caller,
+  sources: readonly ReportedSource[],
+): Promise<readonly (PermissionReading | null)[]> {
+  const ids = sources.flatMap((source) => (isReported(caller, source) ? [source.id] : []));
+  if (ids.length === 0) return sources.map(() => null);
+  const states = await deps.storage.knowledge.permissions.readingStates(ids);
+  const reportedIds = new Set(ids);
+  return sources.map(({ id, type }) => (reportedIds.has(id) ? toReading(deps, type, states.get(id)) : null));
+}
+
+const beforeTheFirst = { isRunning: false, startedAt: null, itemCount: 0, readAt: null, failedAt: null } as const;
+
+function toReading({ settings }: Deps, type: DataSourceType, state: PermissionReadingState | undefined): PermissionReading {
+  const { isRunning, startedAt, itemCount, readAt, failedAt } = state ?? beforeTheFirst;
+  const kind = findPermissionKind(type);
+  const periodMs = kind?.hasChangeFeed === true ? permissionFeedMs : settings.PERMISSION_SYNC_MINUTES * 60_000;
+  const maxAgeMs = settings.PERMISSION_MAX_AGE_HOURS * 3_600_000;
+  return {
+    ...{ isRunning, startedAt, itemCount, readAt, failedAt },
+    latenessMs: kind === undefined ? 0 : periodMs,
+    closesAt: kind === undefined || readAt === null ? null : new Date(readAt.getTime() + maxAgeMs),
+  };
+}
+
+function isReported(caller: Caller, source: ReportedSource): boolean {
+  return source.access === 'MIRRORED' && canEditDataSource(caller, source);
 }

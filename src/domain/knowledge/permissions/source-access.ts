@@ -1,5 +1,5 @@
-import { sourceKinds } from '../../../engine/knowledge/connectors/registry.ts';
-import { type DataSourceType, isConnectedType } from '../../../entities/knowledge/data-source.ts';
+import { findPermissionKind } from '../../../engine/knowledge/connectors/registry.ts';
+import type { DataSourceType } from '../../../entities/knowledge/data-source.ts';
 import type { SourcePermissions } from '../../../entities/knowledge/permissions.ts';
 import type { Deps } from '../../deps.ts';
 import type { Faults } from '../../ground/faults.ts';
@@ -55,5 +55,5 @@ export function readSourcePermissions(
 
 /** Whether Parley knows who may open documents of a kind of source: an API source is told, the others are read. */
 function canMirror(type: DataSourceType): boolean {
-  return type === 'API' || (isConnectedType(type) && sourceKinds[type].permissions !== undefined);
+  return type === 'API' || findPermissionKind(type) !== undefined;
 }

@@ -11,7 +11,7 @@ import { googleDriveKind } from './google-drive/kind.ts';
 import { jiraKind } from './jira/kind.ts';
 import type { SourceKind } from './kind.ts';
 import { oneDriveKind } from './onedrive/kind.ts';
-import type { PermissionReader } from './permissions.ts';
+import type { PermissionKind, PermissionReader } from './permissions.ts';
 import { webKind } from './web/kind.ts';
 import type { WebServices } from './web/web.ts';
 
@@ -71,6 +71,11 @@ export class PermissionReaders {
   find(type: DataSourceType): PermissionReader | undefined {
     return this.#byType.get(type);
   }
+}
+
+/** What a kind of source tells of the rights of its service; undefined for one that tells none. */
+export function findPermissionKind(type: DataSourceType): PermissionKind | undefined {
+  return isConnectedType(type) ? sourceKinds[type].permissions : undefined;
 }
 
 /** How an account at a service is connected in the browser: with the rights to read permissions too, where CONNECT_PERMISSION_SCOPES is on. */

@@ -10,7 +10,7 @@ export interface PermissionJobsContext extends Omit<PermissionSyncContext, 'owne
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** How often services are asked that tell of changes. */
-const feedMs = minuteMs;
+export const permissionFeedMs = minuteMs;
 
 /**
  * Registers the reading of permissions: each minute one process looks which MIRRORED sources are due, by the feed of their service or after
@@ -20,7 +20,7 @@ export function registerPermissionJobs(context: PermissionJobsContext): void {
   const { jobs, settings, storage, logger } = context;
   const { permissionReadings } = storage.knowledge;
   const feedTypes = connectedKinds.flatMap(({ type, permissions }) => (permissions?.hasChangeFeed === true ? [type] : []));
-  const periods = { syncMs: settings.PERMISSION_SYNC_MINUTES * minuteMs, feedMs, feedTypes };
+  const periods = { syncMs: settings.PERMISSION_SYNC_MINUTES * minuteMs, feedMs: permissionFeedMs, feedTypes };
 
   jobs.work(
     'knowledge.sync-permissions',
@@ -28,7 +28,7 @@ export function registerPermissionJobs(context: PermissionJobsContext): void {
     { concurrency: settings.CONNECTOR_CONCURRENCY, timeoutMs: 24 * hourMs, retriesMax: 1 },
     ({ dataSourceId }, signal, { id }) => syncPermissions({ ...context, owner: id }, dataSourceId, signal),
   );
-  jobs.lead('knowledge.permissions-due', feedMs, async () => {
+  jobs.lead('knowledge.permissions-due', permissionFeedMs, async () => {
     await queuePermissions(jobs, await permissionReadings.findDue(periods));
     const warnedIds = await permissionReadings.warn(settings.PERMISSION_MAX_AGE_HOURS * hourMs);
     for (const dataSourceId of warnedIds) logger.warn({ dataSourceId }, 'permissions of a source were not read for long');

@@ -25,6 +25,22 @@ export const permissionRoutes: readonly DeclaredRoute[] = [
     schemas: { DataSource: 'DataSourcePermissions' },
   },
   {
+    operationId: 'getPermissionReading',
+    method: 'get',
+    path: `${one}/permissions/reading`,
+    summary: 'Get the reading of permissions',
+    description:
+      'How far the reading of its permissions is, and how late it is, for its owner and administrators of a source with `"access": "MIRRORED"`.',
+    tag,
+    document: `query ($dataSourceId: ID!) {
+      dataSource(id: $dataSourceId) {
+        id access
+        permissionReading { isRunning startedAt itemCount readAt failedAt latenessMs closesAt }
+      }
+    }`,
+    schemas: { DataSource: 'DataSourcePermissionReading' },
+  },
+  {
     operationId: 'pushItems',
     method: 'put',
     path: `${one}/items`,

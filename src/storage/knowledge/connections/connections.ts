@@ -133,7 +133,11 @@ export class ConnectionStore {
   /** @returns false when the connection was deleted before. */
   async delete(id: string): Promise<boolean> {
     const { count } = await this.#db.prisma.connection.deleteMany({ where: { id } });
-    if (count > 0) this.#announce(id);
+    if (count > 0) {
+      this.#announce(id);
+      // It proved an account of its owner no more.
+      this.#signals.publish('permissions-changed', id);
+    }
     return count > 0;
   }
 

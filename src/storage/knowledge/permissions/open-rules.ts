@@ -50,7 +50,7 @@ export const pushedDirectory = 'source:';
 const isYoung = (time: string) => `${time} > now() - $5::float8 * interval '1 millisecond'`;
 
 /** SQL: `WITH` members that end with `opened_sets`, the access lists that name the person of `$3`. */
-const openedSetsSql = `
+export const openedSetsSql = `
 with recursive sources as materialized (
   select source.id, source."orgId", source."linkShared", coalesce(reading.directory, '${pushedDirectory}' || source.id) as directory
   from data_sources as source left join permission_readings as reading on reading."dataSourceId" = source.id

@@ -1,10 +1,12 @@
 import type { Connection } from '../../../entities/knowledge/connection.ts';
-import type { GroupMembers, IdentityService, ItemAccess } from '../../../entities/knowledge/permissions.ts';
+import type { GroupMembers, ItemAccess } from '../../../entities/knowledge/permissions.ts';
 import type { Database } from '../../ground/database.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
 import { AccessGates } from './gates.ts';
 import { writeGroups } from './groups.ts';
+import { type ProvenIdentities, readIdentities, type ServiceIdentity, writeAccount } from './identities.ts';
 import { findPrincipals, type Reader } from './open-rules.ts';
+import { findOpenings, type Opening } from './openings.ts';
 import type { PrincipalKey, PrincipalPlace } from './principals.ts';
 import {
   type PushCounts,
@@ -14,7 +16,13 @@ import {
   type PushJobs,
   writePushedItems,
 } from './pushed-items.ts';
-import { type PermissionReport, readPermissionReports } from './report.ts';
+import {
+  type PermissionReadingState,
+  type PermissionReport,
+  type ReportedSource,
+  readPermissionReports,
+  readReadingStates,
+} from './report.ts';
 import { type PermissionPlace, writeItemAccess } from './rules.ts';
 
 /** A part of what a source says of who may open its items. */
@@ -78,31 +86,36 @@ export class PermissionStore {
   }
 
   /** What is known of the permissions of MIRRORED sources; the others are absent. */
-  reports(ids: readonly string[]): Promise<ReadonlyMap<string, PermissionReport>> {
-    return readPermissionReports(this.#db, ids);
+  reports(sources: readonly ReportedSource[]): Promise<ReadonlyMap<string, PermissionReport>> {
+    return readPermissionReports(this.#db, sources);
+  }
+
+  /** How far the readings of the permissions of sources are; those that no connector reads are absent. */
+  readingStates(ids: readonly string[]): Promise<ReadonlyMap<string, PermissionReadingState>> {
+    return readReadingStates(this.#db, ids);
   }
 
   /** Notes whose account a connection is at its service; without an identity, that it proves none. */
   async proveAccount(
-    { id: connectionId, orgId, ownerUserId: userId }: Pick<Connection, 'id' | 'orgId' | 'ownerUserId'>,
-    identity: { readonly service: IdentityService; readonly accountId: string; readonly verifiedEmail?: string } | undefined,
+    connection: Pick<Connection, 'id' | 'orgId' | 'ownerUserId'>,
+    identity: ServiceIdentity | undefined,
   ): Promise<void> {
-    const { personAccount } = this.#db.prisma;
-    if (identity === undefined) {
-      await personAccount.deleteMany({ where: { connectionId } });
-    } else {
-      const { service, accountId, verifiedEmail } = identity;
-      const data = {
-        userId,
-        orgId,
-        service,
-        accountId,
-        verifiedEmail: verifiedEmail?.toLowerCase() ?? null,
-        provenAt: new Date(),
-      };
-      await personAccount.upsert({ where: { connectionId }, create: { connectionId, ...data }, update: data });
-    }
-    this.#signals.publish('permissions-changed', userId);
+    await writeAccount(this.#db, connection, identity);
+    this.#signals.publish('permissions-changed', connection.ownerUserId);
+  }
+
+  /** What a member of an organization is known by at sources; undefined for somebody else. */
+  identitiesOf(person: { readonly orgId: string; readonly userId: string }): Promise<ProvenIdentities | undefined> {
+    return readIdentities(this.#db, person);
+  }
+
+  /** Why a person opens documents of a MIRRORED source: by document, for each access list the principals that open it. Never remembered. */
+  openingsOf(
+    reader: Reader,
+    dataSourceId: string,
+    itemIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly (readonly Opening[])[]>> {
+    return findOpenings(this.#db, reader, dataSourceId, itemIds, this.#maxAgeMs);
   }
 
   /** Whom a person is known as in the directory of a source. */

@@ -78,6 +78,7 @@ export class PermissionReadingStore {
   ): Promise<ReadingLease | undefined> {
     const [row] = await this.#db.query<BegunRow>(beginSql, [dataSourceId, owner, leaseMs, connectedTypes, this.#maxAgeMs]);
     if (row === undefined) return undefined;
+    this.#signals.publish('data-source-changed', dataSourceId);
     const { attempt, ownerUserId, type, data, fullAt, place, state, ...rest } = row;
     return {
       ...{ id: dataSourceId, owner, fence: attempt, orgId: rest.orgId, tenantId: rest.tenantId, directory: rest.directory },
@@ -110,6 +111,7 @@ export class PermissionReadingStore {
       return { memberCount, changedCount: await writeItemAccess(tx, place, part.items) };
     });
     if (changedCount + memberCount > 0) this.#signals.publish('permissions-changed', lease.id);
+    this.#signals.publish('data-source-changed', lease.id);
     return changedCount;
   }
 

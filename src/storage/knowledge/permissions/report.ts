@@ -1,5 +1,5 @@
 // Raw SQL: counts of JSON values of many items.
-import type { UnknownPermissions } from '../../../entities/knowledge/permissions.ts';
+import type { IdentityService, UnknownPermissions } from '../../../entities/knowledge/permissions.ts';
 import type { Database } from '../../ground/database.ts';
 
 /** What is known of who may open the documents of a source. */
@@ -19,8 +19,16 @@ export interface PermissionReport {
   readonly errorMessage: string | null;
   /** Groups whose members cannot be read, at most 100. */
   readonly unreadableGroups: readonly (UnknownPermissions & { readonly key: string; readonly name: string | null })[];
-  /** Persons of the organization of whom neither a verified e-mail nor an account at the source is known. */
+  /** Persons of the organization who are known at the source neither by an account nor, where it tells e-mails, by one that is verified. */
   readonly unidentifiedCount: number;
+}
+
+/** A source, and how people are known there. */
+export interface ReportedSource {
+  readonly id: string;
+  /** Whose accounts count; null: none do. */
+  readonly service: IdentityService | null;
+  readonly tellsEmails: boolean;
 }
 
 const reasonsMax = 20;
@@ -29,11 +37,11 @@ const groupsMax = 100;
 /** Reads it for MIRRORED sources; the others are absent. Cost: four statements. */
 export async function readPermissionReports(
   db: Database,
-  ids: readonly string[],
+  reportedSources: readonly ReportedSource[],
 ): Promise<ReadonlyMap<string, PermissionReport>> {
   const { dataSource, permissionPrincipal } = db.prisma;
   const sources = await dataSource.findMany({
-    where: { id: { in: [...ids] }, access: 'MIRRORED' },
+    where: { id: { in: reportedSources.map(({ id }) => id) }, access: 'MIRRORED' },
     select: { id: true, orgId: true, reading: true },
   });
   if (sources.length === 0) return new Map();
@@ -51,9 +59,7 @@ export async function readPermissionReports(
       select: { orgId: true, directory: true, key: true, name: true, unknown: true },
       take: groupsMax,
     }),
-    db.query<{ readonly orgId: string; readonly count: number }>(unidentifiedSql, [
-      [...new Set(sources.map(({ orgId }) => orgId))],
-    ]),
+    countUnidentified(db, reportedSources),
   ]);
   return new Map(
     sources.map(({ id, orgId, reading }) => {
@@ -76,7 +82,7 @@ export async function readPermissionReports(
         unreadableGroups: groups
           .filter((group) => group.orgId === orgId && group.directory === directory)
           .map(({ key, name, unknown }) => ({ key, name, ...(unknown as unknown as UnknownPermissions) })),
-        unidentifiedCount: persons.find((row) => row.orgId === orgId)?.count ?? 0,
+        unidentifiedCount: persons.get(id) ?? 0,
       };
       return [id, report];
     }),
@@ -95,9 +101,54 @@ select "dataSourceId", "accessRuleId" is not null as "isKnown", "accessUnknown" 
 from knowledge_items where "dataSourceId" = any($1::text[]) and "indexStatus" <> 'DELETING'
 group by "dataSourceId", "accessRuleId" is not null, "accessUnknown"`;
 
+/** By source; one where everybody is known is absent. Cost: one statement. */
+async function countUnidentified(db: Database, sources: readonly ReportedSource[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ readonly id: string; readonly count: number }>(unidentifiedSql, [
+    sources.map(({ id }) => id),
+    sources.map(({ service }) => service),
+    sources.map(({ tellsEmails }) => tellsEmails),
+  ]);
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
 const unidentifiedSql = `
-select member."orgId", count(*)::int as count from memberships as member join users on users.id = member."userId"
-where member."orgId" = any($1::text[]) and users."emailVerifiedAt" is null
-  and not exists (select from scim_users as known where known."userId" = users.id and known."orgId" = member."orgId" and known."isActive")
-  and not exists (select from person_accounts as account where account."userId" = users.id and account."orgId" = member."orgId")
-group by member."orgId"`;
+select place.id, count(*)::int as count
+from unnest($1::text[], $2::text[], $3::bool[]) as place(id, service, "tellsEmails")
+join data_sources as source on source.id = place.id
+join memberships as member on member."orgId" = source."orgId"
+join users on users.id = member."userId"
+where not (place."tellsEmails" and (users."emailVerifiedAt" is not null or exists (
+    select from scim_users as known where known."userId" = users.id and known."orgId" = source."orgId" and known."isActive")))
+  and not exists (
+    select from person_accounts as account join connections as own on own.id = account."connectionId" and own."ownerUserId" = users.id
+    where account."userId" = users.id and account."orgId" = source."orgId"
+      and (account.service = place.service or place."tellsEmails" and account."verifiedEmail" is not null))
+group by place.id`;
+
+/** How far the reading of the permissions of a source is. */
+export interface PermissionReadingState {
+  readonly dataSourceId: string;
+  /** Whether a process reads now. */
+  readonly isRunning: boolean;
+  /** When the reading began that goes on, or was cut off and goes on later; null when there is none. */
+  readonly startedAt: Date | null;
+  /** Documents that it has told of. */
+  readonly itemCount: number;
+  readonly readAt: Date | null;
+  readonly failedAt: Date | null;
+}
+
+/** Reads it for sources whose permissions were read, or are read, by a connector; the others are absent. Cost: one statement. */
+export async function readReadingStates(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PermissionReadingState>> {
+  const rows = await db.prisma.permissionReading.findMany({
+    where: { dataSourceId: { in: [...ids] } },
+    select: { dataSourceId: true, leaseUntil: true, startedAt: true, itemCount: true, readAt: true, failedAt: true },
+  });
+  const now = new Date();
+  return new Map(
+    rows.map(({ leaseUntil, ...row }) => [row.dataSourceId, { ...row, isRunning: leaseUntil !== null && leaseUntil > now }]),
+  );
+}

@@ -104,6 +104,12 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
     await push([`user:${ann.email}`]);
     return reply;
   },
+  'what a person can see, for an administrator': () =>
+    graph(
+      admin,
+      'query ($id: ID!, $user: ID!) { openDocuments(dataSourceId: $id, userId: $user) { totalCount nodes { name } } }',
+      { id: source, user: bob.userId },
+    ),
   'text for an administrator': () =>
     graph(admin, 'query ($id: ID!) { node(id: $id) { ... on KnowledgeItem { passages { nodes { text } } } } }', { id: item }),
 };

@@ -1,9 +1,13 @@
-import { findPermissionReports } from '../../domain/knowledge/permissions/report.ts';
-import type { DataSource } from '../../entities/knowledge/data-source.ts';
-import type { PermissionReport } from '../../storage/knowledge/permissions/report.ts';
-import { builder } from '../ground/builder/builder.ts';
-import { reading } from '../ground/builder/members.ts';
-import { DataSourceRef } from '../ground/refs.ts';
+import {
+  findPermissionReadings,
+  findPermissionReports,
+  type PermissionReading,
+} from '../../../domain/knowledge/permissions/report.ts';
+import type { DataSource } from '../../../entities/knowledge/data-source.ts';
+import type { PermissionReport } from '../../../storage/knowledge/permissions/report.ts';
+import { builder } from '../../ground/builder/builder.ts';
+import { reading } from '../../ground/builder/members.ts';
+import { DataSourceRef } from '../../ground/refs.ts';
 
 const access = { scope: 'DATA_SOURCES:READ' } as const;
 
@@ -58,14 +62,63 @@ const PermissionReportType = builder.objectRef<PermissionReport>('SourcePermissi
     }),
     unidentifiedCount: t.exposeInt('unidentifiedCount', {
       description:
-        'Persons of the organization without a verified e-mail and without an account at a source: they find what is open to all.',
+        'Persons of the organization who are known at the source neither by an account nor, where e-mails count, by a verified one: they find what is open to all.',
     }),
   }),
 });
 
+const ReadingType = builder.objectRef<PermissionReading>('SourcePermissionReading').implement({
+  access,
+  description: 'How far the reading of the permissions of a MIRRORED source is, and how late it is.',
+  fields: (t) => ({
+    isRunning: t.exposeBoolean('isRunning', { description: 'Whether permissions are read now.' }),
+    startedAt: t.expose('startedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the reading began that goes on; also one that was cut off and goes on later. Null when there is none.',
+    }),
+    itemCount: t.exposeInt('itemCount', { description: 'Documents that it has told of so far.' }),
+    readAt: t.expose('readAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the last one ended well; null before the first time, and where permissions are pushed.',
+    }),
+    failedAt: t.expose('failedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the last one failed; null when it did not.',
+    }),
+    latenessMs: t.exposeInt('latenessMs', {
+      description:
+        'How much later than at the source a change of permissions counts here at most, while readings succeed; 0 where they are pushed.',
+    }),
+    closesAt: t.expose('closesAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When nobody finds anything of the source any more, unless its permissions are read before. Null before the first reading, and where they are pushed.',
+    }),
+  }),
+});
+
+const reported = reading<DataSource>('id', 'orgId', 'ownerUserId', 'orgVisible', 'type', 'access');
+
+builder.objectField(DataSourceRef, 'permissionReading', (t) =>
+  t.loadable({
+    extensions: reported,
+    type: ReadingType,
+    nullable: true,
+    description:
+      'How far the reading of its permissions is, for its owner and administrators. Null for others, and for a source that is LENT.',
+    load: (sources: DataSource[], { deps, caller }) =>
+      findPermissionReadings(deps, caller, sources).then((readings) => [...readings]),
+    resolve: (source) => source,
+  }),
+);
+
 builder.objectField(DataSourceRef, 'permissions', (t) =>
   t.loadable({
-    extensions: reading<DataSource>('id', 'orgId', 'ownerUserId', 'orgVisible'),
+    extensions: reported,
     type: PermissionReportType,
     nullable: true,
     description:
