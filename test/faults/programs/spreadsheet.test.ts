@@ -130,6 +130,30 @@ describe('spreadsheet', { timeout: 120_000 }, () => {
     expect(files.saved).toHaveLength(1);
   });
 
+  it('keeps the figures of a file, computes anew what it changes, and no formula that the engine gets wrong', async () => {
+    const { Sheets } = { Sheets: { Data: excel.utils.aoa_to_sheet([[5], [7], [7], ['a']]) } };
+    const sheet = Sheets.Data;
+    Object.assign(sheet, {
+      '!ref': 'A1:C4',
+      B1: { t: 'n', f: 'SUM(A1:A3)', v: 19 },
+      B2: { t: 'n', f: 'SUMPRODUCT(--(A1:A3=7))', v: 2 },
+      B3: { t: 'n', f: 'B2*10', v: 20 },
+      // Only the program that wrote the file knows this one.
+      B4: { t: 'n', f: 'MAX("9",A1)', v: 9 },
+    });
+    const bytes = excel.write({ SheetNames: ['Data'], Sheets }, { type: 'buffer', bookType: 'xlsx' }) as Buffer;
+    const { files, call } = spreadsheetOf(new MemoryFiles([file('Figures.xlsx', bytes)]));
+    const read = await call({ operation: 'read', file: 'Figures.xlsx', range: 'B1:B4' });
+    expect(read.data.values.flat()).toEqual([19, 2, 20, 9]);
+    const asked = await call({ operation: 'formula', file: 'Figures.xlsx', values: [['=B2+1', '=SUM(MOD(A1:A3,2))']] });
+    expect(asked.data.results.map(({ value }: { value: unknown }) => value)).toEqual([3, '#N/A']);
+    expect(asked.data.notComputed).toMatchObject({ count: 1 });
+    const written = await call({ operation: 'write', file: 'Figures.xlsx', range: 'A1', values: [[7]] });
+    expect(written.data.notComputed.cells).toEqual(['Data!B2', 'Data!B3', 'Data!B4']);
+    const after = lastBook(files).Sheets.Data ?? {};
+    expect([after.B1?.v, after.B2?.v, after.B2?.f, after.B3?.v]).toEqual([21, undefined, 'SUMPRODUCT(--(A1:A3=7))', undefined]);
+  });
+
   it('lists files and sheets, and gives the data of a chart', async () => {
     const { call } = spreadsheetOf(new MemoryFiles([file('notes.txt', Buffer.from('x'))]));
     await call({

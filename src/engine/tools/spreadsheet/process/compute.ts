@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { initSync, Model } from '@ironcalc/wasm';
+import { isComputable } from './array-formulas.ts';
 import { WorkbookFault } from './fault.ts';
 import { parsePlace } from './range.ts';
 import type { CellObject, Workbook } from './sheet.ts';
@@ -15,49 +16,121 @@ const firstShownDay = 3_654;
 /** Kinds of cells in the engine. */
 const kinds = { number: 1, text: 2, boolean: 4, error: 16 };
 
-/** Computes every formula and puts the results into the cells. A circular reference is an error text in its cells. */
-export function compute(workbook: Workbook): void {
-  const formulas = workbook.sheets.flatMap(({ cells }, sheet) =>
-    Array.from(cells, ([name, cell]) => ({ sheet, cell, ...parsePlace(name) })).filter(({ cell }) => cell.f !== undefined),
+/** A value in a cell, as the engine computed it. */
+type Computed = Pick<CellObject, 't' | 'v' | 'z'>;
+
+/** Computes the formulas whose values a file does not hold; a circular reference is an error text. @returns the cells whose formulas the engine does not compute as spreadsheets do. */
+export function computeMissing(workbook: Workbook): readonly CellObject[] {
+  return fill(
+    workbook,
+    listFormulas(workbook, ({ v }) => v === undefined),
   );
-  if (formulas.length === 0) return;
-  const model = buildModel(workbook);
-  const numbers: ((typeof formulas)[number] & { readonly format: string })[] = [];
+}
+
+/**
+ * Computes every formula anew.
+ *
+ * @param doubtful  those that are not computed: see `findDoubtful`.
+ * @returns the cells that are not computed; they show #N/A, and what uses them does.
+ */
+export function computeAll(workbook: Workbook, doubtful: ReadonlySet<CellObject>): readonly CellObject[] {
+  return fill(workbook, listFormulas(workbook), doubtful);
+}
+
+/** The formulas of an unchanged file that the engine computes otherwise than the program that wrote the file. */
+export function findDoubtful(workbook: Workbook): ReadonlySet<CellObject> {
+  const formulas = listFormulas(workbook, ({ v, f = '' }) => v !== undefined && !changing.test(f));
+  const values = evaluate(workbook, listFormulas(workbook));
+  return new Set(formulas.map(({ cell }) => cell).filter((cell) => !isSame(cell, values.get(cell))));
+}
+
+/** Functions whose values differ from one time to another. */
+const changing = /\b(?:NOW|TODAY|RAND|RANDBETWEEN|RANDARRAY|CELL|INFO)\(/i;
+
+function isSame(cell: CellObject, value: Computed | undefined): boolean {
+  if (value === undefined || cell.t !== value.t) return false;
+  if (typeof cell.v !== 'number' || typeof value.v !== 'number' || cell.t !== 'n') return cell.v === value.v;
+  return Math.abs(cell.v - value.v) <= 1e-9 * Math.max(1, Math.abs(cell.v));
+}
+
+interface FormulaPlace {
+  readonly sheet: number;
+  readonly row: number;
+  readonly column: number;
+  readonly cell: CellObject;
+}
+
+function listFormulas({ sheets }: Workbook, isWanted: (cell: CellObject) => boolean = () => true): readonly FormulaPlace[] {
+  return sheets.flatMap(({ cells }, sheet) =>
+    Array.from(cells, ([name, cell]) => ({ sheet, cell, ...parsePlace(name) })).filter(
+      ({ cell }) => cell.f !== undefined && isWanted(cell),
+    ),
+  );
+}
+
+function fill(workbook: Workbook, formulas: readonly FormulaPlace[], doubtful: ReadonlySet<CellObject> = new Set()) {
+  const uncomputed: CellObject[] = [];
+  for (const [cell, value] of evaluate(workbook, formulas, doubtful)) {
+    if (value === undefined) uncomputed.push(cell);
+    Object.assign(cell, value ?? missing);
+  }
+  return uncomputed;
+}
+
+const missing: Computed = { t: 'e', v: errorCodes.get('#N/A') ?? '#N/A' };
+
+/** The values of some formulas; undefined of one that is not computed. The other formulas have the values that stand in their cells. */
+function evaluate(
+  workbook: Workbook,
+  formulas: readonly FormulaPlace[],
+  doubtful: ReadonlySet<CellObject> = new Set(),
+): ReadonlyMap<CellObject, Computed | undefined> {
+  const values = new Map<CellObject, Computed | undefined>();
+  if (formulas.length === 0) return values;
+  const rangeNames = new Set(workbook.names.filter(({ Ref }) => Ref.includes(':')).map(({ Name }) => Name.toUpperCase()));
+  const isRangeName = (name: string) => rangeNames.has(name.toUpperCase());
+  const inputs = new Map(
+    formulas.map(({ cell }) => {
+      const isRefused = doubtful.has(cell) || !isComputable(cell.f ?? '', isRangeName);
+      return [cell, isRefused ? undefined : `=${cell.f}`];
+    }),
+  );
+  const model = buildModel(workbook, (cell) => (inputs.has(cell) ? (inputs.get(cell) ?? '=NA()') : toInput(cell)));
+  const numbers: (FormulaPlace & { readonly format: string })[] = [];
   for (const place of formulas) {
     const { sheet, row, column, cell } = place;
+    values.set(cell, undefined);
+    if (inputs.get(cell) === undefined) continue;
     const shownValue = model.getFormattedCellValue(sheet, row, column);
     const kind = model.getCellType(sheet, row, column);
     if (kind === kinds.number) {
       const { style } = model.getCellStyle(sheet, row, column) as { readonly style?: { readonly num_fmt?: string } };
       numbers.push({ ...place, format: String(style?.num_fmt ?? 'general') });
-    } else if (kind === kinds.boolean) put(cell, 'b', shownValue === 'TRUE');
-    else if (kind === kinds.error) put(cell, 'e', errorCodes.get(shownValue) ?? shownValue);
-    else put(cell, 's', shownValue);
+    } else if (kind === kinds.boolean) values.set(cell, { t: 'b', v: shownValue === 'TRUE' });
+    else if (kind === kinds.error) values.set(cell, { t: 'e', v: errorCodes.get(shownValue) ?? shownValue });
+    else values.set(cell, { t: 's', v: shownValue });
   }
   model.pauseEvaluation();
   for (const { sheet, row, column, cell, format } of numbers) {
     model.updateRangeStyle({ sheet, row, column, width: 1, height: 1 }, 'num_fmt', exactFormat);
     const value = Number(model.getFormattedCellValue(sheet, row, column));
-    if (Number.isFinite(value)) {
-      put(cell, 'n', value);
-      if (cell.z === undefined || cell.z === 'General') setFormat(cell, format, value);
-    } else put(cell, 'e', '#NUM!');
+    values.set(cell, Number.isFinite(value) ? { t: 'n', v: value, ...findFormat(cell, format, value) } : overflow);
   }
   model.free();
+  return values;
 }
 
-function put(cell: CellObject, t: CellObject['t'], v: string | number | boolean): void {
-  cell.t = t;
-  cell.v = v;
+const overflow: Computed = { t: 'e', v: '#NUM!' };
+
+/** The format of a value whose cell has none. */
+function findFormat(cell: CellObject, format: string, value: number): Pick<CellObject, 'z'> {
+  if (cell.z !== undefined && cell.z !== 'General') return {};
+  if (isDateFormat(format) && value < firstShownDay) return {};
+  if (isDateFormat(format)) return { z: /h/i.test(format) ? 'yyyy-mm-dd hh:mm:ss' : 'yyyy-mm-dd' };
+  return format.includes('%') ? { z: format } : {};
 }
 
-function setFormat(cell: CellObject, format: string, value: number): void {
-  if (isDateFormat(format) && value < firstShownDay) return;
-  if (isDateFormat(format)) cell.z = /h/i.test(format) ? 'yyyy-mm-dd hh:mm:ss' : 'yyyy-mm-dd';
-  else if (format.includes('%')) cell.z = format;
-}
-
-function buildModel(workbook: Workbook): Model {
+function buildModel(workbook: Workbook, toText: (cell: CellObject) => string): Model {
   if (!isLoaded) initSync({ module: readFileSync(require.resolve('@ironcalc/wasm/wasm_bg.wasm')) });
   isLoaded = true;
   const model = new Model('Workbook', 'en', 'UTC', 'en');
@@ -82,7 +155,7 @@ function buildModel(workbook: Workbook): Model {
   for (const [sheet, { cells }] of workbook.sheets.entries()) {
     for (const [name, cell] of cells) {
       const { row, column } = parsePlace(name);
-      model.setUserInput(sheet, row, column, toInput(cell));
+      model.setUserInput(sheet, row, column, toText(cell));
     }
   }
   model.resumeEvaluation();
@@ -91,7 +164,6 @@ function buildModel(workbook: Workbook): Model {
 }
 
 function toInput(cell: CellObject): string {
-  if (cell.f !== undefined) return `=${cell.f}`;
   if (cell.t === 'b') return cell.v === true ? 'TRUE' : 'FALSE';
   // A date in the engine's own form: what is computed from it is a date too.
   if (cell.t === 'n' && cell.z !== undefined && isDateFormat(cell.z) && Number.isInteger(cell.v))

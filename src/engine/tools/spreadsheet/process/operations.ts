@@ -1,5 +1,5 @@
 import { type CellInput, callCellsMax, type WorkbookAnswer, type WorkbookRequest } from '../request.ts';
-import { compute } from './compute.ts';
+import { computeAll, computeMissing, findDoubtful } from './compute.ts';
 import { WorkbookFault } from './fault.ts';
 import { nameOfCell, nameOfRange, parseRange, type Range, requireFew } from './range.ts';
 import type { CellObject, Sheet, Workbook } from './sheet.ts';
@@ -30,18 +30,23 @@ export function work(request: WorkbookRequest, bytes: Buffer): Worked {
     case 'read':
     case 'chart_data': {
       const sheet = findSheet(workbook, request.sheet, false);
-      compute(workbook);
-      return told(operation === 'read' ? readCells(sheet, request.range) : chartData(sheet, request.range));
+      const uncomputed = computeMissing(workbook);
+      const result = operation === 'read' ? readCells(sheet, request.range) : chartData(sheet, request.range);
+      return told({ ...result, ...describeUncomputed(workbook, uncomputed) });
     }
     case 'create':
     case 'write':
     case 'formula': {
       const sheet = findSheet(workbook, request.sheet, true);
       if (operation === 'formula' && request.range === null) return told(computeOnly(workbook, sheet, request.values));
+      const doubtful = findDoubtful(workbook);
       const writtenRange = request.values === null && operation === 'create' ? undefined : writeCells(sheet, request);
       checked(workbook);
-      compute(workbook);
-      const result = writtenRange === undefined ? { sheet: sheet.name } : toTable(sheet, writtenRange);
+      const uncomputed = computeAll(workbook, doubtful);
+      const table = writtenRange === undefined ? { sheet: sheet.name } : toTable(sheet, writtenRange);
+      const result = { ...table, ...describeUncomputed(workbook, uncomputed) };
+      // A spreadsheet program computes what has no value when it opens the file.
+      for (const cell of uncomputed) Object.assign(cell, { t: 'n', v: undefined });
       return { answer: { result, isWritten: true }, bytes: writeWorkbook(workbook, to, sheet) };
     }
   }
@@ -136,13 +141,31 @@ function computeOnly(workbook: Workbook, sheet: Sheet, values: WorkbookRequest['
     sheet.cells.set(nameOfCell(row, index + 1), { t: 'n', f });
   });
   checked(workbook);
-  compute(workbook);
+  const uncomputed = computeMissing(workbook);
   const results = formulas.map((f, index) => ({
     formula: `=${f}`,
     value: displayValue(sheet.cells.get(nameOfCell(row, index + 1))),
   }));
-  return { sheet: sheet.name, results };
+  return { sheet: sheet.name, results, ...describeUncomputed(workbook, uncomputed) };
 }
+
+const shownCellsMax = 20;
+
+/** Names the cells that show #N/A because the engine would get them wrong. */
+function describeUncomputed(
+  workbook: Workbook,
+  uncomputed: readonly CellObject[],
+): { readonly notComputed?: Readonly<Record<string, unknown>> } {
+  if (uncomputed.length === 0) return {};
+  const wanted = new Set(uncomputed);
+  const cells = workbook.sheets.flatMap(({ name, cells }) =>
+    Array.from(cells, ([place, cell]) => (wanted.has(cell) ? [`${name}!${place}`] : [])).flat(),
+  );
+  return { notComputed: { count: cells.length, cells: cells.slice(0, shownCellsMax), reason: notComputedReason } };
+}
+
+const notComputedReason =
+  'These formulas (conditions over ranges, functions of one value over a range, or others that the program of the file computes otherwise) are stored, and spreadsheet programs compute them; here they show #N/A. Use SUMIFS, COUNTIFS or (range=value)*1 inside SUMPRODUCT, or compute the figure otherwise.';
 
 function toFormula(value: CellInput): string {
   const text = typeof value === 'string' ? value.trim().replace(/^=/, '') : '';
