@@ -73,6 +73,8 @@ import './conversations/imports/imports.ts';
 import './conversations/shares/shares.ts';
 import './conversations/shares/shared-chat.ts';
 import './conversations/prompts.ts';
+import './conversations/evaluation/datasets.ts';
+import './conversations/evaluation/case-changes.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';

@@ -37,3 +37,12 @@ export function mapMembers<Name extends string, Value, Result>(
   const entries = Object.entries<Value>(record).map(([name, value]) => [name, toResult(value)]);
   return Object.fromEntries(entries) as Record<Name, Result>;
 }
+
+/** The value of a JSON text; undefined for what is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

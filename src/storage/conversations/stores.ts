@@ -12,6 +12,7 @@ import { ChatFileStore } from './chats/files.ts';
 import { ChatPlaceStore } from './chats/places.ts';
 import { ChatReadStore } from './chats/reads.ts';
 import { ThreadStore } from './chats/threads.ts';
+import { DatasetStore } from './evaluation/datasets.ts';
 import { FileStore } from './files/files.ts';
 import { FileUploadStore } from './files/uploads.ts';
 import { ChatImportStore } from './imports/imports.ts';
@@ -51,6 +52,7 @@ export class ConversationStores {
   readonly memories: MemoryStore;
   readonly projects: ProjectStore;
   readonly prompts: PromptStore;
+  readonly datasets: DatasetStore;
   readonly runs: RunStore;
   readonly runHistory: RunHistoryStore;
   readonly runEvents: RunEventStore;
@@ -79,6 +81,7 @@ export class ConversationStores {
     this.files = new FileStore(db);
     this.fileUploads = new FileUploadStore(db);
     this.prompts = new PromptStore(db);
+    this.datasets = new DatasetStore(db);
     this.memories = new MemoryStore(db, signals);
     this.projects = new ProjectStore(db, signals);
     this.runs = new RunStore(db);

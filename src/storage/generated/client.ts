@@ -586,6 +586,16 @@ export type AgentFlowVersion = Prisma.AgentFlowVersionModel
  */
 export type AgentSecret = Prisma.AgentSecretModel
 /**
+ * Model Dataset
+ * Questions with what a good answer to each must be, to try an agent with.
+ */
+export type Dataset = Prisma.DatasetModel
+/**
+ * Model DatasetCase
+ * A case as it is from one revision of its dataset to another. It is never changed.
+ */
+export type DatasetCase = Prisma.DatasetCaseModel
+/**
  * Model Installation
  * The id of this database, which the data folder of an embedded one names too. One row.
  */

@@ -30,6 +30,7 @@ const deletingOperations: ReadonlySet<string> = new Set([
   'deleteOrganization',
   'deleteProject',
   'deletePrompt',
+  'deleteDataset',
   'deleteResponse',
   'deleteSchedule',
   'deleteSkill',
@@ -51,6 +52,8 @@ const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteMembership',
   'deletePasskey',
   'deleteTenant',
+  // Revisions before keep them.
+  'removeDatasetCases',
   // A name for a list.
   'deleteRunFilter',
   // Its deliveries name ids and states, for 30 days at most.

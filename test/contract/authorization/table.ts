@@ -31,6 +31,13 @@ const ofAgentById =
   (setting) => ({ agentId: setting.agent, id: setting[name], input });
 
 const note = () => new Blob(['Hello'], { type: 'text/plain' });
+/** A dataset of the agent by the name of its argument, and its case. */
+const ofDataset =
+  (member: 'id' | 'datasetId', more: (caseId: string) => Arguments = () => ({})): Line['given'] =>
+  async ({ world, agent }) => {
+    const { id, caseId } = await world.dataset(agent);
+    return { [member]: id, ...more(caseId) };
+  };
 const asks = { prompt: { text: 'Hello' } };
 const completionOf = (agent: string) => ({ model: agent, messages: [{ user: { text: 'Hello' } }] });
 const responseOf = (agent: string) => ({ model: agent, input: { text: 'Hello' } });
@@ -280,6 +287,53 @@ export const table: Readonly<Record<string, Line>> = {
     input: { instructions: 'Be brief.' },
   })),
   'Mutation.deleteProject': line('changesProject', async ({ world }) => ({ id: await world.project() })),
+  'Query.dataset': line('edits', ofDataset('id')),
+  'Query.datasets': line('edits', ofAgent),
+  'Query.datasetCases': line('edits', ofDataset('datasetId')),
+  'Query.datasetExport': line(
+    'edits',
+    ofDataset('datasetId', () => ({ format: 'JSONL' })),
+  ),
+  'Mutation.createDataset': line('edits', withInput({ name: 'Cases' })),
+  'Mutation.updateDataset': line(
+    'edits',
+    ofDataset('id', () => ({ input: { description: 'Changed' } })),
+  ),
+  'Mutation.deleteDataset': line('edits', ofDataset('id')),
+  'Mutation.addDatasetCases': line(
+    'edits',
+    ofDataset('datasetId', () => ({ cases: [{ question: 'Why?' }] })),
+  ),
+  'Mutation.updateDatasetCase': line(
+    'edits',
+    ofDataset('datasetId', (caseId) => ({ caseId, input: { question: 'Why?' } })),
+  ),
+  'Mutation.agreeToDatasetCases': line(
+    'edits',
+    ofDataset('datasetId', (caseId) => ({ caseIds: [caseId] })),
+  ),
+  'Mutation.removeDatasetCases': line(
+    'edits',
+    ofDataset('datasetId', (caseId) => ({ caseIds: [caseId] })),
+  ),
+  'Mutation.importDatasetCases': line(
+    'edits',
+    ofDataset('datasetId', () => ({ input: { format: 'JSONL', content: '{"question":"Why?"}' } })),
+  ),
+  'Mutation.addRunsToDataset': line('edits', async ({ world, agent }) => {
+    const { chatId } = await world.exchange(agent);
+    const [run] = (
+      await world.owner.graphql('query ($id: ID!) { chat(id: $id) { messages(first: 1) { nodes { runId } } } }', { id: chatId })
+    ).data.chat.messages.nodes;
+    return { datasetId: (await world.dataset(agent)).id, runIds: [run.runId] };
+  }),
+  'Mutation.draftDatasetCases': {
+    ...line(
+      'edits',
+      ofDataset('datasetId', () => ({ itemIds: ['ki_x'], count: 1 })),
+    ),
+    reaches: 404,
+  },
   'Query.prompt': line('ownsMemory', async ({ world }) => ({ id: await world.prompt() })),
   'Query.prompts': line('anyone'),
   'Query.filledPrompt': line('ownsMemory', async ({ world }) => ({ id: await world.prompt(), values: [] })),

@@ -174,6 +174,19 @@ export class World {
     return id;
   }
 
+  /** A dataset of an agent, with one case that is a draft. */
+  async dataset(agentId: string, question = 'What is new?'): Promise<{ readonly id: string; readonly caseId: string }> {
+    const document = `mutation ($agentId: ID!, $input: CreateDatasetInput!) { createDataset(agentId: $agentId, input: $input) { id } }`;
+    const { id } = (await this.owner.graphql(document, { agentId, input: { name: this.name('Cases') } })).data.createDataset;
+    const messages = [{ role: 'USER', content: 'Hello' }];
+    const calls = { mustCall: [{ name: 'find' }], recordedCalls: [{ name: 'find', output: '7' }] };
+    const cases = [{ question, messages, files: [{ filename: 'a.txt', text: 'A' }], ...calls, isDraft: true }];
+    const added = `mutation ($id: ID!, $cases: [DatasetCaseInput!]!) { addDatasetCases(datasetId: $id, cases: $cases) { id } }`;
+    await this.owner.graphql(added, { id, cases });
+    const listed = await this.owner.graphql('query ($id: ID!) { datasetCases(datasetId: $id) { nodes { id } } }', { id });
+    return { id, caseId: listed.data.datasetCases.nodes[0].id };
+  }
+
   /** A saved filter of runs of the owner. */
   async runFilter(): Promise<string> {
     const input = { name: this.name('Filter'), query: 'status=FAILED' };

@@ -4,6 +4,7 @@ import type { TestService } from '../service.ts';
 export const rowCount = 12;
 export const rowBytes = 20_000;
 const responseId = 'resp_01h00000000000000000000000';
+const datasetId = 'dset_01h00000000000000000000000';
 const batchId = 'vsfb_01h00000000000000000000000';
 
 /**
@@ -109,6 +110,16 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
     [`insert into agent_flow_versions ("flowId", version, data) select 'flow_1', n, ${json}::json from ${rows}`],
     [`insert into group_members ("groupId", email, "updatedAt") select $1, n || '@' || ${text}, now() from ${rows}`, group.id],
     [
+      `insert into datasets (id, "updatedAt", "orgId", "agentId", name) values ('${datasetId}', now(), $1, $2, 'd')`,
+      ann.orgId,
+      agentId,
+    ],
+    [
+      `insert into dataset_cases (id, "fromRevision", "createdAt", "orgId", "datasetId", content)
+       select ${idOf('case')}, 0, ${at}, $1, '${datasetId}', jsonb_build_object('question', ${text}) from ${rows}`,
+      ann.orgId,
+    ],
+    [
       `insert into runs (id, "updatedAt", "orgId", "userId", "keyId", "modelId", status, request, "chatId")
        values ('${responseId}', now(), $1, $2, $3, 'parley/offline', 'completed', '{}', $4)`,
       ann.orgId,
@@ -139,6 +150,7 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
     ['batchId', batchId],
     ['chatId', chatId],
     ['conversationId', chatId],
+    ['datasetId', datasetId],
     ['dataSourceId', sourceId],
     ['fileId', 'file_of_store_1'],
     ['responseId', responseId],

@@ -1,4 +1,5 @@
 import type { ModelMessage, ModelRequest } from '../port.ts';
+import { parseCaseDraft } from '../prompts/case-draft.ts';
 import { parsePromptFiles } from '../prompts/files.ts';
 import { parsePassages, searchName } from '../prompts/passages.ts';
 import { earlierTurns, parseSummaryRequest } from '../prompts/summary.ts';
@@ -14,6 +15,8 @@ export function composeAnswer({ messages, ending, responseFormat: format }: Mode
   readonly text: string;
   readonly isRefusal: boolean;
 } {
+  const passage = parseCaseDraft(messages);
+  if (passage !== undefined) return { text: JSON.stringify(draftCase(passage)), isRefusal: false };
   const text = composeText(messages, ending);
   if (format === undefined || format.type === 'text') return { text, isRefusal: false };
   if (format.type === 'json_object') return { text: JSON.stringify({ answer: text }), isRefusal: false };
@@ -25,6 +28,19 @@ export function composeAnswer({ messages, ending, responseFormat: format }: Mode
   return {
     text: `I cannot fill ${names}: my answer does not state it, and I do not make up facts. ${identity} ${advice}`,
     isRefusal: true,
+  };
+}
+
+/** A question about the first sentence of a document: with its rarest words, so that a search for it finds the sentence. */
+function draftCase({ title, text }: { readonly title: string; readonly text: string }) {
+  const sentence = cutOpening(text, 1);
+  const words = [...new Set(sentence.match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu) ?? [])];
+  const telling = words.toSorted((one, other) => other.length - one.length).slice(0, 4);
+  const named = words.filter((word) => telling.includes(word)).join(' ');
+  return {
+    question: `What does ${title} say about ${named}?`,
+    expected: sentence,
+    mustContain: [sentence.replace(/[.!?…]+$/u, '')],
   };
 }
 

@@ -505,6 +505,8 @@ export const ModelName = {
   AgentFlow: 'AgentFlow',
   AgentFlowVersion: 'AgentFlowVersion',
   AgentSecret: 'AgentSecret',
+  Dataset: 'Dataset',
+  DatasetCase: 'DatasetCase',
   Installation: 'Installation',
   CacheInvalidation: 'CacheInvalidation'
 } as const
@@ -522,7 +524,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -8518,6 +8520,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Dataset: {
+      payload: Prisma.$DatasetPayload<ExtArgs>
+      fields: Prisma.DatasetFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DatasetFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DatasetFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>
+        }
+        findFirst: {
+          args: Prisma.DatasetFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DatasetFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>
+        }
+        findMany: {
+          args: Prisma.DatasetFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>[]
+        }
+        create: {
+          args: Prisma.DatasetCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>
+        }
+        createMany: {
+          args: Prisma.DatasetCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DatasetCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>[]
+        }
+        delete: {
+          args: Prisma.DatasetDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>
+        }
+        update: {
+          args: Prisma.DatasetUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>
+        }
+        deleteMany: {
+          args: Prisma.DatasetDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DatasetUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DatasetUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>[]
+        }
+        upsert: {
+          args: Prisma.DatasetUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetPayload>
+        }
+        aggregate: {
+          args: Prisma.DatasetAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDataset>
+        }
+        groupBy: {
+          args: Prisma.DatasetGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DatasetGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DatasetCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DatasetCountAggregateOutputType> | number
+        }
+      }
+    }
+    DatasetCase: {
+      payload: Prisma.$DatasetCasePayload<ExtArgs>
+      fields: Prisma.DatasetCaseFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DatasetCaseFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DatasetCaseFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>
+        }
+        findFirst: {
+          args: Prisma.DatasetCaseFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DatasetCaseFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>
+        }
+        findMany: {
+          args: Prisma.DatasetCaseFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>[]
+        }
+        create: {
+          args: Prisma.DatasetCaseCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>
+        }
+        createMany: {
+          args: Prisma.DatasetCaseCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DatasetCaseCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>[]
+        }
+        delete: {
+          args: Prisma.DatasetCaseDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>
+        }
+        update: {
+          args: Prisma.DatasetCaseUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>
+        }
+        deleteMany: {
+          args: Prisma.DatasetCaseDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DatasetCaseUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DatasetCaseUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>[]
+        }
+        upsert: {
+          args: Prisma.DatasetCaseUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DatasetCasePayload>
+        }
+        aggregate: {
+          args: Prisma.DatasetCaseAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDatasetCase>
+        }
+        groupBy: {
+          args: Prisma.DatasetCaseGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DatasetCaseGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DatasetCaseCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DatasetCaseCountAggregateOutputType> | number
+        }
+      }
+    }
     Installation: {
       payload: Prisma.$InstallationPayload<ExtArgs>
       fields: Prisma.InstallationFieldRefs
@@ -10343,6 +10493,43 @@ export const AgentSecretScalarFieldEnum = {
 export type AgentSecretScalarFieldEnum = (typeof AgentSecretScalarFieldEnum)[keyof typeof AgentSecretScalarFieldEnum]
 
 
+export const DatasetScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  orgId: 'orgId',
+  agentId: 'agentId',
+  name: 'name',
+  description: 'description',
+  callsTools: 'callsTools',
+  revision: 'revision',
+  caseCount: 'caseCount',
+  draftCount: 'draftCount'
+} as const
+
+export type DatasetScalarFieldEnum = (typeof DatasetScalarFieldEnum)[keyof typeof DatasetScalarFieldEnum]
+
+
+export const DatasetCaseScalarFieldEnum = {
+  id: 'id',
+  fromRevision: 'fromRevision',
+  toRevision: 'toRevision',
+  createdAt: 'createdAt',
+  orgId: 'orgId',
+  datasetId: 'datasetId',
+  content: 'content',
+  tags: 'tags',
+  weight: 'weight',
+  isDraft: 'isDraft',
+  sourceRunId: 'sourceRunId',
+  sourceChatId: 'sourceChatId',
+  sourceUserId: 'sourceUserId',
+  rowBytes: 'rowBytes'
+} as const
+
+export type DatasetCaseScalarFieldEnum = (typeof DatasetCaseScalarFieldEnum)[keyof typeof DatasetCaseScalarFieldEnum]
+
+
 export const InstallationScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt'
@@ -10778,6 +10965,8 @@ export type GlobalOmitConfig = {
   agentFlow?: Prisma.AgentFlowOmit
   agentFlowVersion?: Prisma.AgentFlowVersionOmit
   agentSecret?: Prisma.AgentSecretOmit
+  dataset?: Prisma.DatasetOmit
+  datasetCase?: Prisma.DatasetCaseOmit
   installation?: Prisma.InstallationOmit
   cacheInvalidation?: Prisma.CacheInvalidationOmit
 }

@@ -7,6 +7,7 @@ type LockedTable =
   | 'chat_imports'
   | 'chats'
   | 'data_sources'
+  | 'datasets'
   | 'knowledge_items'
   | 'organizations'
   | 'runs'

@@ -35,6 +35,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   VectorStore: ['dataSourceId'],
   PersonAccount: ['connectionId'],
   PromptGroup: ['promptId', 'groupId'],
+  DatasetCase: ['id', 'fromRevision'],
   ChatRead: ['chatId', 'userId'],
   ChatOrigin: ['chatId'],
   ChatShareReader: ['shareId', 'userId'],

@@ -210,6 +210,9 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   Memory: ownedRule('delete', { omit: ['searchText', 'config', 'callKey'] }),
   Prompt: ownedRule('step'),
   PromptGroup: within('prompt', 'userId'),
+  Dataset: within('agent', 'userId'),
+  // Whose words it holds. Cases that somebody wrote belong to the agent.
+  DatasetCase: ownedAs('sourceUserId', 'delete'),
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   SavedRunFilter: ownedRule('delete'),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },

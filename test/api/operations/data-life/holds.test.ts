@@ -38,6 +38,7 @@ const kept: Readonly<Partial<Record<Model, Readonly<Record<string, unknown>>>>> 
   Memory: {},
   Project: {},
   Prompt: {},
+  DatasetCase: { sourceUserId: 'person' },
   Schedule: {},
   ScheduleRun: {},
   DataSource: { type: 'FILE_UPLOAD', deletingAt: null },
@@ -57,6 +58,7 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
 /** Which a hold does not keep, and why. */
 const notKept: Readonly<Partial<Record<Model, string>>> = {
   SavedRunFilter: 'It is a name for a list.',
+  Dataset: 'It is a name for its cases, which are kept, and it with them.',
   ChatImport: 'It is a report; what an import brought is in chats, which are kept.',
   ...Object.fromEntries(
     (['UsageEntry', 'UsageDay', 'UsageSum', 'UsageMonth', 'UsageCounter', 'AuditEntry'] as const).map((model) => [
@@ -179,7 +181,7 @@ async function rowOf(model: Model): Promise<readonly [string, unknown[]]> {
   const source = `source-${userId}`;
   if (model === 'KnowledgeItem')
     await addRow('DataSource', { id: source, orgId, ownerUserId: userId, type: 'API', deletingAt: null });
-  const parents: Readonly<Record<string, unknown>> = { agent: agentId, chat: chatId, source };
+  const parents: Readonly<Record<string, unknown>> = { agent: agentId, chat: chatId, source, person: userId };
   const more = Object.entries(kept[model] ?? {}).map(([name, value]) => [name, parents[String(value)] ?? value]);
   const columns: readonly string[] = Object.keys(Prisma[`${model}ScalarFieldEnum`]);
   const persons = Object.entries({ userId, ownerUserId: userId, orgId }).filter(([name]) => columns.includes(name));
