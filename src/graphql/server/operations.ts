@@ -27,6 +27,7 @@ import { documentFaults } from '../ground/errors/document-faults.ts';
 import { isOfArgument, presentResult } from '../ground/errors/present.ts';
 import { type Call, requireCaller, type ServerContext, type WatchKey } from './call.ts';
 import { documentError } from './document-limits.ts';
+import { readEventArgs } from './events.ts';
 import { streamResults } from './results.ts';
 import { requireVariables } from './variables.ts';
 
@@ -111,8 +112,9 @@ export class Operations {
       const open = () => this.#deps.storage.db.runFor(() => caller, start);
       const source = await (holdsRun ? open() : this.#inTurn(context, open));
       if (Symbol.asyncIterator in source) {
-        const executeRoot = (rootValue: unknown) => this.#resultOf({ ...args, rootValue }, context);
-        return streamResults(source, { call, context, resultOf: executeRoot, onEnd });
+        const eventArgs = readEventArgs(args);
+        const resultOf = async (event: unknown) => located(await this.#executeEvent(eventArgs(event), context), args);
+        return streamResults(source, { call, context, resultOf, onEnd });
       }
       onEnd();
       const refusal = located(source, args);
@@ -183,14 +185,14 @@ export class Operations {
   }
 
   /** Each event has a context of its own, because data loaders keep what they loaded as long as their context lives. */
-  async #resultOf(args: ExecutionArgs, { deps, caller, requestId, address, signal }: CallContext): Promise<ExecutionResult> {
+  async #executeEvent(args: ExecutionArgs, { deps, caller, requestId, address, signal }: CallContext): Promise<ExecutionResult> {
     const replyBudget = new ReplyBudget(deps.settings.REPLY_MAX_BYTES);
     const contextValue: GraphContext = { deps, caller, requestId, address, signal, replyBudget };
     const result = await deps.storage.db.runFor(
       () => caller,
       async () => execute({ ...args, contextValue }),
     );
-    return boundedResult(located(result, args), replyBudget);
+    return boundedResult(result, replyBudget);
   }
 }
 

@@ -12,6 +12,7 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
   'graphql/server/document-limits.ts': 'counts the lists of each fragment once',
+  'graphql/server/events.ts': 'visits each node once, when a subscription begins',
   'graphql/server/operations.ts': 'asks for the root fields of an operation once',
   'graphql/ground/errors/document-faults.ts': 'visits each node once, after an error',
   'graphql/ground/builder/members.ts': 'reads each selection set once',

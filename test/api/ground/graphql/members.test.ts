@@ -120,7 +120,15 @@ it('has values to compare: nothing but what stands here is empty', async () => {
   );
   const [source] = ((agentsOf(sources.data)[0]?.sources ?? { nodes: [] }) as { nodes: Things }).nodes;
   // No run goes on and nothing was indexed, none of these has a connection or mirrors permissions, and without EMBEDDING_MODEL there are no vectors.
-  expect(empty(source)).toEqual(['activeRun', 'connection', 'indexPercentage', 'permissions', 'vectorStore', 'vectors']);
+  expect(empty(source)).toEqual([
+    'activeRun',
+    'connection',
+    'indexPercentage',
+    'permissionReading',
+    'permissions',
+    'vectorStore',
+    'vectors',
+  ]);
 });
 
 function agentsOf(data: { agents: { nodes: Things } }): Things {
