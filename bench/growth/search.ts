@@ -6,8 +6,18 @@ import { loadSettings } from '../../src/settings.ts';
 import type { Database } from '../../src/storage/ground/database.ts';
 import { openDatabase } from '../../src/storage/ground/opening/open.ts';
 import { ChunkRanking } from '../../src/storage/knowledge/passages/chunk-ranking.ts';
-import { hashedLexemeKey } from '../../src/storage/knowledge/passages/lexeme-key.ts';
-import { seededRandom } from '../../test/support/property/random.ts';
+import {
+  buffersSql,
+  exactlyRanked,
+  loadPassages,
+  makeQuestions,
+  middle,
+  orgId,
+  type Question,
+  questionText,
+  sourceId,
+  wanted,
+} from './made-up-passages.ts';
 
 /**
  * Word search over many passages on PostgreSQL: how often a search finds the passage that its words are from among the first eight, beside exact
@@ -16,31 +26,8 @@ import { seededRandom } from '../../test/support/property/random.ts';
  *     DATABASE_URL=postgres://…/<disposable database> node bench/growth/search.ts [passages, default 1000000]
  *     node bench/growth/search.ts [passages, default 90000]      (on the embedded database)
  *
- * A passage has 120 words: 90 by Zipf's law from a vocabulary of 60,000, and 30 of the 150 words of one of 2,000 topics, so that words occur together
- * as in natural text. Half of the questions have any words of a passage, half only words that at least one passage in two hundred holds. Passages that the database has already are measured again, not loaded: loading a million takes some minutes.
+ * Passages that the database has already are measured again, not loaded: loading a million takes some minutes. See made-up-passages.ts for what they are.
  */
-const sourceId = 'ds_growth_search';
-const orgId = 'org_growth_search';
-const vocabularySize = 60_000;
-const topics = 2_000;
-const topicWords = 150;
-const itemPassages = 20;
-const rowsAtOnce = 2_000;
-const questionsOfAge = 40;
-/** The most frequent words: each is in at least one passage in two hundred. */
-const commonWords = 1_500;
-const wanted = 8;
-const k1 = 1.2;
-const b = 0.75;
-
-interface Question {
-  /** Where the passage stands in the table, and which words were chosen. */
-  readonly kind: string;
-  /** The passage that the words are from, from 0. */
-  readonly passage: number;
-  /** How often each word is in the question, by the word's number. */
-  readonly words: ReadonlyMap<number, number>;
-}
 interface Measured {
   readonly found: boolean;
   readonly same: number;
@@ -48,153 +35,9 @@ interface Measured {
   readonly ms: number;
 }
 
-/** How often each word is in a passage, by the word's number: words are numbered by falling frequency. The same for the same passage. */
-function wordsOf(passage: number): Map<number, number> {
-  const random = seededRandom(passage + 1);
-  const topic = (Math.floor(passage / itemPassages) * 7919) % topics;
-  const words = new Map<number, number>();
-  for (let place = 0; place < 120; place += 1) {
-    const word =
-      place % 4 > 0
-        ? Math.floor(vocabularySize ** random()) - 1
-        : (topic * 6_271 + Math.floor(topicWords ** random()) * 4_049) % vocabularySize;
-    words.set(word, (words.get(word) ?? 0) + 1);
-  }
-  return words;
-}
-
-/** Six to twelve words of a passage, any of them as often as it comes. */
-function questionOf(kind: string, passage: number, isCommon: boolean): Question {
-  const random = seededRandom(passage + 7);
-  const all = [...wordsOf(passage)]
-    .filter(([word]) => !isCommon || word < commonWords)
-    .flatMap(([word, count]) => Array.from({ length: count }, () => word));
-  const words = new Map<number, number>();
-  for (let left = 6 + Math.floor(random() * 7); left > 0; left -= 1) {
-    const word = all[Math.floor(random() * all.length)] ?? 0;
-    words.set(word, (words.get(word) ?? 0) + 1);
-  }
-  return { kind, passage, words };
-}
-
-/** A word with its number in it that no stemmer changes. */
-function textOf(word: number): string {
-  return `q${word.toString(26).replace(/./g, (digit) => String.fromCharCode(103 + (Number.parseInt(digit, 26) % 20)))}x${word}`;
-}
-
-async function load(db: Database, passages: number): Promise<void> {
-  await db.execute(
-    `INSERT INTO tenants ("id", "updatedAt", "name") VALUES ('ten_growth_search', now(), 'Measured') ON CONFLICT DO NOTHING`,
-  );
-  await db.execute(
-    `INSERT INTO organizations ("id", "updatedAt", "tenantId", "name") VALUES ($1, now(), 'ten_growth_search', 'Measured') ON CONFLICT DO NOTHING`,
-    [orgId],
-  );
-  await db.execute(
-    `INSERT INTO data_sources ("id", "updatedAt", "orgId", "ownerUserId", "name", "type") VALUES ($1, now(), $2, 'user_0', 'Measured', 'FILE_UPLOAD')`,
-    [sourceId, orgId],
-  );
-  await db.execute(
-    `INSERT INTO knowledge_items ("id", "updatedAt", "orgId", "dataSourceId", "name", "uniqueId", "type", "indexStatus", "indexedAt", "documentCount",
-       "liveGeneration", "lastGeneration")
-     SELECT 'ki_growth_' || n, now(), $1, $2, 'Document ' || n, n, 'FILE', 'INDEXED', '2026-01-01'::timestamptz + n * interval '1 second', $4, 1, 1
-     FROM generate_series(0, $3::int) AS n`,
-    [orgId, sourceId, Math.ceil(passages / itemPassages) - 1, itemPassages],
-  );
-  const keys = await keysOf(db);
-  const frequency = new Int32Array(vocabularySize);
-  await db.execute('DROP INDEX chunks_term_keys_idx');
-  let pending: Promise<unknown> = Promise.resolve();
-  for (let from = 0; from < passages; from += rowsAtOnce) {
-    const rows = Array.from({ length: Math.min(rowsAtOnce, passages - from) }, (_, index) => {
-      const words = [...wordsOf(from + index)].map(([word, count]) => ({ word, key: keys[word] ?? 0, count }));
-      for (const { word } of words) frequency[word] = (frequency[word] ?? 0) + 1;
-      return words.sort((left, right) => left.key - right.key);
-    });
-    await pending;
-    pending = db.execute(
-      `WITH chunk_rows AS (
-         INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts)
-         SELECT $1 + n, $2, 'ki_growth_' || ($1::int + n - 1) / $3::int, 1, ($1::int + n - 1) % $3::int, 120, keys::int[], counts::smallint[]
-         FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS passage(keys, counts, n)
-       )
-       INSERT INTO chunk_texts (chunk_id, heading_path, text, gap_before, config, token_count, content_hash, char_start, char_end)
-       SELECT $1 + n, '', 'Passage ' || $1 + n, '', 'english', 300, $1 + n, 0, 10 FROM generate_series(1, $6::bigint) AS n`,
-      [
-        from,
-        sourceId,
-        itemPassages,
-        rows.map((words) => `{${words.map(({ key }) => key).join(',')}}`),
-        rows.map((words) => `{${words.map(({ count }) => count).join(',')}}`),
-        rows.length,
-      ],
-    );
-  }
-  await pending;
-  await db.execute(
-    `INSERT INTO lexeme_frequencies (data_source_id, key, config, term, df)
-     SELECT $1, key, 'english', min(term), sum(df) FROM unnest($2::int[], $3::text[], $4::int[]) AS word(key, term, df) WHERE df > 0 GROUP BY key`,
-    [sourceId, [...keys], Array.from({ length: vocabularySize }, (_, word) => textOf(word)), [...frequency]],
-  );
-  await db.execute(
-    `INSERT INTO lexeme_statistics (data_source_id, config, chunks, sum_length) VALUES ($1, 'english', $2::int, $2::int * 120::bigint)`,
-    [sourceId, passages],
-  );
-  await db.runAs('background', () =>
-    db.transaction(async (tx) => {
-      await tx.execute('SET LOCAL statement_timeout = 0');
-      await tx.execute(`SET LOCAL maintenance_work_mem = '${passages > 200_000 ? '1GB' : '128MB'}'`);
-      await tx.execute('CREATE INDEX "chunks_term_keys_idx" ON "chunks" USING GIN ("term_keys")');
-      await tx.execute('ALTER INDEX "chunks_term_keys_idx" SET (fastupdate = on, gin_pending_list_limit = 256)');
-      await tx.execute('ANALYZE');
-    }),
-  );
-  await db.execute('VACUUM chunks, chunk_texts, lexeme_frequencies, knowledge_items');
-}
-
-async function keysOf(db: Database): Promise<Int32Array> {
-  const rows = await db.query<{ key: number }>(
-    `SELECT ${hashedLexemeKey('$1::text', `'english'`, "(SELECT lexeme FROM unnest(to_tsvector('english', word)))")} AS key
-     FROM unnest($2::text[]) WITH ORDINALITY AS given(word, n) ORDER BY n`,
-    [sourceId, Array.from({ length: vocabularySize }, (_, word) => textOf(word))],
-  );
-  return Int32Array.from(rows, ({ key }) => key);
-}
-
-/** The first passages of each question by exact BM25 over all passages, best first. */
-function exactlyRanked(questions: readonly Question[], passages: number): readonly (readonly number[])[] {
-  const frequency = new Int32Array(vocabularySize);
-  for (let passage = 0; passage < passages; passage += 1)
-    for (const word of wordsOf(passage).keys()) frequency[word] = (frequency[word] ?? 0) + 1;
-  const asking = new Map<number, { question: number; weight: number }[]>();
-  for (const [question, { words }] of questions.entries()) {
-    for (const [word, count] of words) {
-      const df = frequency[word] ?? 0;
-      const weight = count * Math.log(1 + (passages - df + 0.5) / (df + 0.5));
-      asking.set(word, [...(asking.get(word) ?? []), { question, weight }]);
-    }
-  }
-  const best = questions.map((): { passage: number; score: number }[] => []);
-  for (let passage = 0; passage < passages; passage += 1) {
-    const scores = new Map<number, number>();
-    for (const [word, count] of wordsOf(passage)) {
-      for (const { question, weight } of asking.get(word) ?? [])
-        scores.set(question, (scores.get(question) ?? 0) + weight / (1 + (k1 * (1 - b + b)) / count));
-    }
-    for (const [question, score] of scores) {
-      const list = best[question];
-      if (list === undefined || (list.length === wanted && score <= (list.at(-1)?.score ?? 0))) continue;
-      list.push({ passage, score });
-      list.sort((left, right) => right.score - left.score);
-      list.length = Math.min(list.length, wanted);
-    }
-  }
-  return best.map((list) => list.map(({ passage }) => passage));
-}
-
-async function measure(db: Database, { passage, words }: Question, exact: readonly number[]): Promise<Measured> {
+async function measure(db: Database, question: Question, exact: readonly number[]): Promise<Measured> {
   const ranking = new ChunkRanking(db);
-  const text = [...words].flatMap(([word, count]) => Array.from({ length: count }, () => textOf(word))).join(' ');
+  const text = questionText(question);
   const search = () => rankChunks(ranking, { orgId, dataSourceIds: [sourceId] }, text, 32);
   const chunks = await search();
   const startMs = performance.now();
@@ -207,18 +50,13 @@ async function measure(db: Database, { passage, words }: Question, exact: readon
     return (after[0]?.buffers ?? 0) - (before[0]?.buffers ?? 0);
   });
   const first = chunks.slice(0, wanted).map(({ chunkId }) => Number(chunkId) - 1);
-  return { found: first.includes(passage), same: first.filter((one) => exact.includes(one)).length / exact.length, buffers, ms };
+  return {
+    found: first.includes(question.passage),
+    same: first.filter((one) => exact.includes(one)).length / exact.length,
+    buffers,
+    ms,
+  };
 }
-
-/** Buffers that this transaction has read, of tables and indexes of passages. */
-const buffersSql = `
-SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::float8 AS buffers FROM pg_class
-WHERE relname ~ '^(chunks|chunk_texts|lexeme_|knowledge_items|data_sources)' OR relnamespace = 'pg_toast'::regnamespace`;
-
-function middle(values: readonly number[], share = 0.5): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length * share)] ?? 0;
-}
-
 const { DATABASE_URL } = process.env;
 const passages = Number(process.argv[2] ?? (DATABASE_URL === undefined ? 90_000 : 1_000_000));
 const folder = mkdtempSync(join(tmpdir(), 'parley-growth-search-'));
@@ -230,14 +68,8 @@ const db = await openDatabase(loadSettings({ DATA_DIR: folder, DATABASE_STATEMEN
 });
 try {
   const loaded = await db.query(`SELECT 1 FROM data_sources WHERE id = $1`, [sourceId]);
-  if (loaded.length === 0) await load(db, passages);
-  const ages = { oldest: 0, middle: 0.5, newest: 0.99 };
-  const questions = Object.entries(ages).flatMap(([age, from]) =>
-    Array.from({ length: questionsOfAge }, (_, n) => {
-      const passage = Math.floor(passages * from) + Math.floor((n * passages * 0.01) / questionsOfAge);
-      return n % 2 === 0 ? questionOf(`${age}, any words`, passage, false) : questionOf(`${age}, common words`, passage, true);
-    }),
-  );
+  if (loaded.length === 0) await loadPassages(db, passages);
+  const questions = makeQuestions(passages);
   const exact = exactlyRanked(questions, passages);
   const rows: (Measured & Question & { readonly isExact: boolean })[] = [];
   const cpuBefore = process.cpuUsage();

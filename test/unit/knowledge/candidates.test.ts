@@ -67,6 +67,18 @@ describe('the plan of candidates', () => {
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   });
 
+  it('begins with a wide tier where a part of the passages is open, and reads a wider one only to fill a page', () => {
+    const terms = termsOf('ds_1', [3_000, 9_000, 27_000, 80_000, 240_000]);
+    const [lent, gated] = [planCandidates(terms, [source('ds_1')]), planCandidates(terms, [source('ds_1')], true)];
+    const countSets = (tier: CandidateTier = []) => subsets(terms).filter(({ keys }) => isIn(tier, keys)).length;
+    expect(countSets(gated.tiers[0])).toBeGreaterThan(countSets(lent.tiers[0]));
+    expect(countSets(gated.tiers[1])).toBeGreaterThan(countSets(gated.tiers[0]));
+    expect([lent.rowsEnough, gated.rowsEnough]).toEqual([
+      [250, 250, 250, 250],
+      [250, 32, 32, 32],
+    ]);
+  });
+
   it('asks every source for its own words', () => {
     const terms = [...termsOf('ds_1', [3_000, 90_000, 200_000]), ...termsOf('ds_2', [4_000, 80_000], 11)];
     const { tiers } = planCandidates(terms, [source('ds_1'), source('ds_2')]);

@@ -1,4 +1,4 @@
-import type { CandidatePlan, CandidateTier } from '../../../storage/knowledge/passages/candidates.ts';
+import { type CandidatePlan, type CandidateTier, tiersMax } from '../../../storage/knowledge/passages/candidates.ts';
 import type { ChunkCollection, RankingTerm } from '../../../storage/knowledge/passages/chunk-ranking.ts';
 
 /** A lexeme with its frequencies. */
@@ -31,6 +31,13 @@ const fewPassages = 20_000;
 const rowsMax = 1_500;
 /** So many times the wanted rows are expected of each tier: words of one topic occur together more often than expected, others less often. */
 const tierShares = [1 / 64, 1 / 8, 1, 8];
+/**
+ * Where a person may open a part of the passages, the others of a tier are read for nothing, and a narrow tier leaves too few. So one wide tier is read
+ * at once: it finds more passages of all, and a scan of the index less takes the place of the rows more. A wider one only has to fill a page.
+ */
+const gatedRowsWanted = 1_000;
+const gatedTierShares = [1, 4];
+const gatedRowsFilling = 32;
 /** With all combinations of six words, a tier has at most 20 groups. */
 const wordsMax = 6;
 const wordsMin = 3;
@@ -42,12 +49,20 @@ const keysMax = 200;
  * alone is not, unless the sources are small. The least weight is chosen so that the expected number of rows fits, by the frequencies of the words.
  *
  * Cost: 64 combinations of words for each source and language.
+ *
+ * @param isGated  whether the person who asks may open a part of the passages only.
  */
-export function planCandidates(terms: readonly WeighedTerm[], collections: readonly ChunkCollection[]): CandidatePlan {
+export function planCandidates(
+  terms: readonly WeighedTerm[],
+  collections: readonly ChunkCollection[],
+  isGated = false,
+): CandidatePlan {
   const passages = sumValues(collections, ({ chunks }) => chunks);
-  const rowCount = passages <= fewPassages ? rowsWantedOfFew : rowsWanted;
+  const rowCount = passages <= fewPassages ? rowsWantedOfFew : isGated ? gatedRowsWanted : rowsWanted;
   const keys = [...new Set(terms.flatMap((term) => [...term.keys.values()]))];
-  const plan = { keys, rowsEnough: rowCount / 2, rowsMax };
+  const enough = passages <= fewPassages ? rowsWantedOfFew / 2 : rowsWanted / 2;
+  const furtherTiers = Array.from({ length: tiersMax - 1 }, () => (isGated ? gatedRowsFilling : enough));
+  const plan = { keys, rowsEnough: [enough, ...furtherTiers], rowsMax };
   if (
     Math.min(
       passages,
@@ -59,7 +74,9 @@ export function planCandidates(terms: readonly WeighedTerm[], collections: reado
   const questionCollections = collections
     .map((collection) => weightiest(terms, collection, most))
     .filter(({ words }) => words.length > 0);
-  const tiers = leastWeights(questionCollections, rowCount).map((least) => buildTier(questionCollections, least));
+  const tiers = leastWeights(questionCollections, rowCount, isGated ? gatedTierShares : tierShares).map((least) =>
+    buildTier(questionCollections, least),
+  );
   return { ...plan, tiers: tiers.filter((tier) => tier.length > 0) };
 }
 
@@ -73,7 +90,7 @@ function weightiest(terms: readonly WeighedTerm[], { dataSourceId, config, chunk
 }
 
 /** For each tier, what the words of its passages weigh at least; different weights, the greatest first. */
-function leastWeights(collections: readonly Collection[], rowCount: number): readonly number[] {
+function leastWeights(collections: readonly Collection[], rowCount: number, shares: readonly number[]): readonly number[] {
   const wordCombinations = collections.flatMap(({ chunks, words }) =>
     listCombinations(words).map((wordSet) => ({
       weight: sumWeights(words, wordSet),
@@ -82,7 +99,7 @@ function leastWeights(collections: readonly Collection[], rowCount: number): rea
   );
   wordCombinations.sort((a, b) => b.weight - a.weight);
   const least = new Set<number>();
-  for (const share of tierShares) {
+  for (const share of shares) {
     let rows = 0;
     let weight = wordCombinations[0]?.weight ?? 0;
     for (const one of wordCombinations) {

@@ -56,7 +56,7 @@ export async function planQuestion(
   return {
     ...searchLimits,
     terms: heaviestTerms,
-    candidates: planCandidates(heaviestTerms, askedTerms.collections),
+    candidates: planCandidates(heaviestTerms, askedTerms.collections, searchLimits.gate !== undefined),
     averageLength:
       askedTerms.sumLength /
       Math.max(

@@ -15,8 +15,8 @@ export interface CandidatePlan {
   readonly tiers: readonly CandidateTier[];
   /** Keys of all words. */
   readonly keys: readonly number[];
-  /** With so many rows, no further tier is read. */
-  readonly rowsEnough: number;
+  /** For each of `tiersMax` tiers: it is read when those before it gave fewer rows. The first number, whose tier is always read, is what is enough of all. */
+  readonly rowsEnough: readonly number[];
   /** The most rows of one tier. */
   readonly rowsMax: number;
 }
@@ -48,7 +48,8 @@ const gatedShare = 8;
 export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameters: Parameters, sources: string): string {
   const fitting = fittingItemsSql(limits, parameters, sources);
   const groups = groupCounts.find((count) => plan.tiers.every((tier) => tier.length <= count)) ?? groupsMax;
-  const enough = `${parameters.add(plan.rowsEnough)}::int`;
+  const rowsEnough = parameters.add(`{${plan.rowsEnough.join(',')}}`);
+  const enough = (tier: number) => `(${rowsEnough}::int[])[${tier + 1}]`;
   const most = `${parameters.add(plan.rowsMax)}::int`;
   const keys = `${parameters.add(`{${plan.keys.join(',')}}`)}::int[]`;
   const isFew = `(SELECT coalesce(sum(passages), 0) <= ${most} FROM fitting)`;
@@ -58,7 +59,7 @@ export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameter
   const tiers = names.map((name, index) => {
     const earlier = names.slice(0, index);
     const gates = [
-      ...(earlier.length === 0 ? [] : [`${count(earlier)} < ${enough}`]),
+      ...(earlier.length === 0 ? [] : [`${count(earlier)} < ${enough(index)}`]),
       ...(fitting === undefined ? [] : [`NOT ${isFew}`]),
     ];
     return tierSql(name, parameters.add(listGroups(plan.tiers[index], groups)), {
@@ -69,12 +70,12 @@ export function candidatesSql(plan: CandidatePlan, limits: ItemLimits, parameter
     });
   });
   const isOver = `${count(names.slice(0, 1))} >= ${most}`;
-  const isWanted = fitting === undefined ? isOver : `${isFew} OR ${isOver} OR ${count(names)} < ${enough}`;
+  const isWanted = fitting === undefined ? isOver : `${isFew} OR ${isOver} OR ${count(names)} < ${enough(0)}`;
   const items =
     fitting === undefined
       ? newestSql(
           sources,
-          limits.gate === undefined ? isOver : `${isOver} OR ${count(names)} < ${enough} / ${gatedShare}`,
+          limits.gate === undefined ? isOver : `${isOver} OR ${count(names)} < ${enough(0)} / ${gatedShare}`,
           limits.gate,
           parameters,
         )

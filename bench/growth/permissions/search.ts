@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rankChunks } from '../../../src/engine/knowledge/search/words.ts';
+import { loadSettings } from '../../../src/settings.ts';
+import type { Database } from '../../../src/storage/ground/database.ts';
+import { openDatabase } from '../../../src/storage/ground/opening/open.ts';
+import { SignalHub } from '../../../src/storage/ground/signals/hub.ts';
+import { Signals } from '../../../src/storage/ground/signals/signals.ts';
+import { ChunkRanking } from '../../../src/storage/knowledge/passages/chunk-ranking.ts';
+import type { AccessGate } from '../../../src/storage/knowledge/permissions/gate.ts';
+import { AccessGates } from '../../../src/storage/knowledge/permissions/gates.ts';
+import {
+  buffersSql,
+  exactlyRanked,
+  itemPassages,
+  loadPassages,
+  makeQuestions,
+  middle,
+  orgId,
+  type Question,
+  questionText,
+  sourceId,
+  wanted,
+} from '../made-up-passages.ts';
+
+/**
+ * What mirrored permissions cost a word search: each question is asked of one source as LENT, and as MIRRORED by persons who open different parts of it,
+ * in turns. Prints, for each person, buffers and time beside the LENT search of the same question (medians of the ratios), and how many of the first
+ * eight are those of exact BM25 over what the person may open. Ends with 1 when a ratio of medians is above 1.3.
+ *
+ *     DATABASE_URL=postgres://…/<disposable database> node bench/growth/permissions/search.ts [passages, default 1000000]
+ *
+ * The source has 5,000 access lists, each of them with a group of its own and as many documents as the others. Every person is in 300 of these groups.
+ */
+const listCount = 5_000;
+const groupsOfPerson = 300;
+/** What the persons open besides their 300 groups, as SQL on the number of a list. */
+const persons = {
+  everything: 'true',
+  half: 'number % 2 = 0',
+  quarter: 'number % 4 = 0',
+  'the 300 groups': 'false',
+} as const;
+const ratioMax = 1.3;
+const rounds = 2;
+
+type PersonName = keyof typeof persons;
+
+const ruleSql = (item: string) => `((${item}) * 7919::bigint % ${listCount})::int + 1`;
+const userId = (name: string) => `user_growth_${name.replaceAll(' ', '_')}`;
+/** The 300 groups are spread over all lists. */
+const isOwnGroupSql = `number % ${Math.floor(listCount / groupsOfPerson)} = 0 and number / ${Math.floor(listCount / groupsOfPerson)} <= ${groupsOfPerson}`;
+
+/** Permissions of the passages that are there. The rewrite of the table leaves no dead rows, as an update of all would. */
+async function loadPermissions(db: Database): Promise<void> {
+  await db.runAs('background', () =>
+    db.transaction(async (tx) => {
+      await tx.execute('SET LOCAL statement_timeout = 0');
+      await tx.execute(`SET LOCAL maintenance_work_mem = '1GB'`);
+      await tx.execute(`UPDATE data_sources SET access = 'MIRRORED', type = 'API' WHERE id = $1`, [sourceId]);
+      for (const name of Object.keys(persons)) {
+        await tx.execute(
+          `INSERT INTO users (id, "updatedAt", "tenantId", name, email, "emailVerifiedAt")
+           SELECT $1, now(), "tenantId", $1, $1 || '@example.org', now() FROM organizations WHERE id = $2`,
+          [userId(name), orgId],
+        );
+        await tx.execute(`INSERT INTO memberships (id, "orgId", "userId", role) VALUES ('mem_' || $2, $1, $2, 'MEMBER')`, [
+          orgId,
+          userId(name),
+        ]);
+      }
+      await tx.execute(
+        `INSERT INTO permission_principals (id, "orgId", directory, kind, key, "membersReadAt")
+         SELECT number, $1, $2, 'group', 'group ' || number, now() FROM generate_series(1, ${listCount}) AS number`,
+        [orgId, `source:${sourceId}`],
+      );
+      await tx.execute(
+        `INSERT INTO access_sets (id, "dataSourceId", principals, "contentHash")
+         SELECT number, $1, array[number], number::text FROM generate_series(1, ${listCount}) AS number`,
+        [sourceId],
+      );
+      await tx.execute(
+        'INSERT INTO access_set_principals ("principalId", "setId") SELECT number, number FROM generate_series(1, $1::int) AS number',
+        [listCount],
+      );
+      await tx.execute(
+        `INSERT INTO access_rules (id, "dataSourceId", "setIds", "contentHash")
+         SELECT number, $1, array[number], number::text FROM generate_series(1, ${listCount}) AS number`,
+        [sourceId],
+      );
+      for (const [index, [name, sharedSql]] of Object.entries(persons).entries()) {
+        const [person, shared] = [listCount + 1 + index, listCount + 101 + index];
+        await tx.execute(
+          `INSERT INTO permission_principals (id, "orgId", directory, kind, key, "membersReadAt")
+           VALUES ($1, $3, $4, 'email', $5 || '@example.org', NULL), ($2, $3, $4, 'group', $5, now())`,
+          [person, shared, orgId, `source:${sourceId}`, userId(name)],
+        );
+        await tx.execute(
+          `INSERT INTO permission_members ("groupId", "memberId")
+           SELECT number, $1 FROM generate_series(1, ${listCount}) AS number WHERE ${isOwnGroupSql} UNION ALL SELECT $2::int, $1::int`,
+          [person, shared],
+        );
+        await tx.execute(
+          `INSERT INTO access_set_principals ("principalId", "setId")
+           SELECT $1, number FROM generate_series(1, ${listCount}) AS number WHERE ${sharedSql}`,
+          [shared],
+        );
+      }
+      await tx.execute(
+        `UPDATE knowledge_items SET "accessRuleId" = ${ruleSql(`replace(id, 'ki_growth_', '')::bigint`)} WHERE "dataSourceId" = $1`,
+        [sourceId],
+      );
+      await tx.execute(
+        `ALTER TABLE chunks ALTER COLUMN access_rule_id TYPE int USING ${ruleSql(`replace(item_id, 'ki_growth_', '')::bigint`)}`,
+      );
+      await tx.execute('ANALYZE');
+    }),
+  );
+  await db.execute(
+    'VACUUM chunks, knowledge_items, permission_principals, permission_members, access_sets, access_set_principals, access_rules',
+  );
+}
+
+interface Cost {
+  readonly ids: readonly number[];
+  readonly buffers: number;
+  readonly ms: number;
+}
+
+async function search(db: Database, question: Question, gate: AccessGate | undefined): Promise<Cost> {
+  const ranking = new ChunkRanking(db);
+  const scope = { orgId, dataSourceIds: [sourceId], ...(gate === undefined ? {} : { gate }) };
+  const startMs = performance.now();
+  const chunks = await rankChunks(ranking, scope, questionText(question), 32);
+  const ms = performance.now() - startMs;
+  const buffers = await db.transaction(async (tx) => {
+    const before = await tx.query<{ buffers: number }>(buffersSql);
+    await rankChunks(ranking, scope, questionText(question), 32);
+    const after = await tx.query<{ buffers: number }>(buffersSql);
+    return (after[0]?.buffers ?? 0) - (before[0]?.buffers ?? 0);
+  });
+  return { ids: chunks.slice(0, wanted).map(({ chunkId }) => Number(chunkId) - 1), buffers, ms };
+}
+
+const passages = Number(process.argv[2] ?? 1_000_000);
+const { DATABASE_URL } = process.env;
+const folder = mkdtempSync(join(tmpdir(), 'parley-growth-permissions-'));
+const where = DATABASE_URL === undefined ? {} : { DATABASE_URL };
+const db = await openDatabase(loadSettings({ DATA_DIR: folder, DATABASE_STATEMENT_TIMEOUT_MS: '600000', ...where }), {
+  onError: (error) => {
+    throw error;
+  },
+});
+try {
+  if ((await db.query('SELECT 1 FROM data_sources WHERE id = $1', [sourceId])).length === 0) await loadPassages(db, passages);
+  if ((await db.query('SELECT 1 FROM access_rules LIMIT 1')).length === 0) await loadPermissions(db);
+  await db.execute(`UPDATE data_sources SET access = 'MIRRORED' WHERE id = $1`, [sourceId]);
+  const gates = await openGates(db);
+  // Searched with and without a gate: a gate names it as MIRRORED, whatever it is.
+  await db.execute(`UPDATE data_sources SET access = 'LENT' WHERE id = $1`, [sourceId]);
+  const questions = makeQuestions(passages, 20);
+  const costs = new Map<PersonName | 'LENT', Cost[][]>();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, question] of questions.entries()) {
+      for (const [name, gate] of [['LENT', undefined] as const, ...gates]) {
+        const all = costs.get(name) ?? questions.map(() => []);
+        all[index]?.push(await search(db, question, gate));
+        costs.set(name, all);
+      }
+    }
+  }
+  const toMedians = (name: PersonName | 'LENT') =>
+    (costs.get(name) ?? []).map((all) => ({
+      ids: all[0]?.ids ?? [],
+      buffers: middle(all.map(({ buffers }) => buffers)),
+      ms: middle(all.map(({ ms }) => ms)),
+    }));
+  const lent = toMedians('LENT');
+  console.log(
+    `LENT: buffers p50 ${middle(lent.map(({ buffers }) => buffers))}, p50 ${middle(lent.map(({ ms }) => ms)).toFixed(1)} ms`,
+  );
+  for (const [name, gate] of gates) {
+    const own = toMedians(name);
+    const rules = new Set(gate.ruleIds);
+    const exact = exactlyRanked(questions, passages, (passage) =>
+      rules.has(((Math.floor(passage / itemPassages) * 7919) % listCount) + 1),
+    );
+    const ratio = (figure: 'buffers' | 'ms') => {
+      const p50 = middle(own.map((one) => one[figure])) / middle(lent.map((one) => one[figure]));
+      if (p50 > ratioMax + 0.005) process.exitCode = 1;
+      const ratios = own.map((one, index) => one[figure] / Math.max(1e-9, lent[index]?.[figure] ?? 0));
+      return `${figure} ${p50.toFixed(2)} × p50 (of one question: median ${middle(ratios).toFixed(2)}, p90 ${middle(ratios, 0.9).toFixed(2)})`;
+    };
+    const same = own.map(
+      ({ ids }, index) => ids.filter((id) => exact[index]?.includes(id)).length / Math.max(1, exact[index]?.length ?? 0),
+    );
+    console.log(
+      `${name} (${gate.ruleIds.length} lists): ${ratio('buffers')}, ${ratio('ms')}, first ${wanted} as exact ${(same.reduce((sum, one) => sum + one, 0) / same.length).toFixed(3)}`,
+    );
+  }
+} finally {
+  await db.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** What the persons open, as a search asks for it, with the cost of that: once in thirty seconds for a person who searches. */
+async function openGates(db: Database): Promise<readonly (readonly [PersonName, AccessGate])[]> {
+  const gates: (readonly [PersonName, AccessGate])[] = [];
+  for (const name of Object.keys(persons) as PersonName[]) {
+    const startMs = performance.now();
+    const gate = await new AccessGates(db, new Signals(new SignalHub()), 86_400_000).open(
+      { orgId, userId: userId(name), keyId: null },
+      [sourceId],
+    );
+    if (gate === undefined || gate.ruleIds.length === 0) throw new Error(`${name} opens nothing`);
+    console.log(
+      `${name}: opens ${gate.ruleIds.length} of ${listCount} lists, found in ${(performance.now() - startMs).toFixed(1)} ms`,
+    );
+    gates.push([name, gate]);
+  }
+  return gates;
+}
