@@ -6,6 +6,7 @@ import type {
   DataSourceType,
   IntegrationProvider,
   RefreshPeriod,
+  SourceAccess,
   SourcePageQuery,
 } from './documents.ts';
 
@@ -33,6 +34,7 @@ export type ConnectableProvider = Exclude<IntegrationProvider, 'MCP'>;
 interface Common {
   readonly connectionId: string;
   readonly refreshPeriod: RefreshPeriod;
+  readonly access: SourceAccess;
 }
 
 /** How what an account holds is added. */
@@ -81,6 +83,11 @@ export const accountForms: Readonly<Record<ConnectableProvider, AccountForm>> = 
     toInput: (common, _first, all) => ({ repoHost: { ...common, mode: 'REPOS', repos: all.map(({ entryId }) => entryId) } }),
   },
 };
+
+/** Whether a source has permissions of its own, which each person's answers may follow. */
+export function hasPermissions(type: DataSourceType): boolean {
+  return type === 'API' || type in accountForms;
+}
 
 type SourceSettings = NonNullable<SourcePageQuery['dataSource']>['settings'];
 

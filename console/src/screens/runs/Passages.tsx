@@ -5,13 +5,15 @@ import styles from './runs.module.css';
 
 /** Documents that a search found, best first, with how well they fit. */
 export function Passages({ title, passages }: { readonly title: string; readonly passages: readonly PassageFragment[] }) {
-  const { number } = useText();
+  const { t, number } = useText();
+  const visiblePassages = passages.filter(({ isHidden }) => !isHidden);
+  const hiddenCount = passages.length - visiblePassages.length;
   const best = Math.max(...passages.map(({ score }) => score), 0);
   return (
     <div className={styles.passages}>
       <h3>{title}</h3>
       <ol>
-        {passages.map(({ title: name, score, dataSource }, place) => (
+        {visiblePassages.map(({ title: name, score, dataSource }, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a document may be found with several passages
           <li key={place}>
             <span className={styles.passageTitle}>
@@ -25,6 +27,13 @@ export function Passages({ title, passages }: { readonly title: string; readonly
           </li>
         ))}
       </ol>
+      {hiddenCount === 0 ? null : (
+        <p className={styles.quiet}>
+          {t('{count, plural, one {# passage is} other {# passages are}} hidden from you: you may not open the documents.', {
+            count: hiddenCount,
+          })}
+        </p>
+      )}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import type { PageRequest } from '../../../entities/ground/page.ts';
 import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
+import type { GraphContext } from '../../ground/builder/context.ts';
 import { loaded } from '../../ground/builder/loaded.ts';
 import { reading } from '../../ground/builder/members.ts';
 import { loadNode } from '../../ground/builder/nodes.ts';
@@ -21,18 +22,24 @@ import { findKeyId, findRow } from './source.ts';
 
 const isOpenTo = batched((passages: readonly FoundPassage[], { deps, caller }) => findOpenItems(deps, caller, passages));
 
+/** Costs no statement where the source is known to be LENT. */
+async function isHidden(context: GraphContext, passage: FoundPassage): Promise<boolean> {
+  const { dataSourceId } = passage;
+  if (dataSourceId === null || context.deps.storage.knowledge.permissions.gates.isLent(dataSourceId)) return false;
+  return !(await isOpenTo(context, passage));
+}
+
 export const FoundPassageType = builder.objectRef<FoundPassage>('FoundPassage').implement({
   access: { scope: 'CHATS:READ' },
   description: 'A passage as a search found it: where it is, never its text.',
   fields: (t) => ({
     title: t.string({
       description: 'The title of its document; `Hidden from you` where the caller may not open it.',
-      resolve: async (passage, _args, context) => {
-        const { dataSourceId, title } = passage;
-        const { gates } = context.deps.storage.knowledge.permissions;
-        if (dataSourceId === null || gates.isLent(dataSourceId) || (await isOpenTo(context, passage))) return title;
-        return hiddenTitle;
-      },
+      resolve: async (passage, _args, context) => ((await isHidden(context, passage)) ? hiddenTitle : passage.title),
+    }),
+    isHidden: t.boolean({
+      description: 'Whether the caller may not open the document: then nothing is shown of it but how well it fits.',
+      resolve: (passage, _args, context) => isHidden(context, passage),
     }),
     score: t.exposeFloat('score', { description: 'How well it fits; higher is closer.' }),
     knowledgeItemId: t.exposeID('knowledgeItemId', { nullable: true, description: 'Its document; null in old runs.' }),

@@ -10,16 +10,26 @@ import { Dialog } from '../../../ui/overlay/dialog.tsx';
 import { ConnectMcpServerDocument } from './documents.ts';
 import { type Provider, providerWords, useConnect } from './providers.ts';
 
-/** Chooses a service to connect. */
-export function ConnectDialog({ onClose, onConnected }: { readonly onClose: () => void; readonly onConnected: () => void }) {
+/** Chooses a service to connect: to read from it, or to prove who one is there. */
+export function ConnectDialog({
+  isProof = false,
+  onClose,
+  onConnected,
+}: {
+  readonly isProof?: boolean;
+  readonly onClose: () => void;
+  readonly onConnected: () => void;
+}) {
   const { t } = useText();
   const words = providerWords(t);
   const providers = (Object.keys(words) as Provider[]).filter((provider) => provider !== 'MCP');
   const { connect, isConnecting, error, blockedUrl } = useConnect();
   return (
-    <Dialog title={t('Connect an account')} isOpen onClose={onClose}>
+    <Dialog title={isProof ? t('Connect my account') : t('Connect an account')} isOpen onClose={onClose}>
       <p className={styles.quiet}>
-        {t('A window of the service opens. Sign in there and agree; the connection is in the list then.')}
+        {isProof
+          ? t('A window of the service opens. Sign in there with your own account and agree: that proves that it is yours.')
+          : t('A window of the service opens. Sign in there and agree; the connection is in the list then.')}
       </p>
       <div className={styles.cards}>
         {providers.map((provider) => (
@@ -37,12 +47,14 @@ export function ConnectDialog({ onClose, onConnected }: { readonly onClose: () =
           </a>
         </Note>
       )}
-      <McpServer
-        onConnected={() => {
-          onConnected();
-          onClose();
-        }}
-      />
+      {isProof ? null : (
+        <McpServer
+          onConnected={() => {
+            onConnected();
+            onClose();
+          }}
+        />
+      )}
     </Dialog>
   );
 }

@@ -14,6 +14,7 @@ import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { chooseTheme, chosenTheme, themes } from '../../../ui/theme.ts';
 import { AccountDocument, ExportOwnDocument, OwnExportsDocument, RenameUserDocument } from './documents.ts';
+import { Identities } from './Identities.tsx';
 import { Passkeys } from './Passkeys.tsx';
 import { Password } from './Password.tsx';
 import { Sessions } from './Sessions.tsx';
@@ -38,6 +39,7 @@ export function Profile() {
             <Password hasPassword={viewer.hasPassword} method={viewer.session?.method} onChanged={reload} />
             <Passkeys passkeys={viewer.passkeys.nodes} identities={viewer.user.identities?.nodes ?? []} onChanged={reload} />
           </div>
+          <Identities />
           <ThisBrowser />
           <Sessions sessions={viewer.sessions.nodes} onChanged={reload} />
           <OwnData userId={viewer.user.id} />

@@ -15,6 +15,28 @@ export type DataExportStatus =
   /** It is being written. */
   | 'RUNNING';
 
+/** What vouches for an identity. */
+export type IdentityProof =
+  /** An own connection to the service. */
+  | 'CONNECTION'
+  /** The directory of the organization, which keeps the person. */
+  | 'DIRECTORY'
+  /** Nothing: it opens no document. */
+  | 'NONE'
+  /** A provider of sign-ins that calls the e-mail verified, or an invitation that was mailed there and accepted. */
+  | 'SIGN_IN';
+
+/** A service whose accounts have one id each. */
+export type IdentityService =
+  /** Confluence and Jira. */
+  | 'ATLASSIAN'
+  /** GitHub. */
+  | 'GITHUB'
+  /** Google Drive. */
+  | 'GOOGLE'
+  /** OneDrive and SharePoint. */
+  | 'MICROSOFT';
+
 /** The role of a user in an organization. */
 export type MemberRole =
   /** Also administers the organization. */
@@ -91,6 +113,11 @@ export type ExportOwnMutationVariables = Exact<{ [key: string]: never; }>;
 
 export type ExportOwnMutation = { exportPersonData: { id: string, userId: string | null, status: DataExportStatus, sizeBytes: number | null, createdAt: string, endedAt: string | null, expiresAt: string | null, url: string | null, counts: Array<{ table: string, count: number }> } };
 
+export type IdentitiesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type IdentitiesQuery = { sourceIdentities: Array<{ service: IdentityService | null, accountId: string | null, email: string | null, proof: IdentityProof, provenAt: string | null, connection: { id: string, accountName: string, sources: { totalCount: number | null, nodes: Array<{ id: string }> } } | null }> };
+
 export const AccountDocument = document<AccountQuery, AccountQueryVariables>("query Account{viewer{role hasPassword session{id method createdAt}user{id name email identities(first:20){nodes{provider email lastUsedAt}}}passkeys(first:50){nodes{id name createdAt lastUsedAt isBackedUp}}sessions(first:100){nodes{id method isCurrent createdAt lastUsedAt network userAgent}}}}");
 export const OwnExportsDocument = document<OwnExportsQuery, OwnExportsQueryVariables>("query OwnExports{dataExports(first:50){nodes{...OwnExport}}} fragment OwnExport on DataExport{id userId status sizeBytes createdAt endedAt expiresAt url counts{table count}}");
 export const RenameUserDocument = document<RenameUserMutation, RenameUserMutationVariables>("mutation RenameUser($id:ID!$name:String!){updateUser(id:$id input:{name:$name}){id name}}");
@@ -99,3 +126,4 @@ export const DeletePasskeyDocument = document<DeletePasskeyMutation, DeletePassk
 export const EndSessionDocument = document<EndSessionMutation, EndSessionMutationVariables>("mutation EndSession($id:ID!){endSession(id:$id){id}}");
 export const EndOtherSessionsDocument = document<EndOtherSessionsMutation, EndOtherSessionsMutationVariables>("mutation EndOtherSessions{endOtherSessions{count}}");
 export const ExportOwnDocument = document<ExportOwnMutation, ExportOwnMutationVariables>("mutation ExportOwn{exportPersonData(input:{}){...OwnExport}} fragment OwnExport on DataExport{id userId status sizeBytes createdAt endedAt expiresAt url counts{table count}}");
+export const IdentitiesDocument = document<IdentitiesQuery, IdentitiesQueryVariables>("query Identities{sourceIdentities{service accountId email proof provenAt connection{id accountName sources(first:1){nodes{id}totalCount}}}}");

@@ -80,7 +80,9 @@ function listSteps({ id, steps, flowSteps, output, trace }: NonNullable<ChatRunS
   const builder = new RunBuilder();
   for (const [index, step] of steps.entries()) {
     if (step.__typename === 'RetrievalStep') {
-      builder.takeRetrieval(`retrieval-${index}`, [...new Set(step.passages.map(({ title }) => title))]);
+      const visiblePassages = step.passages.filter(({ isHidden }) => !isHidden);
+      const titles = [...new Set(visiblePassages.map(({ title }) => title))];
+      builder.takeRetrieval(`retrieval-${index}`, titles, step.passages.length - visiblePassages.length);
     }
   }
   for (const step of flowSteps) builder.takeFlowStep(step);
@@ -124,6 +126,7 @@ function getTitle(step: Step, { t }: Text): string {
       return t('Thinks');
     case 'retrieval':
       if (!step.isAvailable) return t('Knowledge could not be searched');
+      if (step.titles.length === 0 && step.hiddenCount > 0) return t('Searched the knowledge');
       if (step.titles.length === 0) return t('Searched the knowledge: nothing fits');
       return t('Searched the knowledge: {count, plural, one {# document} other {# documents}}', { count: step.titles.length });
     case 'subagent':
@@ -150,7 +153,18 @@ function Details({ step }: { readonly step: Step }) {
     case 'reasoning':
       return <p className={styles.words}>{step.text}</p>;
     case 'retrieval':
-      return step.titles.length === 0 ? null : <p className={styles.words}>{step.titles.join(' · ')}</p>;
+      return (
+        <>
+          {step.titles.length === 0 ? null : <p className={styles.words}>{step.titles.join(' · ')}</p>}
+          {step.hiddenCount === 0 ? null : (
+            <p className={styles.note}>
+              {t('{count, plural, one {# passage is} other {# passages are}} hidden from you: you may not open the documents.', {
+                count: step.hiddenCount,
+              })}
+            </p>
+          )}
+        </>
+      );
     case 'flow':
       return null;
     case 'subagent':

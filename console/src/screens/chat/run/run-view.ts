@@ -13,7 +13,14 @@ type EndedRun = Extract<RunEvent, { readonly __typename: 'RunCompleted' }>['run'
 
 /** Something that a run does between question and answer. */
 export type Step =
-  | { readonly kind: 'retrieval'; readonly id: string; readonly titles: readonly string[]; readonly isAvailable: boolean }
+  | {
+      readonly kind: 'retrieval';
+      readonly id: string;
+      readonly titles: readonly string[];
+      /** Passages of documents that the reader may not open. */
+      readonly hiddenCount: number;
+      readonly isAvailable: boolean;
+    }
   | { readonly kind: 'reasoning'; readonly id: string; readonly text: string }
   | { readonly kind: 'call'; readonly id: string; readonly item: CallItem; readonly output: string | undefined }
   | {
@@ -70,7 +77,7 @@ export class RunBuilder {
       }
       case 'RetrievalCompleted': {
         const id = `retrieval-${event.sequence}`;
-        this.#steps.set(id, { kind: 'retrieval', id, titles: event.titles, isAvailable: event.isAvailable });
+        this.#steps.set(id, { kind: 'retrieval', id, titles: event.titles, hiddenCount: 0, isAvailable: event.isAvailable });
         return;
       }
       case 'ItemAdded':
@@ -139,8 +146,8 @@ export class RunBuilder {
     this.#steps.set(id, { kind: 'flow', id, step });
   }
 
-  takeRetrieval(id: string, titles: readonly string[]): void {
-    this.#steps.set(id, { kind: 'retrieval', id, titles, isAvailable: true });
+  takeRetrieval(id: string, titles: readonly string[], hiddenCount: number): void {
+    this.#steps.set(id, { kind: 'retrieval', id, titles, hiddenCount, isAvailable: true });
   }
 
   view(runId: string, error: ParleyError | undefined): RunView {

@@ -104,7 +104,8 @@ function OneSource({
   useEffect(() => {
     if (isOpen && !isRead) item.current?.scrollIntoView({ block: 'nearest' });
   }, [isOpen, isRead]);
-  const { name, headingPath, page, snippet } = citation;
+  const { name, headingPath, page, snippet, isHidden } = citation;
+  const words = isHidden ? t('You may not open this document at its source any more. What the answer says stays.') : snippet;
   const place = [headingPath, page === null ? '' : t('page {page}', { page: number(page) })]
     .filter((part) => part !== '')
     .join(' · ');
@@ -119,11 +120,11 @@ function OneSource({
       </button>
       {isOpen ? (
         <div className={styles.passage}>
-          {isLoading ? <Skeleton lines={4} /> : <PassageText passage={passage} snippet={snippet} support={support} />}
-          <SourceLink citation={citation} passage={passage} support={support} answerId={answerId} />
+          {isLoading ? <Skeleton lines={4} /> : <PassageText passage={passage} snippet={words} support={support} />}
+          {isHidden ? null : <SourceLink citation={citation} passage={passage} support={support} answerId={answerId} />}
         </div>
       ) : (
-        <p className={styles.snippet}>{snippet}</p>
+        <p className={styles.snippet}>{words}</p>
       )}
     </li>
   );

@@ -33,7 +33,12 @@ export const Answer = memo(function Answer({
   const last = answers.at(-1);
   const isLive = isRunning && view?.ended === undefined;
   const texts = isLive ? listRunTexts(view) : listMessageTexts(messages);
-  const citations = useSameList(isLive ? (view?.citations ?? []) : answers.flatMap((message) => message.citations));
+  const storedCitations = useSameList(isLive ? (view?.citations ?? []) : answers.flatMap((message) => message.citations));
+  const hiddenName = t('Hidden from you');
+  const citations = useMemo(
+    () => storedCitations.map((citation) => (citation.isHidden ? { ...citation, name: hiddenName } : citation)),
+    [storedCitations, hiddenName],
+  );
   const messageId = isLive ? undefined : answers.find((message) => message.citations.length > 0)?.id;
   // Not among what the list depends on: it would be another one with every token.
   const said = useRef('');

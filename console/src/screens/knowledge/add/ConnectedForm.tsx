@@ -5,9 +5,10 @@ import { useText } from '../../../text/text.ts';
 import { ErrorNote, Note, Skeleton } from '../../../ui/feedback.tsx';
 import { Button } from '../../../ui/form/button.tsx';
 import { Checkbox, Field, Select } from '../../../ui/form/field.tsx';
-import { type AddDataSourceInput, ConnectionChoiceDocument, type RefreshPeriod } from '../documents.ts';
+import { type AddDataSourceInput, ConnectionChoiceDocument, type RefreshPeriod, type SourceAccess } from '../documents.ts';
 import { accountForms, type ConnectableProvider, type Entry } from '../kinds.ts';
 import { useWords } from '../words.ts';
+import { AccessChoice } from './AccessChoice.tsx';
 import type { AddFormProps } from './AddForm.tsx';
 import { AddForm, PeriodField, useAddSource } from './AddForm.tsx';
 import { useAgentChoice } from './AgentPicker.tsx';
@@ -26,6 +27,7 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
   const [entries, setEntries] = useState<readonly Entry[]>([]);
   const [isAll, setAll] = useState(false);
   const [refreshPeriod, setRefreshPeriod] = useState<RefreshPeriod>('DAILY');
+  const [access, setAccess] = useState<SourceAccess>('MIRRORED');
   const { data, error: loadError, reload } = usePage(ConnectionChoiceDocument, {});
   const connecting = useConnecting((connection) => {
     reload();
@@ -40,7 +42,7 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
   const findInput = (): AddDataSourceInput | undefined => {
     const [first] = entries;
     if (current === undefined) return undefined;
-    const common = { connectionId: current.id, refreshPeriod };
+    const common = { connectionId: current.id, refreshPeriod, access };
     if (chosenWhole !== undefined) return chosenWhole.toInput(common, current.accountName);
     return first === undefined ? undefined : toInput(common, first, entries);
   };
@@ -86,6 +88,7 @@ export function ConnectedForm({ agentId, onClose }: AddFormProps) {
               onChange={setEntries}
             />
           ) : null}
+          <AccessChoice value={access} onChange={setAccess} />
           <PeriodField value={refreshPeriod} onChange={setRefreshPeriod} />
         </>
       )}

@@ -161,7 +161,9 @@ function NotThere() {
       title={t('There is no such document')}
       action={<ButtonLink href="/knowledge">{t('All knowledge')}</ButtonLink>}
     >
-      {t('It is deleted, or neither its source nor an agent that cites it is shared with you.')}
+      {t(
+        'It is deleted, you may not open it at its source, or neither its source nor an agent that cites it is shared with you.',
+      )}
     </EmptyState>
   );
 }

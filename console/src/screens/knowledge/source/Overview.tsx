@@ -3,11 +3,12 @@ import { useText } from '../../../text/text.ts';
 import { Note } from '../../../ui/feedback.tsx';
 import { Card, Facts } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/small.tsx';
-import { describePlace } from '../kinds.ts';
+import { describePlace, hasPermissions } from '../kinds.ts';
 import { StateBadge } from '../StateBadge.tsx';
 import { useWords } from '../words.ts';
 import { Agents } from './Agents.tsx';
 import { Failures } from './Failures.tsx';
+import { PermissionNote } from './permissions/PermissionNote.tsx';
 import { ReadingCard } from './ReadingCard.tsx';
 import type { Source } from './source.ts';
 
@@ -23,6 +24,7 @@ export function Overview({ source, onChanged }: { readonly source: Source; reado
     <>
       {isBusy ? <ReadingCard source={source} /> : null}
       {!isBusy && failure !== undefined ? <Note tone={source.indexStatus === 'FAILED' ? 'bad' : 'warn'}>{failure}</Note> : null}
+      <PermissionNote source={source} isLinked />
       {connection?.needsReauthorization === true ? (
         <Note tone="warn">
           {t('The account "{name}" has to be connected again. Until then what was read goes on answering.', {
@@ -46,6 +48,7 @@ export function Overview({ source, onChanged }: { readonly source: Source; reado
             [t('Last read'), lastIndexedAt === null ? t('Not yet') : <Time key="read" at={lastIndexedAt} />],
             [t('Owner'), owner?.name ?? t('Gone')],
             [t('Seen by'), source.orgVisible ? t('Everybody in the organization') : t('The owner, and who uses its agents')],
+            ...(hasPermissions(type) ? [[t('Answers from it'), describeAccess(source, t)] as const] : []),
             [t('Found by'), foundBy(vectors, t)],
           ]}
         />
@@ -54,6 +57,10 @@ export function Overview({ source, onChanged }: { readonly source: Source; reado
       <Agents source={source} onChanged={onChanged} />
     </>
   );
+}
+
+function describeAccess({ access }: Source, t: ReturnType<typeof useText>['t']): string {
+  return access === 'MIRRORED' ? t('Each person from what that person may open there') : t('Everybody from all of it');
 }
 
 function foundBy(vectors: Source['vectors'], t: ReturnType<typeof useText>['t']): string {

@@ -10,10 +10,12 @@ import { Page, PageSkeleton } from '../../../ui/page.tsx';
 import { TabLinks } from '../../../ui/tabs.tsx';
 import { UploadStrip } from '../add/UploadStrip.tsx';
 import { SourceChangesDocument, SourcePageDocument, type SourceStateFragment } from '../documents.ts';
+import { hasPermissions } from '../kinds.ts';
 import { TryQuestion } from '../search/TryQuestion.tsx';
 import { Documents } from './Documents.tsx';
 import { History } from './History.tsx';
 import { Overview } from './Overview.tsx';
+import { Permissions } from './permissions/Permissions.tsx';
 import { Settings } from './Settings.tsx';
 import { SourceActions } from './SourceActions.tsx';
 import styles from './source.module.css';
@@ -57,6 +59,7 @@ export function SourceScreen({ id, part }: { readonly id: string; readonly part:
     { href: `${base}/documents`, label: t('Documents'), count: source.statistics.totalCount },
     { href: `${base}/try`, label: t('Try a question') },
     { href: `${base}/history`, label: t('History') },
+    ...(source.canEdit && hasPermissions(source.type) ? [{ href: `${base}/permissions`, label: t('Permissions') }] : []),
     ...(source.canEdit ? [{ href: `${base}/settings`, label: t('Settings') }] : []),
   ];
   return (
@@ -85,6 +88,8 @@ function Part({ part, source, reload }: { readonly part: string; readonly source
   if (part === 'documents') return <Documents source={source} />;
   if (part === 'try') return <TryQuestion place={{ dataSourceIds: [source.id] }} agents={source.agents.nodes} />;
   if (part === 'history') return <History source={source} />;
+  if (part === 'permissions' && source.canEdit && hasPermissions(source.type))
+    return <Permissions source={source} onChanged={reload} />;
   if (part === 'settings' && source.canEdit) return <Settings source={source} onChanged={reload} />;
   return <Overview source={source} onChanged={reload} />;
 }

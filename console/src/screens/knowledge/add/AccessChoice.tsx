@@ -1,0 +1,44 @@
+import { useId } from 'react';
+import people from '../../../parts/people/people.module.css';
+import { useText } from '../../../text/text.ts';
+import type { SourceAccess } from '../documents.ts';
+
+/** Whose rights decide what is found in a source, in two sentences. */
+export function AccessChoice({
+  value,
+  onChange,
+}: {
+  readonly value: SourceAccess;
+  readonly onChange: (access: SourceAccess) => void;
+}) {
+  const { t } = useText();
+  const name = useId();
+  const choices = [
+    {
+      id: 'MIRRORED',
+      title: t('What they may open there themselves'),
+      hint: t('Each person is answered from the documents that this person may open at the source, and from no others.'),
+    },
+    {
+      id: 'LENT',
+      title: t('All that the account reads'),
+      hint: t('Everybody who may use the agent is answered from every document that the connected account reads.'),
+    },
+  ] as const;
+  return (
+    <fieldset className={people.options}>
+      <legend>{t('What do people find in it?')}</legend>
+      <div className={people.cards}>
+        {choices.map(({ id, title, hint }) => (
+          <label key={id} className={people.option}>
+            <input type="radio" name={name} checked={id === value} onChange={() => onChange(id)} />
+            <span>
+              {title}
+              <span className={people.quiet}>{hint}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
