@@ -27,6 +27,7 @@ import './operations/installation.ts';
 import './agents/tools/service-tools.ts';
 import './agents/tools/enabled-tools.ts';
 import './agents/agents.ts';
+import './agents/versions/versions.ts';
 import './agents/catalog.ts';
 import './agents/tools.ts';
 import './conversations/runs/tool-trials.ts';

@@ -1,4 +1,5 @@
 import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { AgentPublishing } from '../../entities/agents/version.ts';
 import { DomainError, tooLong } from '../../entities/ground/errors.ts';
 import { isId } from '../../entities/ground/ids.ts';
 import type { Members } from '../../entities/ground/members.ts';
@@ -19,6 +20,8 @@ import {
   visibleGroups,
 } from '../ground/access/access.ts';
 import { type AgentInput, readAgentInput } from './input.ts';
+import { type CanaryKey, takesCanary } from './versions/canary-choice.ts';
+import { changeAgents, type ExpectedDraft } from './versions/change.ts';
 
 export interface CreateAgentInput extends AgentInput {
   readonly name: string;
@@ -79,26 +82,57 @@ export function readInstructions(deps: Deps, caller: Caller, agent: AgentView): 
   return agent.instructions;
 }
 
+/** Which version of an agent a run gets. Default: the published one. */
+export interface VersionChoice {
+  /** The number of a version, or 0 for the draft. Only who may edit the agent may name one. */
+  readonly version?: number | null | undefined;
+  /** Whose run it is: of a chat its id and its beginning, else the id of the caller. A canary takes some of them. */
+  readonly canary?: CanaryKey | undefined;
+}
+
 /**
  * The agent as a run needs it, for the hot path: a cached agent needs no statement and no promise.
  *
- * @throws DomainError NOT_FOUND, thrown or rejected, also for an agent that the caller may not see.
+ * @throws DomainError NOT_FOUND, thrown or rejected, also for an agent that the caller may not see, and naming `version` for one that it has not;
+ *   FORBIDDEN for a version that is named by somebody who may not edit the agent.
  */
 export function agentForRun(
   deps: Pick<Deps, 'storage' | 'now'>,
   caller: Caller,
   id: string,
+  choice: VersionChoice = {},
 ): RunnableAgent | Promise<RunnableAgent> {
   if (!isId('agent', id)) throw missingAgent();
   const runnableAgent = deps.storage.agents.findRunnable(id, deps.now().getTime());
   return runnableAgent instanceof Promise
-    ? runnableAgent.then((agent) => admitted(caller, agent))
-    : admitted(caller, runnableAgent);
+    ? runnableAgent.then((agent) => choose(deps, caller, admitted(caller, agent), choice))
+    : choose(deps, caller, admitted(caller, runnableAgent), choice);
 }
 
 function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAgent {
   if (agent === undefined || !canSeeAgent(caller, agent)) throw missingAgent();
   return agent;
+}
+
+function choose(
+  { storage, now }: Pick<Deps, 'storage' | 'now'>,
+  caller: Caller,
+  agent: RunnableAgent,
+  { version, canary }: VersionChoice,
+): RunnableAgent | Promise<RunnableAgent> {
+  const isNamed = version !== undefined && version !== null;
+  if (isNamed && !canEditAgent(caller, agent)) {
+    throw new DomainError('FORBIDDEN', 'Only who may edit an agent may ask its draft or a version of it', { param: 'version' });
+  }
+  const chosen = isNamed ? version : takesCanary(agent, canary) ? agent.canary?.version : undefined;
+  if (chosen === undefined) return agent;
+  const versionAgent = storage.agents.findRunnable(agent.id, now().getTime(), chosen);
+  return versionAgent instanceof Promise ? versionAgent.then(requireVersion) : requireVersion(versionAgent);
+}
+
+function requireVersion(agent: RunnableAgent | undefined): RunnableAgent {
+  if (agent !== undefined) return agent;
+  throw new DomainError('NOT_FOUND', 'There is no such version of the agent', { param: 'version' });
 }
 
 /**
@@ -171,13 +205,18 @@ function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuer
  *
  * @throws DomainError with every fault of the input.
  */
-export async function createAgent(deps: Deps, caller: Caller, input: CreateAgentInput): Promise<AgentView> {
+export async function createAgent(
+  deps: Deps,
+  caller: Caller,
+  input: CreateAgentInput,
+  publishing: AgentPublishing = 'AT_ONCE',
+): Promise<AgentView> {
   const place = { orgId: caller.orgId, userId: caller.userId };
   const agentInput = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
   const { name, description, instructions } = input;
   const src = input.src ?? '';
   const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, agentInput)) };
-  const agent = { ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() };
+  const agent = { ...changes, ...place, publishing, id: deps.newId('agent'), createdAt: deps.now() };
   return deps.audit.change(caller, () => deps.storage.agents.create(agent, toViewer(caller)));
 }
 
@@ -187,7 +226,13 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
  */
-export async function updateAgent(deps: Deps, caller: Caller, id: string, input: AgentInput): Promise<AgentView> {
+export async function updateAgent(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: AgentInput,
+  expectedDraft?: ExpectedDraft,
+): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
   if (!canEditAgent(caller, agent))
     throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change an agent');
@@ -198,7 +243,10 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
       param: managedMember,
     });
   }
-  const updatedAgent = await deps.audit.change(caller, () => deps.storage.agents.update(id, changes, toViewer(caller)));
+  const write = () => deps.storage.agents.update(id, changes, toViewer(caller));
+  const changed = await changeAgents(deps, caller, [id], write, expectedDraft);
+  // What the change left of its draft is known once it is closed.
+  const updatedAgent = { ...changed, ...(await deps.storage.agents.versions.findVersioning(id)) };
   return agent.isApprovedByOrg && !updatedAgent.isApprovedByOrg ? { ...updatedAgent, endedApproval: true } : updatedAgent;
 }
 
@@ -236,11 +284,14 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
  * Marks an agent as approved by its organization, or removes the mark. An approval holds for what was approved: it ends when anything changes that
  * reaches the model.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except administrators.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except administrators; CONFLICT for an agent whose draft differs from what people ask.
  */
 export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
   if (!isAdministrator(caller, agent.orgId)) throw new DomainError('FORBIDDEN', 'Only administrators may approve agents');
+  if (isApproved && agent.isDraftChanged) {
+    throw new DomainError('CONFLICT', 'The draft of this agent differs from what people ask: publish or discard it first');
+  }
   return deps.audit.change(caller, () => deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, toViewer(caller)));
 }
 

@@ -9,6 +9,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import { isObject } from '../../lib/json/json.ts';
 import type { DataSourceStore } from '../../storage/knowledge/sources/sources.ts';
 import { endedApproval } from '../agents/parts/access.ts';
+import { changeAgents, type ExpectedDraft } from '../agents/versions/change.ts';
 import type { Deps } from '../deps.ts';
 import { canAttachDataSource } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
@@ -108,7 +109,7 @@ async function addSource(
   const row = { ...owner, ...permissions, id, createdAt: deps.now(), name, type, data };
   const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
   try {
-    await deps.audit.change(caller, async () => {
+    await changeAgents(deps, caller, [agent.id], async () => {
       await storage.knowledge.sources.create({ ...row, item, runId: deps.newId('sourceRun') }, async (tx) => {
         await also(tx);
         await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
@@ -133,6 +134,7 @@ export async function attachDataSource(
   caller: Caller,
   agentId: string,
   dataSourceId: string,
+  expectedDraft?: ExpectedDraft,
 ): Promise<{ readonly aiId: string; readonly dataSourceId: string } & EndedApproval> {
   const agent = await editableAgent(deps, caller, agentId);
   const source = await getDataSource(deps, caller, dataSourceId);
@@ -141,7 +143,7 @@ export async function attachDataSource(
     throw new DomainError('FORBIDDEN', 'Only sources of your own and those open to the organization may be attached');
   }
   await requireRoom(deps, agent.id);
-  await deps.audit.change(caller, () => deps.storage.knowledge.sources.attach(agent.id, source.id));
+  await changeAgents(deps, caller, [agent.id], () => deps.storage.knowledge.sources.attach(agent.id, source.id), expectedDraft);
   return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
 }
 
@@ -155,9 +157,10 @@ export async function detachDataSource(
   caller: Caller,
   agentId: string,
   dataSourceId: string,
+  expectedDraft?: ExpectedDraft,
 ): Promise<{ readonly aiId: string; readonly dataSourceId: string } & EndedApproval> {
   const agent = await editableAgent(deps, caller, agentId);
   const source = await getDataSource(deps, caller, dataSourceId);
-  await deps.audit.change(caller, () => deps.storage.knowledge.sources.detach(agent.id, source.id));
+  await changeAgents(deps, caller, [agent.id], () => deps.storage.knowledge.sources.detach(agent.id, source.id), expectedDraft);
   return { aiId: agent.id, dataSourceId: source.id, ...(await endedApproval(deps, agent)) };
 }

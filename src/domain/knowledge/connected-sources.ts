@@ -11,6 +11,7 @@ import type { Caller } from '../../entities/people/caller.ts';
 import { type JsonObject, membersOf, readElements } from '../../lib/json/json.ts';
 import type { NewConnectedSource } from '../../storage/knowledge/sources/connected-sources.ts';
 import { endedApproval } from '../agents/parts/access.ts';
+import { changeAgents } from '../agents/versions/change.ts';
 import type { Deps } from '../deps.ts';
 import { visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
@@ -186,7 +187,7 @@ async function createSources(
     ownerUserId: caller.userId,
     type,
   }));
-  await deps.audit.change(caller, async () => {
+  await changeAgents(deps, caller, [agent.id], async () => {
     await deps.storage.knowledge.connectedSources.create(agent.id, rows, async (tx) => {
       for (const { id } of rows) {
         await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'ADDED' }, { owner: caller, key: id, tx });

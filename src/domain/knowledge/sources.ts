@@ -20,6 +20,7 @@ import {
 } from '../../storage/knowledge/sources/places.ts';
 import { getAgent } from '../agents/agents.ts';
 import { endedApproval } from '../agents/parts/access.ts';
+import { changeAgents } from '../agents/versions/change.ts';
 import type { Deps } from '../deps.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../ground/access/access.ts';
 import { Faults } from '../ground/faults.ts';
@@ -203,7 +204,7 @@ export async function updateDataSource(
   if (newName !== undefined) faults.requireName('name', newName, nameLengthMax);
   const permissionChanges = readSourcePermissions(deps, source.type, permissions, faults, source);
   faults.throwIfAny();
-  const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
+  const agents: AgentLinks = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
   const approvedAgents = await approvedAmong(deps, caller, agents);
   const data = cloudId === undefined ? undefined : await dataAtSite(deps, source, cloudId ?? undefined);
   const changes = {
@@ -215,7 +216,7 @@ export async function updateDataSource(
     ...agents,
     ...(data === undefined ? {} : { data }),
   };
-  await deps.audit.change(caller, async () => {
+  await changeAgents(deps, caller, [...(agents.attach ?? []), ...(agents.detach ?? [])], async () => {
     await deps.storage.knowledge.sources.update(id, changes);
     // Ids and versions of two sites say nothing of each other: everything is read anew.
     if (data !== undefined) await deps.storage.knowledge.syncing.want(id, true, sourceJobs(deps.jobs, 'REFRESH'));
@@ -227,11 +228,17 @@ export async function updateDataSource(
   return { ...(await getDataSource(deps, caller, id)), ...(approvalEnds.find((one) => one.endedApproval === true) ?? {}) };
 }
 
+/** The agents that get a source, and those that lose it. */
+interface AgentLinks {
+  readonly attach?: readonly string[];
+  readonly detach?: readonly string[];
+}
+
 /** The agents that get or lose a source and are approved. */
 async function approvedAmong(
   deps: Deps,
   caller: Caller,
-  { attach = [], detach = [] }: { readonly attach?: readonly string[]; readonly detach?: readonly string[] },
+  { attach = [], detach = [] }: AgentLinks,
 ): Promise<readonly AgentView[]> {
   const agents = await Promise.all([...attach, ...detach].map((id) => getAgent(deps, caller, id)));
   return agents.filter(({ isApprovedByOrg }) => isApprovedByOrg);
@@ -311,7 +318,7 @@ export async function bulkDeleteDataSources(
     }
     await enqueueDeletion(deps, caller, tx, deleted);
   };
-  const { deletedIds, detachedIds } = await deps.audit.change(caller, () =>
+  const { deletedIds, detachedIds } = await changeAgents(deps, caller, [agent.id], () =>
     deps.storage.knowledge.sources.release(agent.id, ids, deps.now(), enqueue),
   );
   const counts = { deletedCount: deletedIds.length, detachedCount: detachedIds.length };

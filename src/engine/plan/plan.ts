@@ -101,6 +101,8 @@ export interface Charge {
   /** Null for work in the background. */
   readonly keyId: string | null;
   readonly agentId: string | null;
+  /** The version of the agent; 0: the draft. Absent or null: of a time before versions, or no agent. */
+  readonly agentVersion?: number | null;
   readonly runId: string | null;
 }
 

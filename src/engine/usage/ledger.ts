@@ -187,8 +187,20 @@ export class UsageLedger {
   #toRow(...[charge, purpose, modelId, usage, entryId]: CallNote): UsageRow {
     const { limits, newId, now } = this.#deps;
     const id = entryId ?? newId('usageEntry');
-    const { orgId, userId, keyId, agentId, runId } = charge;
-    const row = { orgId, userId, keyId, agentId, runId, ...toCounts(usage), id, purpose, modelId, createdAt: now() };
+    const { orgId, userId, keyId, agentId, agentVersion = null, runId } = charge;
+    const row = {
+      orgId,
+      userId,
+      keyId,
+      agentId,
+      agentVersion,
+      runId,
+      ...toCounts(usage),
+      id,
+      purpose,
+      modelId,
+      createdAt: now(),
+    };
     limits.noted(orgId, toUsageKind(purpose), row.inputTokens + row.outputTokens);
     return row;
   }

@@ -1,6 +1,7 @@
 import type { EnabledTool } from '../conversations/runs/tool.ts';
 import type { AgentOptions } from './options.ts';
-import type { AgentRunParts, EndedApproval, JsonObject, RunnableSkill } from './part.ts';
+import type { AgentFlow, AgentRunParts, EndedApproval, JsonObject, RunnableSkill } from './part.ts';
+import type { AgentCanary, AgentVersioning } from './version.ts';
 
 export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
 export type AgentVisibility = (typeof agentVisibilities)[number];
@@ -106,7 +107,7 @@ export interface AgentWithEditors extends Agent {
 export type AgentOfParts = Pick<AgentWithEditors, 'id' | 'orgId' | 'userId' | 'editorIds'>;
 
 /** An agent as one user sees it. */
-export interface AgentView extends AgentWithEditors, EndedApproval {
+export interface AgentView extends AgentWithEditors, AgentVersioning, EndedApproval {
   readonly orgName: string;
   readonly userName: string;
   readonly editors: readonly AgentEditor[];
@@ -135,4 +136,13 @@ export interface RunnableAgent extends AgentFacts, AgentRunParts {
   readonly flow: { readonly flowId: string; readonly version: number; readonly data: JsonObject } | null;
   /** The enabled skills, by name. */
   readonly skills: readonly RunnableSkill[];
+  /** The version that this is; 0: a draft that differs from the published version. */
+  readonly version: number;
+  readonly publishedVersion: number;
+  /** Whether the draft differs from the published version. */
+  readonly isDraftChanged: boolean;
+  /** The version that a part of the chats gets which begin; null: there is none. */
+  readonly canary: AgentCanary | null;
+  /** All flows of a version that is not the draft; absent: they are read from the draft. */
+  readonly versionFlows?: readonly Pick<AgentFlow, 'id' | 'name' | 'enabled' | 'versions'>[];
 }

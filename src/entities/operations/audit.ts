@@ -88,6 +88,8 @@ export interface AuditedCall {
   readonly shownMembers: ReadonlySet<string>;
   readonly requestId: string;
   readonly address: string | undefined;
+  /** Made over REST, whose changes of agents are published at once. */
+  readonly isRest?: boolean | undefined;
   /** Whether the entry has been written with a change. */
   isWritten: boolean;
 }

@@ -31,6 +31,7 @@ import { AgentCatalogType, AgentListScopeType, AgentVisibilityType, PublicCatego
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
 import { AgentOptionsType, AgentProfileType, toText } from './parts.ts';
 import { EnabledToolType } from './tools/enabled-tools.ts';
+import { AgentPublishingType, expectedDraftArg } from './versions/args.ts';
 
 const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
   access: { scope: 'AGENTS:READ' },
@@ -287,9 +288,16 @@ builder.mutationFields((t) => ({
   createAgent: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
     type: AgentType,
-    description: "Makes an agent of the caller's organization; the caller owns it.",
-    args: { input: t.arg({ type: CreateAgentInput, description: 'The members of the new agent.' }) },
-    resolve: (_root, { input }, { deps, caller }) => createAgent(deps, caller, input),
+    description: "Makes an agent of the caller's organization; the caller owns it. People get it at once, as version 1.",
+    args: {
+      input: t.arg({ type: CreateAgentInput, description: 'The members of the new agent.' }),
+      publishing: t.arg({
+        type: AgentPublishingType,
+        required: false,
+        description: 'When later changes of it take effect. Default AT_ONCE.',
+      }),
+    },
+    resolve: (_root, { input, publishing }, { deps, caller }) => createAgent(deps, caller, input, publishing ?? undefined),
   }),
   updateAgent: t.field({
     authScopes: { key: 'AGENTS:WRITE' },
@@ -298,8 +306,9 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id({ description: 'The id of the agent.' }),
       input: t.arg({ type: UpdateAgentInput, description: 'What changes: absent members are kept, null clears.' }),
+      expectedDraft: expectedDraftArg(t.arg),
     },
-    resolve: (_root, { id, input }, { deps, caller }) => updateAgent(deps, caller, id, input),
+    resolve: (_root, { id, input, expectedDraft }, { deps, caller }) => updateAgent(deps, caller, id, input, expectedDraft),
   }),
   deleteAgent: t.field({
     authScopes: { key: 'AGENTS:WRITE' },

@@ -7,6 +7,7 @@ import { type BuilderTypes, builder } from '../ground/builder/builder.ts';
 import { loadNode, registerNode } from '../ground/builder/nodes.ts';
 import type { ArgBuilder } from '../ground/pagination.ts';
 import { AgentRef } from '../ground/refs.ts';
+import { expectedDraftArg } from './versions/args.ts';
 
 /** What the operations of one kind of parts are called, take and give. The functions of the domain check access. */
 interface PartKind<Part extends AgentPart, New, Changes> {
@@ -82,20 +83,29 @@ export function addPartOperations(kind: PartKind<AgentPart, object, object>): vo
     [`create${names.mutation}`]: t.field({
       ...write,
       description: descriptions.create,
-      args: { agentId: agentId(t.arg), input: t.arg({ type: kind.inputs.create, description: descriptions.newInput }) },
-      resolve: (_root, args, { deps, caller }) => operations.create(deps, caller, args.agentId, args.input),
+      args: {
+        agentId: agentId(t.arg),
+        input: t.arg({ type: kind.inputs.create, description: descriptions.newInput }),
+        expectedDraft: expectedDraftArg(t.arg),
+      },
+      resolve: (_root, args, { deps, caller }) => operations.create(deps, caller, args.agentId, args.input, args.expectedDraft),
     }),
     [`update${names.mutation}`]: t.field({
       ...write,
       description: descriptions.update,
-      args: { ...placeArgs(t.arg), input: t.arg({ type: kind.inputs.update, description: 'The members to change.' }) },
-      resolve: (_root, { input, ...place }, { deps, caller }) => operations.update(deps, caller, place, input),
+      args: {
+        ...placeArgs(t.arg),
+        input: t.arg({ type: kind.inputs.update, description: 'The members to change.' }),
+        expectedDraft: expectedDraftArg(t.arg),
+      },
+      resolve: (_root, { input, expectedDraft, ...place }, { deps, caller }) =>
+        operations.update(deps, caller, place, input, expectedDraft),
     }),
     [`delete${names.mutation}`]: t.field({
       ...write,
       description: descriptions.delete,
-      args: placeArgs(t.arg),
-      resolve: (_root, place, { deps, caller }) => operations.delete(deps, caller, place),
+      args: { ...placeArgs(t.arg), expectedDraft: expectedDraftArg(t.arg) },
+      resolve: (_root, { expectedDraft, ...place }, { deps, caller }) => operations.delete(deps, caller, place, expectedDraft),
     }),
   }));
 }

@@ -12,6 +12,7 @@ import {
 } from '../../domain/knowledge/sources.ts';
 import { readableFormatNames } from '../../engine/knowledge/extract/readable-formats.ts';
 import type { EndedApproval } from '../../entities/agents/part.ts';
+import { expectedDraftArg } from '../agents/versions/args.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';
 import { loadNode } from '../ground/builder/nodes.ts';
@@ -152,8 +153,10 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       input: t.arg({ type: AttachDataSourceInput, description: 'The source.' }),
+      expectedDraft: expectedDraftArg(t.arg),
     },
-    resolve: (_root, { agentId, input }, { deps, caller }) => attachDataSource(deps, caller, agentId, input.dataSourceId),
+    resolve: (_root, { agentId, input, expectedDraft }, { deps, caller }) =>
+      attachDataSource(deps, caller, agentId, input.dataSourceId, expectedDraft),
   }),
   detachDataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },
@@ -163,8 +166,10 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       dataSourceId: t.arg.id({ description: 'The id of the source.' }),
+      expectedDraft: expectedDraftArg(t.arg),
     },
-    resolve: (_root, { agentId, dataSourceId }, { deps, caller }) => detachDataSource(deps, caller, agentId, dataSourceId),
+    resolve: (_root, { agentId, dataSourceId, expectedDraft }, { deps, caller }) =>
+      detachDataSource(deps, caller, agentId, dataSourceId, expectedDraft),
   }),
   updateDataSource: t.field({
     authScopes: { key: 'DATA_SOURCES:WRITE' },

@@ -1,4 +1,5 @@
 import type { Agent, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { AgentPublishing } from '../../entities/agents/version.ts';
 import { DomainError } from '../../entities/ground/errors.ts';
 import { everything } from '../../entities/ground/filter.ts';
 import type { Members } from '../../entities/ground/members.ts';
@@ -33,8 +34,10 @@ export type AgentChanges = Partial<
   /** Replaces all groups. */
   readonly groupIds?: readonly string[];
 };
-export type NewAgent = AgentChanges &
-  Pick<Agent, 'id' | 'createdAt' | 'orgId' | 'userId' | 'name' | 'description' | 'instructions' | 'src'>;
+export type NewAgent = AgentChanges & { readonly publishing?: AgentPublishing } & Pick<
+    Agent,
+    'id' | 'createdAt' | 'orgId' | 'userId' | 'name' | 'description' | 'instructions' | 'src'
+  >;
 
 /** `viewer` is the user for whom `hasUserChats` and `visibleGroupIds` are computed. */
 export class AgentStore {
@@ -48,9 +51,17 @@ export class AgentStore {
     this.#runnable = createRunnableAgents(db, signals);
   }
 
-  /** An agent for a run, whoever runs it: the caller decides access from its members. A value when cached: no database round trip. */
-  findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined> {
-    return this.#runnable.find(id, nowMs);
+  /**
+   * An agent for a run, whoever runs it: the caller decides access from its members. A value when cached: no database round trip.
+   *
+   * @param version  0 for the draft. Default: the published one. Undefined for a version that does not exist.
+   */
+  findRunnable(
+    id: string,
+    nowMs: number,
+    version?: number | null,
+  ): RunnableAgent | undefined | Promise<RunnableAgent | undefined> {
+    return this.#runnable.find(id, nowMs, version ?? undefined);
   }
 
   /** The agent if it exists and matches. */

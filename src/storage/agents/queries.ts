@@ -46,6 +46,13 @@ const selectAll = ({ userId }: AgentViewer) =>
     ratingCount: true,
     ratingSum: true,
     isDeleted: true,
+    publishing: true,
+    publishedVersion: true,
+    draftRevision: true,
+    isDraftChanged: true,
+    canaryVersion: true,
+    canaryPercent: true,
+    canaryStartedAt: true,
     organization: { select: { name: true } },
     editors: { select: { userId: true }, orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }] },
     groups: {

@@ -1,13 +1,14 @@
 // Raw SQL: a completion waits for it when the agent is not remembered; one prepared statement over eleven tables.
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
 import { type AgentRunParts, skillInlineCharsMax } from '../../entities/agents/part.ts';
+import { type AgentContent, type AgentVersioning, draftVersion } from '../../entities/agents/version.ts';
 import type { Database } from '../ground/database.ts';
 import { InvalidatedCache } from '../ground/invalidated-cache.ts';
 import type { Signals } from '../ground/signals/signals.ts';
 
 const agentsMax = 5_000;
 
-interface RunnableRow extends Agent, AgentRunParts {
+interface RunnableRow extends Agent, AgentRunParts, AgentVersioning {
   readonly tenantId: string;
   readonly editorIds: readonly string[];
   readonly groupIds: readonly string[];
@@ -38,11 +39,19 @@ const findRunnable = `select a.*, o."tenantId",
     from agents a join organizations o on o.id = a."orgId"
     where a.id = $1 and not a."isDeleted"`;
 
+/** The version that this query names; of its sources those that are there still. */
+const findContent = `select v.content,
+      array(select s.id from json_array_elements(v.content->'sources') c join data_sources s on s.id = c->>'id'
+        where s."deletingAt" is null and s."orgId" = a."orgId" order by s.id) as "dataSourceIds"
+    from agent_versions v join agents a on a.id = v."agentId" where v."agentId" = $1 and v.number = $2`;
+
+type Loaded = RunnableAgent | undefined;
+
 /** Agents as runs need them, in an InvalidatedCache: a cached agent costs no database round trip. */
 export function createRunnableAgents(
   db: Database,
   signals: Signals,
-): { find(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined> } {
+): { find(id: string, nowMs: number, version?: number): Loaded | Promise<Loaded> } {
   const cache = new InvalidatedCache<RunnableAgent>(signals, agentsMax);
   signals.subscribe('agent-changed', (id) => cache.forget((agent) => agent.id === id));
   signals.subscribe('group-changed', (groupId) => cache.forget((agent) => agent.groupIds.has(groupId)));
@@ -50,20 +59,75 @@ export function createRunnableAgents(
   const detach = (sourceId: string) => cache.forget((agent) => agent.dataSourceIds.includes(sourceId));
   signals.subscribe('data-source-changed', detach, 'announced');
 
-  async function load(id: string): Promise<RunnableAgent | undefined> {
+  /** @param version  undefined: the published one. */
+  async function load(id: string, version?: number): Promise<Loaded> {
     const rows = await db.query<RunnableRow>(findRunnable, [id]);
     const [row] = rows;
     if (row === undefined) return undefined;
-    const { editorIds, groupIds, groupMemberIds, ...agent } = row;
-    return {
-      ...agent,
-      // Set here, where every run gets its agent, so that no path of a run can forget it.
-      enabledTools: agent.enabledTools.map((tool) => ({ ...tool, ofAgent: id })),
-      editorIds: new Set(editorIds),
-      groupIds: new Set(groupIds),
-      groupMemberIds: new Set(groupMemberIds),
-    };
+    const draft = toRunnable(row);
+    const { publishedVersion, isDraftChanged } = row;
+    const wanted = version ?? publishedVersion;
+    if (wanted === draftVersion || (wanted === publishedVersion && !isDraftChanged)) return draft;
+    const [held] = await db.query<HeldRow>(findContent, [id, wanted]);
+    return held === undefined ? undefined : withContent(draft, held, wanted);
   }
 
-  return { find: (id, nowMs) => cache.find(id, nowMs, load) };
+  function findVersion(agent: Loaded, nowMs: number, version: number): Loaded | Promise<Loaded> {
+    const isPublished = agent?.version === version || (version === draftVersion && agent?.isDraftChanged === false);
+    if (agent === undefined || isPublished) return agent;
+    return cache.find(`${agent.id} ${version}`, nowMs, () => load(agent.id, version));
+  }
+
+  return {
+    find(id, nowMs, version) {
+      const published = cache.find(id, nowMs, load);
+      if (version === undefined) return published;
+      return published instanceof Promise
+        ? published.then((agent) => findVersion(agent, nowMs, version))
+        : findVersion(published, nowMs, version);
+    },
+  };
+}
+
+/** The agent as it is: the draft. */
+function toRunnable(row: RunnableRow): RunnableAgent {
+  const { editorIds, groupIds, groupMemberIds, canaryVersion, canaryPercent, canaryStartedAt, ...agent } = row;
+  const hasCanary = canaryVersion !== null && canaryPercent !== null && canaryStartedAt !== null;
+  return {
+    ...agent,
+    version: agent.isDraftChanged ? draftVersion : agent.publishedVersion,
+    canary: hasCanary ? { version: canaryVersion, percent: canaryPercent, startedAt: canaryStartedAt } : null,
+    enabledTools: ownTools(agent.id, agent.enabledTools),
+    editorIds: new Set(editorIds),
+    groupIds: new Set(groupIds),
+    groupMemberIds: new Set(groupMemberIds),
+  };
+}
+
+/** Set here, where every run gets its agent, so that no path of a run can forget it. */
+function ownTools(id: string, tools: RunnableAgent['enabledTools']): RunnableAgent['enabledTools'] {
+  return tools.map((tool) => ({ ...tool, ofAgent: id }));
+}
+
+interface HeldRow {
+  readonly content: AgentContent;
+  readonly dataSourceIds: readonly string[];
+}
+
+/** An agent with what a version holds. Who may use it, and its secrets, are those of now. An approval is one of the draft, so a version has none. */
+function withContent(draft: RunnableAgent, { content, dataSourceIds }: HeldRow, version: number): RunnableAgent {
+  const { sources: _sources, secrets: _secrets, flows, skills, enabledTools, ...held } = content;
+  const flow = flows.find(({ enabled }) => enabled);
+  const active = flow?.versions.find((one) => one.active);
+  return {
+    ...draft,
+    ...held,
+    version,
+    dataSourceIds,
+    isApprovedByOrg: false,
+    enabledTools: ownTools(draft.id, enabledTools),
+    skills: skills.filter(({ enabled }) => enabled),
+    flow: flow === undefined || active === undefined ? null : { flowId: flow.id, version: active.version, data: active.data },
+    versionFlows: flows,
+  };
 }

@@ -6,6 +6,7 @@ import { GrantStore } from './grants.ts';
 import { AgentPartStore } from './parts/parts.ts';
 import { AgentRatingStore } from './ratings.ts';
 import { ToolNameStore } from './tool-names.ts';
+import { AgentVersionStore } from './versions/versions.ts';
 
 /** Agents, and the stores of what belongs to them. A new one is added here. */
 export class AgentStores extends AgentStore {
@@ -15,6 +16,7 @@ export class AgentStores extends AgentStore {
   readonly grants: GrantStore;
   /** Names of agents for MCP clients. */
   readonly toolNames: ToolNameStore;
+  readonly versions: AgentVersionStore;
 
   constructor(db: Database, signals: Signals) {
     super(db, signals);
@@ -23,5 +25,6 @@ export class AgentStores extends AgentStore {
     this.parts = new AgentPartStore(db, signals);
     this.grants = new GrantStore(db);
     this.toolNames = new ToolNameStore(db);
+    this.versions = new AgentVersionStore(db, signals);
   }
 }

@@ -137,6 +137,16 @@ export type GroupMember = Prisma.GroupMemberModel
  */
 export type Agent = Prisma.AgentModel
 /**
+ * Model AgentVersion
+ * What reached the model of an agent at a time. Never changed, except that it loses its person and becomes the published one.
+ */
+export type AgentVersion = Prisma.AgentVersionModel
+/**
+ * Model AgentDraftChange
+ * A change of the draft of an agent: the newest ones, for whoever saves an older draft.
+ */
+export type AgentDraftChange = Prisma.AgentDraftChangeModel
+/**
  * Model AgentToolName
  * The name that MCP clients call an agent by. It stays when an agent of the same name comes or goes.
  */

@@ -5,9 +5,11 @@ const rowsPerStatement = 2_000;
 
 /**
  * Tables that keep rows of deleted users: the ledger belongs to the organization and says what was paid for; ratings are part of an agent's mean; the
- * audit log keeps the past, as legal holds and reports of erasures do.
+ * audit log keeps the past, as legal holds and reports of erasures do. Versions are part of their agent.
  */
-const keptOfUsers: readonly string[] = ['UsageEntry', 'AgentRating', 'Agent', 'Chat', 'LegalHold', 'Erasure'];
+const keptOfUsers: readonly string[] = [
+  ...['UsageEntry', 'AgentRating', 'Agent', 'AgentVersion', 'AgentDraftChange', 'Chat', 'LegalHold', 'Erasure'],
+];
 const keptOfOrganizations: readonly string[] = ['AuditEntry'];
 
 /**

@@ -41,6 +41,11 @@ export class UserStore {
     return (await this.#db.prisma.user.findFirst({ where: { AND: [{ id }, usersIn(reach)] } })) ?? undefined;
   }
 
+  /** The names of people, whoever asks: the caller sees them as those who did something. */
+  findNames(ids: readonly string[]): Promise<readonly Pick<User, 'id' | 'name'>[]> {
+    return this.#db.prisma.user.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } });
+  }
+
   /** Newest first. `search`: in name or e-mail, whatever the case. */
   async list(reach: AdminReach, { orgId, search, isActive }: UserPlace, page: PageRequest): Promise<Page<User>> {
     const within = isActive ? usersIn(reach) : deactivatedIn(reach);

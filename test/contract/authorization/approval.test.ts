@@ -53,6 +53,19 @@ const reaching: Readonly<Record<string, (agent: string) => Promise<Change>>> = {
     owner.patch(`/api/v1/ais/${agent}`, { enabledTools: [{ type: 'memory' }] }),
   'updateAgent, by an administrator': async () => (agent) =>
     admin.patch(`/api/v1/ais/${agent}`, { options: { temperature: [1] } }),
+  rollbackAgent: async (id) => {
+    await owner.patch(`/api/v1/ais/${id}`, { instructions: 'Do something else.' });
+    const document = 'mutation ($id: ID!) { rollbackAgent(id: $id, version: 1) { warnings { code } } }';
+    return (agent) => owner.graphql(document, { id: agent });
+  },
+  endCanary: async (id) => {
+    await owner.patch(`/api/v1/ais/${id}`, { instructions: 'Do something else.' });
+    const document = 'mutation ($id: ID!) { endCanary(id: $id, keep: CANARY) { warnings { code } } }';
+    return async (agent) => {
+      await owner.graphql('mutation ($id: ID!) { startCanary(id: $id, version: 1, percent: 5) { id } }', { id: agent });
+      return owner.graphql(document, { id: agent });
+    };
+  },
   createAgentTool: async () => (agent) => owner.post(at(agent, 'tools'), tool),
   updateAgentTool: async (id) => {
     const one = await part(id, 'tools', tool);
@@ -125,6 +138,10 @@ const harmless: Readonly<Record<string, string>> = {
   importAgent: 'makes a new agent',
   approveAgent: 'gives the approval',
   deleteAgent: 'nobody asks it any more',
+  publishAgent: 'the change of the draft ended the approval, and none is given while the draft differs',
+  discardAgentDraft: 'none is given while the draft differs',
+  setAgentPublishing: 'says when changes take effect',
+  startCanary: 'the approval is one of the published version: a canary has none',
   generateAgentProfile: 'a profile is for people',
   tryAgentTool: 'calls a tool and changes nothing of the agent',
   transferOwnership: 'the model reads the same',

@@ -107,6 +107,18 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Mutation.deleteAgentCategory': line('administersContent', async ({ world }) => ({ id: await world.category() })),
 
+  // versions of agents
+  'Query.agentVersions': line('edits', ofAgent),
+  'Query.agentVersion': line('edits', ({ agent }) => ({ agentId: agent, number: 1 })),
+  'Query.agentVersionContent': line('edits', ({ agent }) => ({ agentId: agent, version: '1' })),
+  'Query.agentVersionDiff': line('edits', ({ agent }) => ({ agentId: agent, from: '1', to: 'draft' })),
+  'Mutation.publishAgent': line('edits', async ({ agent, world }) => ({ id: await world.draft(agent) })),
+  'Mutation.rollbackAgent': line('edits', ({ agent }) => ({ id: agent, version: 1 })),
+  'Mutation.discardAgentDraft': line('edits', async ({ agent, world }) => ({ id: await world.draft(agent) })),
+  'Mutation.setAgentPublishing': line('edits', ({ agent }) => ({ id: agent, publishing: 'ON_REQUEST' })),
+  'Mutation.startCanary': line('edits', async ({ agent, world }) => ({ id: await world.draft(agent), percent: 10 })),
+  'Mutation.endCanary': line('edits', async ({ agent, world }) => ({ id: await world.canary(agent), keep: 'PUBLISHED' })),
+
   // parts of agents
   'Query.agentTools': line('sees', ofAgent),
   'Query.agentTool': line('sees', ofAgentById('tool')),

@@ -146,6 +146,23 @@ export class World {
   }
 
   /** A memory of the owner. */
+  /** The agent, with a draft that differs from what people get, and without a canary. */
+  async draft(agent: string): Promise<string> {
+    await this.owner.graphql('mutation ($id: ID!) { endCanary(id: $id, keep: PUBLISHED) { id } }', { id: agent });
+    const document = `mutation ($id: ID!, $input: UpdateAgentInput!) {
+      setAgentPublishing(id: $id, publishing: ON_REQUEST) { id }
+      updateAgent(id: $id, input: $input) { id }
+    }`;
+    await this.owner.graphql(document, { id: agent, input: { seed: this.name('Draft') } });
+    return agent;
+  }
+
+  /** The same with a canary. */
+  async canary(agent: string): Promise<string> {
+    await this.owner.graphql('mutation ($id: ID!) { startCanary(id: $id, percent: 10) { id } }', { id: await this.draft(agent) });
+    return agent;
+  }
+
   async memory(): Promise<string> {
     return this.#madeBy(this.owner, '/api/v1/memories', { text: this.name('Likes') });
   }

@@ -35,8 +35,8 @@ const quietColumns: Readonly<Record<string, readonly string[]>> = {
   ],
   agents: ['id', 'createdAt', 'updatedAt', 'messageCount', 'ratingCount', 'ratingSum', 'approvedHash', 'rowBytes'],
 };
-/** Tables in the same files that are not cached: they are read anew each time. */
-const neverRemembered = ['usage_counters', 'usage_reservations'];
+/** Tables in the same files that are not cached, because they are read anew each time, and versions of agents, which never change. */
+const neverRemembered = ['usage_counters', 'usage_reservations', 'agent_versions'];
 /** The columns of a table that a cache depends on, where it depends on few: of data sources, runs read only which there are. Indexing writes the others. */
 const toldColumns: Readonly<Record<string, readonly string[]>> = {
   data_sources: ['orgId', 'deletingAt', 'access'],

@@ -8,6 +8,7 @@ import type { Deps } from '../../deps.ts';
 import { canEditAgent } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { getAgent, getAgents } from '../agents.ts';
+import { changeAgents, type ExpectedDraft } from '../versions/change.ts';
 import { editableAgent, editablePart, endedApproval, getPart, missingPart, type PartPlace, partKinds } from './access.ts';
 
 /** What callers do with the parts of one kind. The parts of an agent are shown whole to who may edit it, and changed by them alone. */
@@ -19,11 +20,11 @@ export interface PartOperations<Part extends AgentPart, New, Changes> {
   /** The parts with these ids, of any agents: those that the caller may see. */
   getMany(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly PartView<Part>[]>;
   /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name or too many parts, or with every fault of the input. */
-  create(deps: Deps, caller: Caller, agentId: string, input: New): Promise<PartView<Part>>;
+  create(deps: Deps, caller: Caller, agentId: string, input: New, expectedDraft?: ExpectedDraft): Promise<PartView<Part>>;
   /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
-  update(deps: Deps, caller: Caller, place: PartPlace, input: Changes): Promise<PartView<Part>>;
+  update(deps: Deps, caller: Caller, place: PartPlace, input: Changes, expectedDraft?: ExpectedDraft): Promise<PartView<Part>>;
   /** @returns the former part. @throws DomainError NOT_FOUND, FORBIDDEN. */
-  delete(deps: Deps, caller: Caller, place: PartPlace): Promise<PartView<Part>>;
+  delete(deps: Deps, caller: Caller, place: PartPlace, expectedDraft?: ExpectedDraft): Promise<PartView<Part>>;
   /** A part as the caller sees it. */
   show(caller: Caller, agent: AgentView, part: Part): PartView<Part>;
 }
@@ -105,30 +106,33 @@ export function createPartOperations<Kind extends AgentPartKind, New, Changes, V
         return isHidden ? [] : [show(caller, agent, part)];
       });
     },
-    async create(deps, caller, agentId, input) {
+    async create(deps, caller, agentId, input, expectedDraft) {
       const agent = await editableAgent(deps, caller, agentId);
       const write = { deps, caller, agent, id: deps.newId(idKind), faults: new Faults() };
       const { values, also } = await rules.readNew(input, write);
       write.faults.throwIfAny();
       const row = { ...values, id: write.id, createdAt: deps.now(), agentId: agent.id };
-      const storedPart = await deps.audit.change(caller, () => storeOf(deps).create(row, also));
+      const add = () => storeOf(deps).create(row, also);
+      const storedPart = await changeAgents(deps, caller, [agent.id], add, expectedDraft);
       return showChanged(deps, agent, storedPart);
     },
-    async update(deps, caller, place, input) {
+    async update(deps, caller, place, input, expectedDraft) {
       const { agent, part: before } = await editablePart(deps, caller, kind, place);
-      const write = { deps, caller, agent, id: before.id, faults: new Faults() };
-      const { values, also } = await rules.readChanges(input, before, write);
-      write.faults.throwIfAny();
-      const storedPart = await deps.audit.change(caller, () => storeOf(deps).update(agent.id, before.id, values, also));
+      const reading = { deps, caller, agent, id: before.id, faults: new Faults() };
+      const { values, also } = await rules.readChanges(input, before, reading);
+      reading.faults.throwIfAny();
+      const write = () => storeOf(deps).update(agent.id, before.id, values, also);
+      const storedPart = await changeAgents(deps, caller, [agent.id], write, expectedDraft);
       return showChanged(deps, agent, storedPart);
     },
-    async delete(deps, caller, place) {
+    async delete(deps, caller, place, expectedDraft) {
       const { agent, part } = await editablePart(deps, caller, kind, place);
       const { alsoDelete } = rules;
       const also = alsoDelete === undefined ? undefined : (tx: Transaction) => alsoDelete(tx, agent.id);
-      await deps.audit.change(caller, async () => {
+      const remove = async () => {
         if (!(await storeOf(deps).delete(agent.id, part.id, also))) throw missingPart(param);
-      });
+      };
+      await changeAgents(deps, caller, [agent.id], remove, expectedDraft);
       return showChanged(deps, agent, part);
     },
   };

@@ -22,7 +22,7 @@ export function noteServerOfTool(
 ): void {
   const server = (data.given as { readonly server?: unknown } | null | undefined)?.server;
   if (typeof server !== 'string' || server === data.before?.server) return;
-  if (!mayName(deps, caller, agent, server)) faults.add('data.server', refusal('data.server'), 'FORBIDDEN');
+  if (!mayNameServer(deps, caller, agent, server)) faults.add('data.server', refusal('data.server'), 'FORBIDDEN');
 }
 
 /** The same for the tools of the service that an agent has. */
@@ -36,7 +36,7 @@ export function noteServersOfTools(
   const standing = new Set(tools.before.flatMap(namesIn));
   for (const [index, tool] of tools.given.entries()) {
     const at = `enabledTools[${index}].server`;
-    const isRefused = namesIn(tool).some((name) => !standing.has(name) && !mayName(deps, caller, agent, name));
+    const isRefused = namesIn(tool).some((name) => !standing.has(name) && !mayNameServer(deps, caller, agent, name));
     if (isRefused) faults.add(at, refusal(at), 'FORBIDDEN');
   }
 }
@@ -52,7 +52,8 @@ function namesIn({ type, options }: EnabledTool): readonly string[] {
   return type === 'mcp_server' ? [serverNameIn(options)] : [];
 }
 
-function mayName({ mcp }: Pick<Deps, 'mcp'>, { userId }: Caller, agent: Agent, server: string): boolean {
+/** Whether somebody may have an agent use an MCP server. */
+export function mayNameServer({ mcp }: Pick<Deps, 'mcp'>, { userId }: Caller, agent: Agent, server: string): boolean {
   return userId === agent.userId || mcp.findOperators(server, agent) !== undefined;
 }
 

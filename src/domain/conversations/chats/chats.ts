@@ -13,6 +13,7 @@ import type { Page, PageRequest } from '../../../entities/ground/page.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { agentForRun } from '../../agents/agents.ts';
 import { readUserInputs } from '../../agents/parts/user-input.ts';
+import { canaryKeyOfChat } from '../../agents/versions/canary-choice.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent, canWriteChat, visibleChats } from '../../ground/access/access.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
@@ -155,13 +156,13 @@ export async function areUnread(deps: Deps, caller: Caller, chats: readonly Chat
 
 /** @throws DomainError NOT_FOUND for an agent that the caller may not use, or with every fault of the input. */
 export async function createChat(deps: Deps, caller: Caller, agentId: string, input: CreateChatInput): Promise<Chat> {
-  const agent = await agentForRun(deps, caller, agentId);
+  const id = deps.newId('chat');
+  const agent = await agentForRun(deps, caller, agentId, { canary: canaryKeyOfChat(id) });
   const name = readName(input.name);
   const faults = new Faults();
   const userInputs = readUserInputs(agent.userInputs, input.userInputs, faults);
   faults.throwIfAny();
   const { projectId = null } = await readPlace(deps, caller, { projectId: input.projectId });
-  const id = deps.newId('chat');
   const { orgId, userId } = caller;
   const isVisibleToEditors = showsNewChats(agent, orgId);
   const chat = {

@@ -23,6 +23,8 @@ export interface SendMessageInput {
   readonly tools?: unknown;
   readonly secrets?: unknown;
   readonly threadMode?: Maybe<ThreadMode>;
+  /** The version of the agent that answers; 0: the draft. For those who may edit the agent. */
+  readonly version?: number | undefined;
 }
 
 export interface SubmitToolOutputsInput {

@@ -12,6 +12,7 @@ import type { Caller } from '../../../entities/people/caller.ts';
 import type { Turn } from '../../../storage/conversations/chats/turns.ts';
 import type { ProjectOfRun } from '../../../storage/conversations/projects/projects.ts';
 import { agentForRun, findModelId } from '../../agents/agents.ts';
+import { canaryKeyOfChat } from '../../agents/versions/canary-choice.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { projectOfRun } from '../projects.ts';
@@ -106,7 +107,7 @@ export async function prepareMessage(
 ): Promise<PreparedMessage> {
   const message = readMessage(input, deps.settings, deps.tools);
   const { secrets } = message;
-  const agent = await agentOfChat(deps, caller, chat);
+  const agent = await agentOfChat(deps, caller, chat, input.version);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : findModelId(deps, agent)));
   const answerer = await admitAnswerer(deps, caller, message, { agent, model, userInputs: chat.userInputs });
   const planned = planMessage(deps, caller, message, answerer, {
@@ -242,12 +243,27 @@ export function newRun(
 ): NewRun & { readonly chatId: string } {
   const request = { ...storedRequest, needsSecrets: Object.keys(secrets).length > 0 };
   const { id: chatId, agentId } = chat;
-  return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
+  const agentVersion = agentId === null ? null : (request.agentVersion ?? null);
+  return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, agentVersion, chatId, modelId, request };
 }
 
-export function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
+export function begunRun(run: NewRun, isWaiting: boolean): Run {
+  const { id, createdAt, orgId, userId, keyId, agentId, agentVersion, chatId, modelId } = run;
   return {
-    ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, keyId, agentId, chatId, kind: 'chat', isStored: true },
+    ...{
+      id,
+      createdAt,
+      startedAt: null,
+      endedAt: null,
+      orgId,
+      userId,
+      keyId,
+      agentId,
+      agentVersion,
+      chatId,
+      kind: 'chat',
+      isStored: true,
+    },
     ...{ modelId, answeredModelId: null, firstTokenMs: null, durationMs: null, cost: null, retrieval: null },
     ...{ hasFoundNothing: false, ratedUp: 0, ratedDown: 0, tags: [] },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
@@ -259,11 +275,12 @@ export function begunRun({ id, createdAt, orgId, userId, keyId, agentId, chatId,
 function toBatchKey(
   { date }: SendMessageInput,
   { tools: { serviceTools } }: ReadMessage,
-  { tools, toolChoice, flow, hidesSteps, hidesOutputs, routing }: StoredRequest,
+  { agentVersion, tools, toolChoice, flow, hidesSteps, hidesOutputs, routing }: StoredRequest,
   model: ModelInfo,
   secrets: string | null,
 ): string {
   const request = [
+    agentVersion,
     tools,
     toolChoice ?? null,
     serviceTools,
@@ -279,12 +296,17 @@ function toBatchKey(
 }
 
 /** Undefined for a thread that was opened with a plain model. */
-export async function agentOfChat(deps: Deps, caller: Caller, chat: Pick<Chat, 'agentId'>): Promise<RunnableAgent | undefined> {
+export async function agentOfChat(
+  deps: Deps,
+  caller: Caller,
+  chat: Pick<Chat, 'id' | 'agentId'>,
+  version?: number,
+): Promise<RunnableAgent | undefined> {
   if (chat.agentId === null) return undefined;
   try {
-    return await agentForRun(deps, caller, chat.agentId);
+    return await agentForRun(deps, caller, chat.agentId, { version, canary: canaryKeyOfChat(chat.id) });
   } catch (error) {
-    if (!(error instanceof DomainError && error.code === 'NOT_FOUND')) throw error;
+    if (!(error instanceof DomainError && error.code === 'NOT_FOUND') || error.detail.param === 'version') throw error;
     throw new DomainError('NOT_FOUND', 'The AI of this chat is gone, or you may not use it any more');
   }
 }

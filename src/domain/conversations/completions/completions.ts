@@ -53,7 +53,9 @@ export async function runCompletion(
   signal: AbortSignal,
 ): Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings, deps.tools);
-  const answerer = await admitAnswerer(deps, caller, request, await answererNamed(deps, caller, input.model));
+  const choice = { version: input.version, canary: { key: caller.userId, begunAt: deps.now() } };
+  const named = await answererNamed(deps, caller, input.model, undefined, choice);
+  const answerer = await admitAnswerer(deps, caller, request, named);
   const { agent, model } = answerer;
   const messages = request.given.length === 0 ? request.messages : await withGiven(deps, caller, request, model, agent, signal);
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
@@ -74,7 +76,11 @@ export async function runCompletion(
     ...(warnings.length === 0 ? {} : { warnings }),
     generateCitations: isCiting(input, agent, takesExtensions),
     hidesSteps: !takesExtensions || planned.hidesSteps === true,
-    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: deps.newId('completion') }),
+    charge: chargeTo(caller, {
+      agentId: agent?.id ?? null,
+      agentVersion: agent?.version ?? null,
+      runId: deps.newId('completion'),
+    }),
     ...(approvals === undefined ? {} : { approvals }),
   };
   return deps.runs.runStateless(plan, signal, request.secrets);

@@ -18,6 +18,8 @@ import { type CompletionMessageInput, type Maybe, type RequestPart, readMessages
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
 export interface CompletionInput extends Unread<ReadCompletionOptions> {
+  /** The version of the agent that answers; 0: the draft. For those who may edit the agent. */
+  readonly version?: number | undefined;
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
   readonly tools?: unknown;

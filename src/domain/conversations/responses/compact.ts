@@ -59,7 +59,18 @@ export async function compactResponse(
     ...plain
   } = request;
   const messages = [...inputMessages, ...question];
-  const asked = { caller, read, answerer, items, messages, history, id, place, input: { ...input, stream: false } };
+  const asked = {
+    caller,
+    read,
+    answerer,
+    items,
+    messages,
+    history,
+    id,
+    chatId: place.chat?.id ?? '',
+    place,
+    input: { ...input, stream: false },
+  };
   const plan = await planResponse(deps, { ...asked, stored: plain, head: headOf(deps, asked) });
   const run = await finishedRun(deps.runs.runStateless(plan, signal));
   const notes = readAnswerText(run.output);

@@ -4,6 +4,7 @@ import type { RunEventStream } from '../../../entities/conversations/runs/event.
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
+import { canaryKeyOfChat } from '../../agents/versions/canary-choice.ts';
 import type { Deps } from '../../deps.ts';
 import { admitAnswerer, answererNamed } from '../runs/plan.ts';
 import { findHolder, firstEvents, type PlacedTurn, queueFull, showsNewChats, startPlaced } from '../runs/thread.ts';
@@ -88,7 +89,9 @@ async function prepareResponse(
 ): Promise<ResponseRequest> {
   const read = readResponse(input, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read, memory);
-  const named = await answererNamed(deps, caller, input.model, place.chat);
+  const chatId = place.chat?.id ?? deps.newId('chat');
+  const canary = read.isStored ? canaryKeyOfChat(chatId) : { key: caller.userId, begunAt: deps.now() };
+  const named = await answererNamed(deps, caller, input.model, place.chat, { version: input.version, canary });
   const answerer = await admitAnswerer(deps, caller, read, named);
   const id = deps.newId('response');
   const tokensMax = findFileTokensMax(deps, read, answerer);
@@ -98,7 +101,7 @@ async function prepareResponse(
   requireCalls(read.items, items, history);
   const serviceTools = await withListings(deps, place, read.tools.serviceTools, items);
   const completeRead = { ...read, tools: { ...read.tools, serviceTools } };
-  return { caller, input, read: completeRead, answerer, items, messages, history, id, place };
+  return { caller, input, read: completeRead, answerer, items, messages, history, id, chatId, place };
 }
 
 /**
@@ -150,7 +153,7 @@ function prepareTurn(deps: Deps, begin: Begin, isFork: boolean) {
   const { orgId, userId, keyId } = caller;
   const { agent, model } = answerer;
   const isNew = place.chat === undefined || isFork;
-  const chatId = isNew || place.chat === undefined ? deps.newId('chat') : place.chat.id;
+  const chatId = isFork ? deps.newId('chat') : begin.chatId;
   const createdAt = deps.now();
   const agentId = agent?.id ?? null;
   const { userInputs } = answerer;
@@ -160,7 +163,18 @@ function prepareTurn(deps: Deps, begin: Begin, isFork: boolean) {
   const isVisibleToEditors = showsNewChats(agent, orgId) && !copiesHidden;
   const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, isVisibleToEditors, ...ofModel };
   return {
-    run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request: stored },
+    run: {
+      id,
+      createdAt,
+      orgId,
+      userId,
+      keyId,
+      agentId,
+      agentVersion: agent?.version ?? null,
+      chatId,
+      modelId: model.id,
+      request: stored,
+    },
     messages,
     items,
     approvalIds,
@@ -201,7 +215,7 @@ function toBatchKey({ input, read, answerer, approvalIds }: Begin, secrets: stri
   const { agent, model, flow } = answerer;
   const { instructions, text, reasoning } = read.input;
   const { tools, toolChoice } = read.echo;
-  const facts = [agent?.id ?? model.id, tools, toolChoice, instructions, read.chatMode, text, reasoning];
+  const facts = [agent?.id ?? model.id, agent?.version, tools, toolChoice, instructions, read.chatMode, text, reasoning];
   return createHash('sha256')
     .update(
       JSON.stringify([

@@ -28,6 +28,8 @@ import { type RequestItem, readItems } from './items.ts';
 
 /** A request, and how its client reads the answer. */
 export interface ResponseInput extends WireInput {
+  /** The version of the agent that answers; 0: the draft. For those who may edit the agent. */
+  readonly version?: number | undefined;
   /** The client reads the answer while it is made; false: in one piece. Absent where nobody reads an answer. */
   readonly stream?: boolean | undefined;
 }

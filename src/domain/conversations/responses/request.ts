@@ -35,6 +35,8 @@ export interface ResponseRequest {
   readonly history: readonly (ChatMessage | NewMessage)[];
   /** Of the response. */
   readonly id: string;
+  /** The chat that it answers in, or the one that begins with it. */
+  readonly chatId: string;
   readonly place: Place;
 }
 
@@ -104,7 +106,7 @@ export async function planResponse(deps: Deps, request: PlannedResponse): Promis
   const { agent, model } = answerer;
   const { inputTokensMax, ...rest } = stored;
   const planned = withMessages(rest, buildHistory([...history, ...messages].map(asStored), inputTokensMax));
-  const charge = chargeTo(caller, { agentId: agent?.id ?? null, runId: id });
+  const charge = chargeTo(caller, { agentId: agent?.id ?? null, agentVersion: agent?.version ?? null, runId: id });
   const earlier = place.chat === undefined ? {} : { readsFilesOf: place.chat.id };
   const files = openRunFiles(deps, { charge, ...earlier });
   const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages, files };

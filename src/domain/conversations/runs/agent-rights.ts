@@ -61,7 +61,9 @@ export function toMember({ keyId, userId, orgId, tenantId }: Pick<Charge, 'keyId
 /** The agent and those above it. `foreign`: those that are not the asking person's own, in the organization that is charged. */
 async function loadChain({ storage, now }: RightsDeps, { charge, askedBy = [] }: AskingRun, agentId: string) {
   const ids = [...new Set([...askedBy, agentId])];
-  const chainAgents = await Promise.all(ids.map((id) => storage.agents.findRunnable(id, now().getTime())));
+  // Of the agent of the run, the version that runs: an approval is not one of all its versions.
+  const versionOf = (id: string) => (id === charge.agentId ? charge.agentVersion : undefined);
+  const chainAgents = await Promise.all(ids.map((id) => storage.agents.findRunnable(id, now().getTime(), versionOf(id))));
   const chain = chainAgents.filter((one) => one !== undefined);
   const foreign = chain.filter(({ orgId, userId }) => orgId !== charge.orgId || userId !== charge.userId);
   const chainGrants = foreign.length === 0 ? [] : await storage.agents.grants.find(charge, ids);

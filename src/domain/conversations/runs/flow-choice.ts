@@ -120,14 +120,19 @@ async function overridden(
 
 const howToForce = 'only who may edit the AI may run it, with "force": true';
 
+type NamedFlow = Pick<AgentFlow, 'id' | 'name' | 'enabled' | 'versions'>;
+
 /** Without an id: the enabled flow, else the only one. */
 async function namedFlow(
   flows: Deps['storage']['agents']['parts']['flows'],
   agent: RunnableAgent,
   id: string | undefined,
-): Promise<AgentFlow | undefined> {
-  if (id !== undefined) return isId('agentFlow', id) ? flows.find(agent.id, id) : undefined;
-  const all = await flows.ofAgents([agent.id]);
+): Promise<NamedFlow | undefined> {
+  if (id !== undefined) {
+    if (agent.versionFlows !== undefined) return agent.versionFlows.find((flow) => flow.id === id);
+    return isId('agentFlow', id) ? flows.find(agent.id, id) : undefined;
+  }
+  const all = agent.versionFlows ?? (await flows.ofAgents([agent.id]));
   return (
     all.find(({ id: one }) => one === agent.flow?.flowId) ??
     all.find(({ enabled }) => enabled) ??
@@ -135,7 +140,7 @@ async function namedFlow(
   );
 }
 
-function findVersion({ versions }: AgentFlow, version: number): AgentFlow['versions'][number] | undefined {
+function findVersion({ versions }: NamedFlow, version: number): AgentFlow['versions'][number] | undefined {
   return versions.find((one) => one.version === version);
 }
 

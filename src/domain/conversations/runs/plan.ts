@@ -16,7 +16,7 @@ import { isId } from '../../../entities/ground/ids.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { ProjectOfRun } from '../../../storage/conversations/projects/projects.ts';
-import { agentForRun, findModelId } from '../../agents/agents.ts';
+import { agentForRun, findModelId, type VersionChoice } from '../../agents/agents.ts';
 import { missingModel } from '../../agents/models.ts';
 import { toModelParameters } from '../../agents/options.ts';
 import { fillVariables } from '../../agents/parts/user-input.ts';
@@ -105,23 +105,32 @@ export async function admitAnswerer(
 }
 
 /** The agent that a request names where it may name a model too. @throws DomainError MODEL_NOT_FOUND, also for one that the caller may not see. */
-export async function agentNamed(deps: Deps, caller: Caller, id: string): Promise<RunnableAgent> {
+export async function agentNamed(deps: Deps, caller: Caller, id: string, choice: VersionChoice = {}): Promise<RunnableAgent> {
   try {
-    return await agentForRun(deps, caller, id);
+    return await agentForRun(deps, caller, id, choice);
   } catch (error) {
-    throw error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
+    const isMissing = error instanceof DomainError && error.code === 'NOT_FOUND' && error.detail.param !== 'version';
+    throw isMissing ? missingModel(id) : error;
   }
 }
 
-/** The agent or the model that a request names, else that of its chat, else the default model. @throws DomainError MODEL_NOT_FOUND. */
+/**
+ * The agent or the model that a request names, else that of its chat, else the default model.
+ *
+ * @param choice  which version of an agent. @throws DomainError MODEL_NOT_FOUND; UNSUPPORTED_VALUE for a version of a model.
+ */
 export async function answererNamed(
   deps: Deps,
   caller: Caller,
   given: string | null | undefined,
   chat?: Pick<Chat, 'agentId' | 'modelId' | 'userInputs'>,
+  choice: VersionChoice = {},
 ): Promise<Answerer> {
   const name = given ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
-  const agent = isId('agent', name) ? await agentNamed(deps, caller, name) : undefined;
+  const agent = isId('agent', name) ? await agentNamed(deps, caller, name, choice) : undefined;
+  if (agent === undefined && choice.version !== undefined && choice.version !== null) {
+    throw new DomainError('UNSUPPORTED_VALUE', 'version: a model has no versions; name an AI', { param: 'version' });
+  }
   const model = await deps.models.find(agent === undefined ? name : findModelId(deps, agent));
   if (model === undefined) throw missingModel(name);
   return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
@@ -160,6 +169,7 @@ export function planRun(
   const all = [ofAgent, projectInstructions(project), instructions?.trim(), onlyPlans ? planning : '', skills, lastInstructions];
   const searchText = question.trim();
   return {
+    ...(agent === undefined ? {} : { agentVersion: agent.version }),
     instructions: all.filter((part) => part !== undefined && part !== '').join('\n\n'),
     ...(flow === undefined ? offeredTools(registry, request, agent) : toolsOfFlow(flow, agent)),
     parameters: agent === undefined ? parameters : { ...toModelParameters(agent.options), ...parameters },

@@ -38,6 +38,6 @@ function planSubagent(deps: PlanDeps, agent: RunnableAgent, charge: Charge, ques
     tools: [],
     mayNotAsk: true,
     isStreaming: true,
-    charge: { ...charge, agentId: agent.id },
+    charge: { ...charge, agentId: agent.id, agentVersion: agent.version },
   };
 }

@@ -32,6 +32,7 @@ export interface ChangeCall extends CallOrigin {
   readonly changedId?: string | undefined;
   /** Members of `changes` whose values may be recorded. */
   readonly shownMembers?: ReadonlySet<string>;
+  readonly isRest?: boolean | undefined;
 }
 
 /**

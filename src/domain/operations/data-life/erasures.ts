@@ -218,6 +218,8 @@ class ErasureWork {
     const { erasures } = this.#deps.storage.operations;
     const usage = await erasures.pseudonymiseUsage(this.#person);
     this.#note('usage_entries', 'PSEUDONYMISED', usage, 'The organization pays by it: tokens stay, as used by nobody.');
+    const versions = await erasures.pseudonymiseVersions(this.#person);
+    this.#note('agent_versions', 'PSEUDONYMISED', versions, 'They are part of agents that stay: who made them is taken out.');
     this.#note('agent_ratings', 'ERASED', await erasures.deleteRatings(this.#person));
     this.#noteAll(await erasures.deleteRest(this.#person));
     this.#noteAll(await erasures.deleteKeys(this.#person));

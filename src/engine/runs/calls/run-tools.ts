@@ -144,14 +144,16 @@ export class RunTools {
   }
 
   #agentTools(): ServerTools | Promise<ServerTools> {
-    const { agentId } = this.#plan.charge;
-    return agentId === null || this.#deps.agentTools === undefined ? none : this.#deps.agentTools(agentId);
+    const { agentId, agentVersion } = this.#plan.charge;
+    return agentId === null || this.#deps.agentTools === undefined ? none : this.#deps.agentTools(agentId, agentVersion);
   }
 
   #agentServers(run: ToolRun): readonly OpenedTool[] | Promise<readonly OpenedTool[]> {
     const { offersAgentTools, charge } = this.#plan;
     const { agentServers } = this.#deps;
-    return offersAgentTools !== true || charge.agentId === null ? [] : (agentServers?.(charge.agentId, run) ?? []);
+    return offersAgentTools !== true || charge.agentId === null
+      ? []
+      : (agentServers?.(charge.agentId, run, charge.agentVersion) ?? []);
   }
 
   /** A function whose name holds a secret of the request is not offered: a model would read it. */

@@ -9,6 +9,8 @@ import { buildHistory } from '../events/history.ts';
 
 /** What is stored of a chat run besides its messages, so that any process can start it. It never holds the caller's secrets. */
 export interface StoredRequest {
+  /** The version of the agent that answers; 0: the draft. */
+  readonly agentVersion?: number;
   /** The system message; '' for none. */
   readonly instructions: string;
   /** As in RunPlan. */
@@ -82,7 +84,15 @@ export function withMessages(
   request: StoredRequest,
   history: readonly ModelMessage[],
 ): Omit<RunPlan, 'modelId' | 'isStreaming' | 'charge'> {
-  const { instructions, knowledge, chatName: _name, chatMode: _mode, needsSecrets: _secrets, ...rest } = request;
+  const {
+    instructions,
+    knowledge,
+    chatName: _name,
+    chatMode: _mode,
+    needsSecrets: _secrets,
+    agentVersion: _version,
+    ...rest
+  } = request;
   return {
     ...rest,
     messages: instructions === '' ? history : [{ role: 'system', content: instructions }, ...history],
@@ -98,8 +108,9 @@ function findInput(run: LeasedRun, transcript: readonly ChatMessage[]): string |
   return userMessages.length === 0 ? undefined : userMessages.map(({ content }) => content.trim()).join('\n\n');
 }
 
-export function toCharge({ tenantId, orgId, userId, keyId, agentId, id }: LeasedRun): Charge {
-  return { tenantId, orgId, userId, keyId, agentId, runId: id };
+export function toCharge(run: LeasedRun): Charge {
+  const { tenantId, orgId, userId, keyId, agentId, agentVersion, id } = run;
+  return { tenantId, orgId, userId, keyId, agentId, agentVersion, runId: id };
 }
 
 export function readStoredRequest(run: LeasedRun): StoredRequest {

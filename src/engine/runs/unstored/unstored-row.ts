@@ -27,11 +27,11 @@ export function unstoredRow(
   { startedAtMs, durationMs, steps }: Pick<RunRecorder, 'startedAtMs' | 'durationMs' | 'steps'>,
   end: UnstoredEnd,
 ): UnstoredRun {
-  const { orgId, userId, keyId, agentId } = charge;
+  const { orgId, userId, keyId, agentId, agentVersion = null } = charge;
   const pendingCalls = typeof end === 'object' && 'run' in end ? awaitedSteps(end.run.output) : [];
   return {
     ...{ id, kind, startedAt: new Date(startedAtMs), endedAt: new Date(startedAtMs + durationMs) },
-    ...{ orgId, userId, keyId: keyId ?? '', agentId, modelId, durationMs, ...toOutcome(end) },
+    ...{ orgId, userId, keyId: keyId ?? '', agentId, agentVersion, modelId, durationMs, ...toOutcome(end) },
     ...toRunFacts([...steps, ...pendingCalls], startedAtMs),
     usage: sumUsage(steps),
   };

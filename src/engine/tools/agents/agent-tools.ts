@@ -17,7 +17,7 @@ export interface AgentToolsDeps {
 }
 
 /** The tools of an agent that run in the service, with `use_skill` where it has skills to read; a plain value while the agent is cached. */
-export type AgentTools = (agentId: string) => ServerTools | Promise<ServerTools>;
+export type AgentTools = (agentId: string, version?: number | null) => ServerTools | Promise<ServerTools>;
 
 const none: ServerTools = new Map();
 
@@ -35,8 +35,8 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
     toolsByAgent.set(agent, tools);
     return tools;
   };
-  return (agentId) => {
-    const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime());
+  return (agentId, version) => {
+    const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime(), version);
     return agent instanceof Promise ? agent.then(createTools) : createTools(agent);
   };
 }

@@ -9,7 +9,11 @@ import { type AllowedTools, readAllowed } from './tool-filter.ts';
 import { serverUnavailable } from './unavailable.ts';
 
 /** Opens the MCP servers of an agent for a run that offers the agent's tools; a plain value when it has none. */
-export type AgentServers = (agentId: string, run: ToolRun) => readonly OpenedTool[] | Promise<readonly OpenedTool[]>;
+export type AgentServers = (
+  agentId: string,
+  run: ToolRun,
+  version?: number | null,
+) => readonly OpenedTool[] | Promise<readonly OpenedTool[]>;
 
 export interface AgentServersDeps extends ResolveDeps {
   readonly storage: ResolveDeps['storage'] & Pick<Storage, 'agents'>;
@@ -20,8 +24,8 @@ export interface AgentServersDeps extends ResolveDeps {
 export function createAgentServers(deps: AgentServersDeps): AgentServers {
   const open = (agent: RunnableAgent | undefined, run: ToolRun) =>
     agent?.tools.some(({ type }) => type === 'MCP_SERVER') === true ? openAgentServers(deps, agent, run) : [];
-  return (agentId, run) => {
-    const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime());
+  return (agentId, run, version) => {
+    const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime(), version);
     return agent instanceof Promise ? agent.then((loadedAgent) => open(loadedAgent, run)) : open(agent, run);
   };
 }

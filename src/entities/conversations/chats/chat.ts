@@ -102,6 +102,8 @@ export interface ChatMessage {
   readonly toolStatus: ToolOutputStatus | null;
   readonly citations: readonly Citation[] | null;
   readonly runId: string | null;
+  /** The version of the agent that said it; 0: a draft. Absent and null: of a bare model, or of before versions. */
+  readonly agentVersion?: number | null;
   /** `incomplete` when the run was cut off. */
   readonly status: 'completed' | 'incomplete';
   /**

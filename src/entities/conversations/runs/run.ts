@@ -23,6 +23,8 @@ export interface Run {
   /** The key that began it, or resumed it last; '' for none. */
   readonly keyId: string;
   readonly agentId: string | null;
+  /** The version of the agent that answers; 0: the draft. Null: no agent, or a run of before versions. */
+  readonly agentVersion: number | null;
   readonly chatId: string | null;
   readonly kind: RunKind;
   /** False: there is nothing of it but this. */
@@ -66,6 +68,7 @@ export interface NewRun {
   readonly userId: string;
   readonly keyId: string;
   readonly agentId: string | null;
+  readonly agentVersion: number | null;
   readonly chatId: string;
   readonly modelId: string;
   /** The engine's request, opaque to others. */

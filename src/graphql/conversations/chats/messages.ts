@@ -226,6 +226,12 @@ export const MessageType = MessageRef.implement({
       resolve: ({ citations }) => citations ?? [],
     }),
     runId: t.exposeID('runId', { nullable: true, description: 'The run that it began, or whose output it is.' }),
+    agentVersion: t.int({
+      nullable: true,
+      description:
+        'The version of the agent that said it; 0: a draft that was not published. Where it differs from that of the answer before, the agent was changed in between. Null for other messages, and for those of before versions.',
+      resolve: ({ agentVersion }) => agentVersion ?? null,
+    }),
     run: t.field({
       type: RunRef,
       nullable: true,

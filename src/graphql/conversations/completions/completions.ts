@@ -1,6 +1,7 @@
 import { createCompletion, runCompletion } from '../../../domain/conversations/completions/completions.ts';
 import { toRunState } from '../../../domain/conversations/runs/states.ts';
 import { takesExtensions } from '../../../http/extensions.ts';
+import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
 import { RunRef } from '../../ground/refs.ts';
@@ -14,9 +15,14 @@ builder.mutationField('createCompletion', (t) =>
     type: RunRef,
     description:
       'Runs one stateless completion and answers with its run when it is over. Nothing of it is kept. A run that failed is an error.',
-    args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
-    resolve: async (_root, { input }, context) =>
-      toRunState(await createCompletion(context.deps, context.caller, input, hasExtensions(context), context.signal)),
+    args: {
+      input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
+      version: versionArg(t.arg),
+    },
+    resolve: async (_root, { input, version }, context) => {
+      const { deps, caller, signal } = context;
+      return toRunState(await createCompletion(deps, caller, withVersion(input, version), hasExtensions(context), signal));
+    },
   }),
 );
 
@@ -25,14 +31,17 @@ builder.subscriptionField('completionEvents', (t) =>
     authScopes: { key: 'CHATS:WRITE' },
     type: RunEventType,
     description: 'Runs one stateless completion and shows its run while it happens. Leaving stops it.',
-    args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
-    subscribe: async (_root, { input }, context) => {
+    args: {
+      input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
+      version: versionArg(t.arg),
+    },
+    subscribe: async (_root, { input, version }, context) => {
       const terms = {
         inOnePiece: context.isStreamed === false,
         repeatsText: context.isStreamed !== true,
         takesExtensions: hasExtensions(context),
       };
-      return shownEvents(await runCompletion(context.deps, context.caller, input, terms, context.signal));
+      return shownEvents(await runCompletion(context.deps, context.caller, withVersion(input, version), terms, context.signal));
     },
     resolve: (event) => event,
   }),

@@ -12,6 +12,7 @@ import {
 } from '../../../domain/conversations/responses/lifecycle.ts';
 import { listActiveRuns } from '../../../domain/conversations/runs/runs.ts';
 import { seenSequenceNote } from '../../../wire/responses/events.ts';
+import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
 import { listArgs } from '../../ground/pagination.ts';
@@ -63,8 +64,9 @@ builder.mutationFields((t) => ({
     type: RunRef,
     description:
       'Begins a response. A stored one is answered at once and goes on by itself: follow it with `runEvents`. One that is not stored is answered at its end.',
-    args: { input: t.arg({ type: ResponseInputType, description: inputArg }) },
-    resolve: (_root, { input }, { deps, caller, signal }) => createResponse(deps, caller, input, signal),
+    args: { input: t.arg({ type: ResponseInputType, description: inputArg }), version: versionArg(t.arg) },
+    resolve: (_root, { input, version }, { deps, caller, signal }) =>
+      createResponse(deps, caller, withVersion(input, version), signal),
   }),
   cancelResponse: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -123,9 +125,10 @@ builder.subscriptionFields((t) => ({
       'Begins a response and shows it while it happens. Leaving cancels it, unless it is stored and in the background or others joined it.',
     args: {
       input: t.arg({ type: ResponseInputType, description: inputArg }),
+      version: versionArg(t.arg),
     },
-    subscribe: async (_root, { input }, context) => {
-      const asked = { ...input, stream: context.isStreamed !== false };
+    subscribe: async (_root, { input, version }, context) => {
+      const asked = { ...withVersion(input, version), stream: context.isStreamed !== false };
       const begunResponse = await beginResponse(context.deps, context.caller, asked, context.signal, context.memory);
       note(begunResponse, context);
       return shownEvents(begunResponse.events, begunResponse.id);

@@ -107,6 +107,11 @@ RunRef.implement({
       description: `The agent; ${goneNote}.`,
       resolve: async (run, _args, context, info) => loadAgent(context, await findAgentId(run, context), info),
     }),
+    agentVersion: t.int({
+      nullable: true,
+      description: `The version of the agent that answers; 0: a draft that was not published. Null for a bare model, for a run of before versions, and ${unstoredRow}.`,
+      resolve: async (run, _args, context) => (await findRow(run, context))?.agentVersion ?? null,
+    }),
     userId: t.id({
       nullable: true,
       description: `Whose run it is; ${unstoredRow}.`,

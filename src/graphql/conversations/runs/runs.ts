@@ -8,6 +8,7 @@ import { threadModes } from '../../../entities/conversations/chats/chat.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import { retryBody, sendMessageBody, toolOutputsBody } from '../../../wire/chats.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
+import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { type GraphContext, textTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
@@ -108,8 +109,9 @@ builder.mutationFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SendMessageInput, description: 'The message.' }),
+      version: versionArg(t.arg),
     },
-    resolve: (_root, { chatId, input }, context) => send(context, chatId, input),
+    resolve: (_root, { chatId, input, version }, context) => send(context, chatId, withVersion(input, version)),
   }),
   submitToolOutputs: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -176,9 +178,10 @@ builder.subscriptionFields((t) => ({
     args: {
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SendMessageInput, description: 'The message.' }),
+      version: versionArg(t.arg),
     },
-    subscribe: async (_root, { chatId, input }, context) =>
-      follow(context, await send(context, chatId, input, context.isStreamed === false)),
+    subscribe: async (_root, { chatId, input, version }, context) =>
+      follow(context, await send(context, chatId, withVersion(input, version), context.isStreamed === false)),
     resolve: (event) => event,
   }),
   toolOutputEvents: t.field({

@@ -61,6 +61,7 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
       shownMembers: new Set(givenChanges.flatMap(({ change, isShown }) => (isShown ? [change.member] : []))),
       requestId: context.requestId,
       address: context.address,
+      isRest: context.missIsError,
     };
     return withAuditEntry(
       context.deps,

@@ -20,11 +20,11 @@ export async function addMessages(
   await tx.execute(
     `with added as (
        insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, "parentId", role, content, parts, "toolCalls", "toolCallId",
-         "toolStatus", citations, "runId", status, context, "isHidden", item, "isActive")
+         "toolStatus", citations, "runId", status, context, "isHidden", item, "isActive", "agentVersion")
        select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
          coalesce(lag(m.id) over (order by m.index), $4::text, (select id from messages where "chatId" = $1 and "isActive" order by ordinal desc limit 1)),
          m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item,
-         $4::text is null
+         $4::text is null, case when m.role = 'assistant' then (select "agentVersion" from runs where id = m."runId") end
        from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
          "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean, item json))
      insert into agent_message_counts ("agentId", change) select "agentId", $3::int from chats where id = $1 and "agentId" is not null and $3 > 0`,
@@ -62,7 +62,7 @@ export function findLine(sql: Sql, chatId: string, limit: number, end: LineEnd):
 }
 
 const columns = `id, "createdAt", "updatedAt", "chatId", ordinal, "parentId", "isActive", role, content, parts, "toolCalls", "toolCallId", "toolStatus", citations,
-  "runId", status, context, "isHidden", compression, item, "modelName"`;
+  "runId", status, context, "isHidden", compression, item, "modelName", "agentVersion"`;
 
 /** A run that has written nothing yet ends before the messages of later runs. */
 const lastOfRunSql = `coalesce(

@@ -175,13 +175,13 @@ export async function addRun(tx: Transaction, start: RunStart): Promise<void> {
     besideMessageId = null,
     waiting,
   } = start;
-  const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
+  const { id, createdAt, orgId, userId, keyId, agentId, agentVersion, chatId, modelId, request } = run;
   const leaseMsOrNone = waiting === undefined || holder !== null ? leaseMs : null;
   await tx.execute(
     `with added as (
        insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil",
-         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages", kind, "besideMessageId")
-       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json, $21, $22)),
+         "previousId", "isBackground", "leaseOwner", "isWaiting", likeness, "queuePosition", "pendingMessages", kind, "besideMessageId", "agentVersion")
+       values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')}, $11, $12, $13, $14, $15, $16, $17::json, $21, $22, $23)),
      log as (
        insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
        select $1, $18::int, $19::int, $20::json where $18::int is not null)
@@ -191,7 +191,7 @@ export async function addRun(tx: Transaction, start: RunStart): Promise<void> {
       ...[previousId, isBackground, holder, waiting !== undefined, waiting?.batchKey ?? null, waiting?.position ?? 0],
       ...[waiting === undefined ? null : JSON.stringify(waiting.messages)],
       ...[events[0]?.sequence ?? null, events.at(-1)?.sequence ?? null, JSON.stringify(events)],
-      ...[isId('response', id) ? 'response' : 'chat', besideMessageId],
+      ...[isId('response', id) ? 'response' : 'chat', besideMessageId, agentVersion],
     ],
   );
 }

@@ -19,11 +19,11 @@ export interface RunRow extends Omit<Run, 'error' | 'usage' | 'cost'> {
 }
 
 export function toRun(row: RunRow): Run {
-  const { id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored } = row;
+  const { id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, agentVersion, chatId, kind, isStored } = row;
   const { modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId } = row;
   const { firstTokenMs, durationMs, cost, retrieval, hasFoundNothing, ratedUp, ratedDown, tags } = row;
   return {
-    ...{ id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, chatId, kind, isStored },
+    ...{ id, createdAt, startedAt, endedAt, orgId, userId, keyId, agentId, agentVersion, chatId, kind, isStored },
     ...{ modelId, answeredModelId, status, incompleteReason, selection, lastSequence, isWaiting, previousId },
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
     usage: toUsage(row),

@@ -416,6 +416,8 @@ export const ModelName = {
   Group: 'Group',
   GroupMember: 'GroupMember',
   Agent: 'Agent',
+  AgentVersion: 'AgentVersion',
+  AgentDraftChange: 'AgentDraftChange',
   AgentToolName: 'AgentToolName',
   AgentUser: 'AgentUser',
   AgentEditor: 'AgentEditor',
@@ -524,7 +526,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1931,6 +1933,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AgentCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AgentCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgentVersion: {
+      payload: Prisma.$AgentVersionPayload<ExtArgs>
+      fields: Prisma.AgentVersionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentVersionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentVersionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>
+        }
+        findFirst: {
+          args: Prisma.AgentVersionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentVersionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>
+        }
+        findMany: {
+          args: Prisma.AgentVersionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>[]
+        }
+        create: {
+          args: Prisma.AgentVersionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>
+        }
+        createMany: {
+          args: Prisma.AgentVersionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentVersionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>[]
+        }
+        delete: {
+          args: Prisma.AgentVersionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>
+        }
+        update: {
+          args: Prisma.AgentVersionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentVersionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentVersionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentVersionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentVersionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentVersionPayload>
+        }
+        aggregate: {
+          args: Prisma.AgentVersionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentVersion>
+        }
+        groupBy: {
+          args: Prisma.AgentVersionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentVersionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentVersionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentVersionCountAggregateOutputType> | number
+        }
+      }
+    }
+    AgentDraftChange: {
+      payload: Prisma.$AgentDraftChangePayload<ExtArgs>
+      fields: Prisma.AgentDraftChangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentDraftChangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentDraftChangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>
+        }
+        findFirst: {
+          args: Prisma.AgentDraftChangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentDraftChangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>
+        }
+        findMany: {
+          args: Prisma.AgentDraftChangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>[]
+        }
+        create: {
+          args: Prisma.AgentDraftChangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>
+        }
+        createMany: {
+          args: Prisma.AgentDraftChangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentDraftChangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>[]
+        }
+        delete: {
+          args: Prisma.AgentDraftChangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>
+        }
+        update: {
+          args: Prisma.AgentDraftChangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentDraftChangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentDraftChangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentDraftChangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentDraftChangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentDraftChangePayload>
+        }
+        aggregate: {
+          args: Prisma.AgentDraftChangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentDraftChange>
+        }
+        groupBy: {
+          args: Prisma.AgentDraftChangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentDraftChangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentDraftChangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentDraftChangeCountAggregateOutputType> | number
         }
       }
     }
@@ -9153,10 +9303,44 @@ export const AgentScalarFieldEnum = {
   ratingCount: 'ratingCount',
   ratingSum: 'ratingSum',
   isDeleted: 'isDeleted',
+  publishing: 'publishing',
+  publishedVersion: 'publishedVersion',
+  draftRevision: 'draftRevision',
+  isDraftChanged: 'isDraftChanged',
+  canaryVersion: 'canaryVersion',
+  canaryPercent: 'canaryPercent',
+  canaryStartedAt: 'canaryStartedAt',
   rowBytes: 'rowBytes'
 } as const
 
 export type AgentScalarFieldEnum = (typeof AgentScalarFieldEnum)[keyof typeof AgentScalarFieldEnum]
+
+
+export const AgentVersionScalarFieldEnum = {
+  agentId: 'agentId',
+  number: 'number',
+  createdAt: 'createdAt',
+  userId: 'userId',
+  note: 'note',
+  members: 'members',
+  isPublished: 'isPublished',
+  rolledBackTo: 'rolledBackTo',
+  overrideReason: 'overrideReason',
+  content: 'content'
+} as const
+
+export type AgentVersionScalarFieldEnum = (typeof AgentVersionScalarFieldEnum)[keyof typeof AgentVersionScalarFieldEnum]
+
+
+export const AgentDraftChangeScalarFieldEnum = {
+  agentId: 'agentId',
+  revision: 'revision',
+  createdAt: 'createdAt',
+  userId: 'userId',
+  members: 'members'
+} as const
+
+export type AgentDraftChangeScalarFieldEnum = (typeof AgentDraftChangeScalarFieldEnum)[keyof typeof AgentDraftChangeScalarFieldEnum]
 
 
 export const AgentToolNameScalarFieldEnum = {
@@ -9782,6 +9966,7 @@ export const MessageScalarFieldEnum = {
   toolStatus: 'toolStatus',
   citations: 'citations',
   runId: 'runId',
+  agentVersion: 'agentVersion',
   status: 'status',
   context: 'context',
   isHidden: 'isHidden',
@@ -10077,6 +10262,7 @@ export const RunScalarFieldEnum = {
   userId: 'userId',
   keyId: 'keyId',
   agentId: 'agentId',
+  agentVersion: 'agentVersion',
   chatId: 'chatId',
   kind: 'kind',
   isStored: 'isStored',
@@ -10178,6 +10364,7 @@ export const UsageEntryScalarFieldEnum = {
   userId: 'userId',
   keyId: 'keyId',
   agentId: 'agentId',
+  agentVersion: 'agentVersion',
   runId: 'runId',
   purpose: 'purpose',
   modelId: 'modelId',
@@ -10876,6 +11063,8 @@ export type GlobalOmitConfig = {
   group?: Prisma.GroupOmit
   groupMember?: Prisma.GroupMemberOmit
   agent?: Prisma.AgentOmit
+  agentVersion?: Prisma.AgentVersionOmit
+  agentDraftChange?: Prisma.AgentDraftChangeOmit
   agentToolName?: Prisma.AgentToolNameOmit
   agentUser?: Prisma.AgentUserOmit
   agentEditor?: Prisma.AgentEditorOmit

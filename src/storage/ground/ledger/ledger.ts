@@ -11,6 +11,8 @@ export interface UsageRow {
   readonly userId: string;
   readonly keyId: string | null;
   readonly agentId: string | null;
+  /** Absent in journals of older versions. */
+  readonly agentVersion?: number | null;
   readonly runId: string | null;
   readonly purpose: 'run' | 'embedding' | 'indexing';
   readonly modelId: string;
@@ -38,9 +40,9 @@ const addRows = `
   ), ran as (
     ${insertUnstored('$3', 'payers')}
   ), added as (
-    insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
+    insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "runId", "purpose", "modelId",
       "inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens", "isEstimated")
-    select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
+    select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "runId", "purpose", "modelId",
       "inputTokens", "outputTokens", "cachedTokens", coalesce("cacheWriteTokens", 0), "reasoningTokens", coalesce("isEstimated", false)
     from rows where "orgId" in (select id from payers)
     on conflict ("id") do nothing

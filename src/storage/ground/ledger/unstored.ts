@@ -16,6 +16,8 @@ export interface UnstoredRun {
   readonly userId: string;
   readonly keyId: string;
   readonly agentId: string | null;
+  /** Absent in journals of older versions. */
+  readonly agentVersion?: number | null;
   readonly modelId: string;
   readonly answeredModelId: string | null;
   readonly status: RunStatus;
@@ -38,14 +40,14 @@ export interface UnstoredRun {
  * Written as `json_to_recordset`: `jsonb_populate_recordset` costs a fifth more.
  */
 export function insertUnstored(json: string, payers: string): string {
-  return `insert into runs (id, kind, "isStored", "createdAt", "startedAt", "endedAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "modelId",
+  return `insert into runs (id, kind, "isStored", "createdAt", "startedAt", "endedAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "modelId",
       "answeredModelId", status, "incompleteReason", "errorCode", "errorMessage", "firstTokenMs", "durationMs", "inputTokens", "outputTokens",
       "cachedTokens", "cacheWriteTokens", "reasoningTokens", "isEstimated", cost, retrieval, "hasFoundNothing", steps, request)
-    select id, kind, false, "startedAt", "startedAt", "endedAt", "endedAt", "orgId", "userId", "keyId", "agentId", "modelId",
+    select id, kind, false, "startedAt", "startedAt", "endedAt", "endedAt", "orgId", "userId", "keyId", "agentId", "agentVersion", "modelId",
       "answeredModelId", status, "incompleteReason", "errorCode", "errorMessage", "firstTokenMs", "durationMs", "inputTokens", "outputTokens",
       "cachedTokens", "cacheWriteTokens", "reasoningTokens", coalesce("isEstimated", false), cost, retrieval, "hasFoundNothing", steps, '{}'
     from json_to_recordset(${json}::json) as r (id text, kind text, "startedAt" timestamptz(3), "endedAt" timestamptz(3), "orgId" text, "userId" text,
-      "keyId" text, "agentId" text, "modelId" text, "answeredModelId" text, status text, "incompleteReason" text, "errorCode" text,
+      "keyId" text, "agentId" text, "agentVersion" int, "modelId" text, "answeredModelId" text, status text, "incompleteReason" text, "errorCode" text,
       "errorMessage" text, "firstTokenMs" int, "durationMs" int, "inputTokens" int, "outputTokens" int, "cachedTokens" int, "cacheWriteTokens" int, "reasoningTokens" int,
       "isEstimated" boolean, cost numeric, retrieval jsonb, "hasFoundNothing" boolean, steps jsonb)
     where "orgId" in (select id from ${payers})

@@ -155,6 +155,14 @@ export class ErasureStore {
     );
   }
 
+  /** Takes the person out of the versions of agents that stay. @returns how many versions were changed. */
+  async pseudonymiseVersions({ orgId, userId }: Person): Promise<number> {
+    const { agentVersion, agentDraftChange } = this.#db.prisma;
+    const made = { where: { userId, agent: { orgId } }, data: { userId: null } };
+    await agentDraftChange.updateMany(made);
+    return (await agentVersion.updateMany(made)).count;
+  }
+
   /** Rows that need nothing but to go: `delete` in tables.ts. */
   deleteRest(person: Person): Promise<Counts> {
     return deleteRest(this.#db, person);

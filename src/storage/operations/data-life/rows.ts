@@ -28,6 +28,8 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   AgentGroup: ['agentId', 'groupId'],
   AgentRating: ['agentId', 'userId'],
   AgentDataSource: ['agentId', 'dataSourceId'],
+  AgentVersion: ['agentId', 'number'],
+  AgentDraftChange: ['agentId', 'revision'],
   AgentFlowVersion: ['flowId', 'version'],
   ProjectGroup: ['projectId', 'groupId'],
   ProjectSource: ['projectId', 'dataSourceId'],

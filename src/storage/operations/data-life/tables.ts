@@ -138,6 +138,9 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
     erase: 'cascade',
   },
   AgentSecret: within('agent', 'userId'),
+  // An erasure takes the person from the versions that stay.
+  AgentVersion: { ...within('agent', 'userId'), erase: 'step' },
+  AgentDraftChange: { ...within('agent', 'userId'), erase: 'step' },
   AgentGrant: ownedRule('delete'),
   Connection: ownedAs('ownerUserId', 'delete', ['renewalOwner', 'renewalUntil']),
   ConnectionAttempt: ownedAs('ownerUserId', 'delete'),

@@ -1,0 +1,131 @@
+import type { EndedApproval } from '../../../entities/agents/part.ts';
+import type { AgentCanary } from '../../../entities/agents/version.ts';
+import { DomainError, outOfRange } from '../../../entities/ground/errors.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import type { OpenedAgent } from '../../../storage/agents/versions/versions.ts';
+import type { Deps } from '../../deps.ts';
+import { endedApproval } from '../parts/access.ts';
+import { closing, type ExpectedDraft, listMembers, requireDraft } from './change.ts';
+import { readContent } from './content.ts';
+import { passGate } from './gate.ts';
+import { differ, missingVersion, open, readNote, requireVersionNumber, versionedAgent } from './publish.ts';
+
+export const canaryKeeps = ['CANARY', 'PUBLISHED'] as const;
+export type CanaryKeep = (typeof canaryKeeps)[number];
+
+export interface CanaryTerms {
+  /** Whole percent, 1 to 99, of the chats that begin. */
+  readonly percent: number;
+  /** An existing version. Default: a new one, of the draft. */
+  readonly version?: number | null | undefined;
+  readonly note?: string | null | undefined;
+  readonly expectedDraft?: ExpectedDraft;
+}
+
+/**
+ * Gives a part of the chats that begin, and of the callers of runs without a chat, another version than the published one. For the version that is a
+ * canary already, the percentage changes.
+ *
+ * @throws DomainError NOT_FOUND, also for the version; FORBIDDEN; INVALID_VALUE for the percentage; CONFLICT for the published version, for a draft that
+ *   does not differ from it, and while another version is the canary.
+ */
+export async function startCanary(deps: Deps, caller: Caller, id: string, terms: CanaryTerms): Promise<AgentCanary> {
+  await versionedAgent(deps, caller, id);
+  const { percent, version, expectedDraft } = terms;
+  if (typeof version === 'number') requireVersionNumber('version', version);
+  if (!Number.isInteger(percent) || percent < 1 || percent > 99) throw outOfRange('percent', 1, 99);
+  const note = readNote('note', terms.note);
+  return deps.audit.change(caller, async () => {
+    const opened = await open(deps, id, version ?? null);
+    await requireDraft(deps, id, opened, expectedDraft);
+    const number = version ?? opened.lastVersion + 1;
+    requireOtherVersion(opened, version ?? undefined);
+    const startedAt = opened.canaryVersion === number ? await readStart(deps, id) : deps.now();
+    const canary = { version: number, percent, startedAt };
+    await deps.storage.agents.versions.close(id, {
+      ...unchanged(deps, caller, opened),
+      canary,
+      ...(typeof version === 'number' ? {} : { versions: [versionOfDraft(opened, number, note)] }),
+    });
+    return { ...canary, targetIds: [id] };
+  });
+}
+
+/** @param version  undefined: the draft. */
+function requireOtherVersion(opened: OpenedAgent, version: number | undefined): void {
+  const { canaryVersion, publishedVersion, published, target } = opened;
+  if (version !== undefined && target === null) throw missingVersion();
+  if (canaryVersion !== null && canaryVersion !== version) {
+    throw new DomainError('CONFLICT', `Version ${canaryVersion} is the canary: end it first`);
+  }
+  if (version === publishedVersion || (version === undefined && published === null)) {
+    throw new DomainError('CONFLICT', 'A canary must differ from what people get anyway', { param: 'version' });
+  }
+}
+
+function versionOfDraft({ published, draft }: OpenedAgent, number: number, note: string) {
+  const members = listMembers(readContent(published ?? draft), readContent(draft));
+  return { number, note, members, isPublished: false, content: draft };
+}
+
+async function readStart(deps: Deps, id: string): Promise<Date> {
+  return (await deps.storage.agents.versions.findVersioning(id))?.canaryStartedAt ?? deps.now();
+}
+
+/** A change that leaves the draft as it is. */
+function unchanged(deps: Deps, caller: Caller, opened: OpenedAgent) {
+  const { draftRevision, publishedVersion, isDraftChanged } = opened;
+  return { ...closing(deps, caller, opened), draftRevision, publishedVersion, isDraftChanged };
+}
+
+/**
+ * Ends the canary of an agent: everybody gets the version that is kept. A draft that did not differ from the published version follows the canary.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN; CONFLICT without a canary; for the canary, what the gate says.
+ */
+export async function endCanary(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  keep: CanaryKeep,
+  overrideReason?: string | null,
+): Promise<EndedApproval> {
+  const agent = await versionedAgent(deps, caller, id);
+  const { versions } = deps.storage.agents;
+  const { canary } = agent;
+  if (canary === null) throw new DomainError('CONFLICT', 'This agent has no canary');
+  const content = keep === 'CANARY' ? await versions.findContent(id, canary.version) : undefined;
+  const reason = readNote('overrideReason', overrideReason) || undefined;
+  const request = { agentId: id, orgId: agent.orgId, overrideReason: reason };
+  const overridden = content === undefined ? undefined : await passGate(deps, caller, { ...request, draft: content });
+  const before = await deps.audit.change(caller, async () => {
+    const opened = await open(deps, id, canary.version);
+    if (opened.canaryVersion !== canary.version) throw new DomainError('CONFLICT', 'The canary was ended by another call');
+    const { target } = opened;
+    if (keep === 'PUBLISHED' || target === null) {
+      await versions.close(id, { ...unchanged(deps, caller, opened), canary: null });
+      return { id, isApprovedByOrg: false };
+    }
+    const { isDraftChanged } = opened;
+    const before = readContent(opened.draft);
+    if (!isDraftChanged)
+      await versions.restore(
+        id,
+        target,
+        before.sources.map((source) => source.id),
+      );
+    await versions.markPublished(id, canary.version, overridden);
+    const members = isDraftChanged ? {} : { members: listMembers(before, readContent(target)) };
+    await versions.close(id, {
+      ...(isDraftChanged ? unchanged(deps, caller, opened) : closing(deps, caller, opened)),
+      ...{
+        publishedVersion: canary.version,
+        isDraftChanged: isDraftChanged && differ(opened.draft, target),
+        canary: null,
+        ...members,
+      },
+    });
+    return { id, isApprovedByOrg: opened.isApprovedByOrg };
+  });
+  return endedApproval(deps, before);
+}

@@ -1,0 +1,280 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Organization, Person } from '../../../support/make.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
+import { messagesOf } from '../../../support/runs/research.ts';
+import { withService } from '../../../support/service.ts';
+import { countStatements } from '../../../support/storage/statements.ts';
+import { heldAnswer } from '../../../support/upstream.ts';
+
+/** Versions of agents: what is changed, what people get, and who may see which. */
+const { service, make, upstream } = await withService('model');
+const model = 'openai/test-model';
+let organization: Organization;
+let ann: Person;
+let bob: Person;
+let cleo: Person;
+
+beforeAll(async () => {
+  organization = await make.organization();
+  ann = await make.person({ organization, name: 'Ann' });
+  bob = await make.person({ organization, name: 'Bob' });
+  cleo = await make.person({ organization, name: 'Cleo' });
+});
+
+/** An agent of Ann that everybody in the organization may use and Bob may edit. */
+async function agentOf(publishing: 'AT_ONCE' | 'ON_REQUEST' = 'ON_REQUEST', members: object = {}): Promise<string> {
+  const agent = await make.agent({
+    ...{ owner: ann, visibility: 'ORGANIZATION', instructions: 'Say one.', modelId: model },
+    ...{ editors: [{ id: bob.userId }], ...members },
+  });
+  if (publishing === 'ON_REQUEST') {
+    await ask(ann, `mutation ($id: ID!) { setAgentPublishing(id: $id, publishing: ON_REQUEST) { id } }`, { id: agent.id });
+  }
+  return agent.id;
+}
+
+async function ask(person: Person, query: string, variables: Readonly<Record<string, unknown>> = {}) {
+  const { data, errors } = await person.graphql(query, variables);
+  expect(errors, JSON.stringify(errors)).toBeUndefined();
+  return data;
+}
+
+async function refusal(person: Person, query: string, variables: Readonly<Record<string, unknown>> = {}) {
+  const { errors } = await person.graphql(query, variables);
+  return { message: errors?.[0]?.message ?? '', code: errors?.[0]?.extensions?.code };
+}
+
+const update = `mutation ($id: ID!, $input: UpdateAgentInput!, $expectedDraft: Int) {
+  updateAgent(id: $id, input: $input, expectedDraft: $expectedDraft) { instructions publishedVersion draft { revision isChanged } }
+}`;
+const publish = `mutation ($id: ID!, $note: String) { publishAgent(id: $id, note: $note) { number note members userName isPublished } }`;
+const rollback = `mutation ($id: ID!, $version: Int!) { rollbackAgent(id: $id, version: $version) { number rolledBackTo warnings { message } } }`;
+const versions = `query ($id: ID!) { agentVersions(agentId: $id) { nodes { number note members userName isPublished rolledBackTo } } }`;
+const state = `query ($id: ID!) { agent(id: $id) { instructions publishedVersion draft { revision isChanged } } }`;
+
+async function change(person: Person, id: string, instructions: string, more: object = {}) {
+  return (await ask(person, update, { id, input: { instructions, ...more } })).updateAgent;
+}
+
+/** The instructions that the model gets. */
+async function instructionsFor(person: Person, id: string, version?: string): Promise<string> {
+  const input = { model: id, messages: [{ user: { text: 'Hi' } }] };
+  const query = `mutation ($input: CompletionInput!, $version: String) { createCompletion(input: $input, version: $version) { id } }`;
+  await ask(person, query, { input, ...(version === undefined ? {} : { version }) });
+  return String(messagesOf(upstream.requests.at(-1))[0]?.content);
+}
+
+describe('versions of an agent', () => {
+  it('are made by every change of an agent that publishes at once, without a word about them over REST', async () => {
+    const id = await agentOf('AT_ONCE');
+    expect((await ask(ann, versions, { id })).agentVersions.nodes).toMatchObject([{ number: 1, userName: 'Ann', members: [] }]);
+    const before = Object.keys((await ann.get(`/api/v1/ais/${id}`)).body);
+    await ann.patch(`/api/v1/ais/${id}`, { instructions: 'Say two.' });
+    expect(await change(bob, id, 'Say three.')).toMatchObject({ publishedVersion: 3, draft: { isChanged: false } });
+    // The same again, and what does not reach the model, is no change.
+    await change(bob, id, 'Say three.');
+    await ann.patch(`/api/v1/ais/${id}`, { chatLogsVisible: true });
+    const tool = {
+      name: 'ping',
+      type: 'CLIENT_FUNCTION',
+      data: { description: 'Pings', parameters: { type: 'object', properties: { b: {}, a: {} } } },
+    };
+    expect((await ann.post(`/api/v1/ais/${id}/tools`, tool)).status).toBe(200);
+    expect((await ask(ann, versions, { id })).agentVersions.nodes).toMatchObject([
+      { number: 4, userName: 'Ann', members: ['tools.ping'] },
+      { number: 3, userName: 'Bob', members: ['instructions'] },
+      { number: 2, userName: 'Ann', members: ['instructions'] },
+      { number: 1, members: [] },
+    ]);
+    expect(Object.keys((await ann.get(`/api/v1/ais/${id}`)).body)).toEqual(before);
+  });
+
+  it('keep what people get from the draft, until somebody publishes it', async () => {
+    const id = await agentOf();
+    expect(await change(ann, id, 'Say two.')).toMatchObject({ publishedVersion: 1, draft: { isChanged: true } });
+    expect(await instructionsFor(cleo, id)).toBe('Say one.');
+    expect(await instructionsFor(ann, id)).toBe('Say one.');
+    expect(await instructionsFor(bob, id, 'draft')).toBe('Say two.');
+    const published = (await ask(bob, publish, { id, note: 'Two is better' })).publishAgent;
+    expect(published).toEqual({
+      number: 2,
+      note: 'Two is better',
+      members: ['instructions'],
+      userName: 'Bob',
+      isPublished: true,
+    });
+    expect(await instructionsFor(cleo, id)).toBe('Say two.');
+    expect(await instructionsFor(bob, id, '1')).toBe('Say one.');
+    expect((await refusal(ann, publish, { id })).code).toBe('CONFLICT');
+  });
+
+  it('are not for those who may only use the agent', async () => {
+    const id = await agentOf();
+    const query = `mutation ($input: CompletionInput!, $version: String) { createCompletion(input: $input, version: $version) { id } }`;
+    const input = { model: id, messages: [{ user: { text: 'Hi' } }] };
+    expect((await refusal(cleo, query, { input, version: 'draft' })).code).toBe('FORBIDDEN');
+    expect((await refusal(cleo, versions, { id })).code).toBe('FORBIDDEN');
+    expect((await refusal(cleo, publish, { id })).code).toBe('FORBIDDEN');
+    expect((await refusal(ann, query, { input, version: '7' })).message).toBe('There is no such version of the agent');
+    expect((await refusal(ann, query, { input, version: 'newest' })).message).toBe(
+      'version must be "draft" or the number of a version',
+    );
+    expect((await ask(cleo, state, { id })).agent).toMatchObject({ publishedVersion: 1, draft: null });
+  });
+
+  it('publish what REST changes at once, and nothing else of the draft', async () => {
+    const id = await agentOf();
+    await change(ann, id, 'A draft.');
+    await ann.patch(`/api/v1/ais/${id}`, { introduction: 'Welcome' });
+    const tool = { name: 'ping', type: 'CLIENT_FUNCTION', data: { description: 'Pings' } };
+    await ann.post(`/api/v1/ais/${id}/tools`, tool);
+    expect((await ask(ann, state, { id })).agent).toMatchObject({ publishedVersion: 3, draft: { isChanged: true } });
+    expect(await instructionsFor(cleo, id)).toBe('Say one.');
+    expect(upstream.requests.at(-1)).toMatchObject({ body: { tools: [{ function: { name: 'ping' } }] } });
+    const diff = `query ($id: ID!) { agentVersionDiff(agentId: $id, from: "3", to: "draft") { member kind hunks { fromLine lines { kind text } } } }`;
+    expect((await ask(ann, diff, { id })).agentVersionDiff).toEqual([
+      {
+        ...{ member: 'instructions', kind: 'CHANGED' },
+        hunks: [
+          {
+            fromLine: 1,
+            lines: [
+              { kind: 'REMOVED', text: 'Say one.' },
+              { kind: 'ADDED', text: 'A draft.' },
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('refuse the save of an old draft, and name who changed what', async () => {
+    const id = await agentOf();
+    const { revision } = (await ask(ann, state, { id })).agent.draft;
+    await change(bob, id, 'Bob was here.');
+    const late = await refusal(ann, update, { id, input: { instructions: 'Ann was here.' }, expectedDraft: revision });
+    expect(late).toEqual({
+      message: `Bob changed instructions since you read revision ${revision} of the draft: nothing was saved`,
+      code: 'CONFLICT',
+    });
+    expect((await ask(ann, state, { id })).agent).toMatchObject({
+      instructions: 'Bob was here.',
+      draft: { revision: revision + 1 },
+    });
+    await ask(ann, update, { id, input: { introduction: 'Hello' }, expectedDraft: revision + 1 });
+  });
+
+  it('go back to an old one with all its parts and their ids, and keep the draft that was not published', async () => {
+    const id = await agentOf();
+    const tool = {
+      name: 'ping',
+      type: 'CLIENT_FUNCTION',
+      data: {
+        description: 'Pings',
+        parameters: { type: 'object', properties: { z: { type: 'string' }, a: { type: 'string' } } },
+      },
+    };
+    const made = (await ann.post(`/api/v1/ais/${id}/tools`, tool)).body;
+    const skill = (await ann.post(`/api/v1/ais/${id}/skills`, { name: 'Sums', description: 'Adds', content: 'Add.' })).body;
+    await ann.post(`/api/v1/ais/${id}/user-inputs`, { variableName: 'city', type: 'SHORT_TEXT', label: 'City' });
+    await ask(ann, `mutation ($id: ID!) { deleteAgentTool(id: $id) { id } }`, { id: made.id });
+    await ask(ann, `mutation ($id: ID!) { updateSkill(id: $id, input: { content: "Subtract." }) { id } }`, { id: skill.id });
+    await change(ann, id, 'Something else.');
+    const back = (await ask(ann, rollback, { id, version: 4 })).rollbackAgent;
+    expect(back).toEqual({ number: 6, rolledBackTo: 4, warnings: null });
+    expect((await ask(ann, state, { id })).agent).toMatchObject({
+      instructions: 'Say one.',
+      publishedVersion: 6,
+      draft: { isChanged: false },
+    });
+    // The order of members too.
+    const restored = (await ann.get(`/api/v1/ais/${id}/tools/${made.id}`)).body;
+    expect(JSON.stringify(restored)).toBe(JSON.stringify({ ...made, updatedAt: restored.updatedAt }));
+    expect((await ann.get(`/api/v1/ais/${id}/skills/${skill.id}`)).body.content).toBe('Add.');
+    const nodes = (await ask(ann, versions, { id })).agentVersions.nodes;
+    expect(nodes[1]).toMatchObject({ number: 5, isPublished: false, note: 'The draft before the roll back to version 4' });
+    // The draft that was replaced is a version like others.
+    await ask(ann, rollback, { id, version: 5 });
+    expect((await ask(ann, state, { id })).agent).toMatchObject({ instructions: 'Something else.', publishedVersion: 7 });
+    expect((await ann.get(`/api/v1/ais/${id}/tools/${made.id}`)).status).toBe(404);
+  });
+
+  it('discard a draft', async () => {
+    const id = await agentOf();
+    await change(ann, id, 'Never mind.');
+    await ask(ann, `mutation ($id: ID!) { discardAgentDraft(id: $id) { number } }`, { id });
+    expect((await ask(ann, state, { id })).agent).toMatchObject({
+      instructions: 'Say one.',
+      publishedVersion: 1,
+      draft: { isChanged: false },
+    });
+  });
+
+  it('cost at most six statements to publish and to go back', async () => {
+    const id = await agentOf();
+    const counts = { publish: [] as number[], rollback: [] as number[] };
+    for (const text of ['Two', 'Three', 'Four']) {
+      await change(ann, id, text);
+      await instructionsFor(ann, id);
+      counts.publish.push((await count(() => ask(ann, publish, { id }))).length);
+      await change(ann, id, `${text} again`);
+      await instructionsFor(ann, id);
+      counts.rollback.push((await count(() => ask(ann, rollback, { id, version: 1 }))).length);
+    }
+    expect(Math.min(...counts.publish)).toBeLessThanOrEqual(6);
+    expect(Math.min(...counts.rollback)).toBeLessThanOrEqual(6);
+  });
+
+  it('are named by the run and its messages, and a stream ends as it began when somebody goes back', async () => {
+    const id = await agentOf();
+    await change(ann, id, 'Say two.');
+    await ask(ann, publish, { id });
+    const chat = await make.chat({ owner: cleo, agentId: id });
+    const { script, goOn } = heldAnswer({ text: ['It is', ' two.'] });
+    upstream.next(script);
+    const send = `mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }`;
+    const run = (await ask(cleo, send, { chatId: chat.id, input: { prompt: { text: 'Which?' } } })).sendMessage;
+    await eventually(() => expect(upstream.requests).toHaveLength(1));
+    await ask(ann, rollback, { id, version: 1 });
+    goOn();
+    const query = `query ($id: ID!) { run(id: $id) { status agentVersion chat { messages(first: 10) { nodes { role content agentVersion } } } } }`;
+    await eventually(async () => {
+      const shown = (await ask(cleo, query, { id: run.id })).run;
+      expect(shown).toMatchObject({ status: 'COMPLETED', agentVersion: 2 });
+      const { nodes } = shown.chat.messages;
+      expect(nodes).toEqual([
+        { role: 'USER', content: 'Which?', agentVersion: null },
+        { role: 'ASSISTANT', content: 'It is two.', agentVersion: 2 },
+      ]);
+    });
+    // The chat goes on with the version of today.
+    const next = (await ask(cleo, send, { chatId: chat.id, input: { prompt: { text: 'And now?' } } })).sendMessage;
+    await eventually(async () =>
+      expect((await ask(cleo, query, { id: next.id })).run).toMatchObject({ status: 'COMPLETED', agentVersion: 3 }),
+    );
+    expect(String(messagesOf(upstream.requests.at(-1))[0]?.content)).toContain('Say one.');
+    await eventually(async () => {
+      const rows = await service.deps.storage.db.query<{ version: number }>(
+        'select "agentVersion" as version from usage_entries where "agentId" = $1 order by "createdAt"',
+        [id],
+      );
+      expect(rows.map(({ version }) => version)).toEqual([2, 3]);
+    });
+  });
+
+  it('that an agent of before has not, is its agent as it is: it costs a run no further statement', async () => {
+    const id = (await make.agent({ owner: ann, modelId: model, instructions: 'Old.' })).id;
+    await instructionsFor(ann, id);
+    const rows = await service.deps.storage.db.query('select from agent_versions where "agentId" = $1', [id]);
+    expect(rows).toEqual([]);
+    expect(await count(() => instructionsFor(ann, id))).toEqual([]);
+    await change(ann, id, 'New.');
+    expect(await instructionsFor(ann, id, '1')).toBe('Old.');
+  });
+});
+
+/** The statements of a call, without those that begin and end transactions and those of what was written behind. */
+async function count(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const { statements } = await countStatements(service, work);
+  return statements.filter((text) => !/^(begin|commit)|usage_entries|select 1/i.test(text.trim()));
+}
