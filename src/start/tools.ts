@@ -42,6 +42,7 @@ export function createTools(deps: ToolParts): ToolRegistry {
     createFileSearchKind({
       ...{ knowledge, stores: storage.knowledge.vectorStores, rightsOfAgent },
       ...{ tokensMax: fileSearchTokensMax, resultCharsMax, now },
+      areAnyMirrored: (dataSourceIds) => storage.knowledge.permissions.gates.areAnyMirrored(dataSourceIds),
     }),
     ...createCodeKinds({
       ...{ settings, storage, now, newId: deps.newId, limits: programLimits(settings), resultCharsMax },

@@ -49,6 +49,8 @@ export interface ToolResult {
   readonly form?: CallForm;
   /** The text is instructions of the agent: it is shown to nobody but the model and, in traces, the agent's editors. */
   readonly isConfidential?: true;
+  /** The text has passages of a MIRRORED source: only the model of this run gets it. */
+  readonly isMirrored?: true;
 }
 
 /** Proves that a call may have effects outside now. Its record is stored before the tool starts; the pass covers the time after that. */

@@ -116,7 +116,7 @@ function toRunCase(deps: Deps, run: Run, { messages, before, rating, events }: R
   };
 }
 
-/** The calls of a run of tools that work in the service, with what they gave. Skills are read anew. */
+/** The calls of a run of tools that work in the service, with what they gave. Skills are read anew, and MIRRORED sources searched anew. */
 export function recordCalls(events: readonly RunEvent[]): readonly RecordedCall[] {
   const items = events.flatMap((event): readonly RunItem[] => (event.type === 'response.output_item.done' ? [event.item] : []));
   const outputs = new Map(
@@ -126,7 +126,7 @@ export function recordCalls(events: readonly RunEvent[]): readonly RecordedCall[
     .flatMap((item): readonly RecordedCall[] => {
       if (item.type !== 'server_tool_call') return [];
       const result = item.result ?? outputs.get(item.callId);
-      if (result === undefined || result.isConfidential === true) return [];
+      if (result === undefined || result.isConfidential === true || result.isMirrored === true) return [];
       const output = result.output.slice(0, caseBounds.outputMax);
       return [{ name: item.name, arguments: item.arguments, output, error: result.error?.message ?? null }];
     })

@@ -41,7 +41,8 @@ export async function callTool(
   if (tool === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
   try {
     const result = await tool.run(args, secrets, signal, tell, pass);
-    const { text, form, isConfidential, ...resultFiles }: ToolResult = typeof result === 'string' ? { text: result } : result;
+    const { text, form, isConfidential, isMirrored, ...resultFiles }: ToolResult =
+      typeof result === 'string' ? { text: result } : result;
     const { notes, saved: savedFiles } = await saveFiles(resultFiles.newFiles ?? [], pass.key, runFiles, signal);
     const files = [...(resultFiles.files ?? []), ...savedFiles];
     return {
@@ -50,6 +51,7 @@ export async function callTool(
       ...(files.length === 0 ? {} : { files }),
       ...(form === undefined ? {} : { form }),
       ...(isConfidential === true ? { isConfidential } : {}),
+      ...(isMirrored === true ? { isMirrored } : {}),
     };
   } catch (error) {
     signal.throwIfAborted();

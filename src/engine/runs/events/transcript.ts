@@ -4,7 +4,13 @@ import {
   type PromptPart,
   type ToolCall,
 } from '../../../entities/conversations/chats/chat.ts';
-import type { CallResult, RunItem, RunSnapshot, ServerCallItem } from '../../../entities/conversations/runs/event.ts';
+import {
+  type CallResult,
+  mirroredText,
+  type RunItem,
+  type RunSnapshot,
+  type ServerCallItem,
+} from '../../../entities/conversations/runs/event.ts';
 import type { CallOrigin, Thought } from '../../../entities/conversations/runs/thought.ts';
 import type { OutputFile } from '../../../entities/conversations/runs/tool.ts';
 import { idPrefixes, timeOfId } from '../../../entities/ground/ids.ts';
@@ -59,7 +65,7 @@ export function toTranscriptMessages(run: RunSnapshot, { from, inputs }: Transcr
       unsaid = [];
       messages.push({ ...textMessage(run, item), parts, context: context.length === 0 ? null : context });
     } else if (item.type !== 'message' && !(item.type === 'function_call' && index >= turnStart) && isGivenBack(item, run)) {
-      unsaid.push(item);
+      unsaid.push(withoutPassages(item));
     }
   }
   const toolCalls = awaitedItems(run, turnStart).map((item) => withOrigin(awaitedCall(item), item.origin));
@@ -67,6 +73,12 @@ export function toTranscriptMessages(run: RunSnapshot, { from, inputs }: Transcr
   else flush();
   for (const input of inputs) if (input.at >= run.output.length) messages.push(...input.messages);
   return messages;
+}
+
+/** A search as later runs read it: what it found in MIRRORED sources may have been closed to the person since. */
+function withoutPassages(item: RunItem): RunItem {
+  if (item.type !== 'server_tool_call' || item.result?.isMirrored !== true) return item;
+  return { ...item, result: { ...item.result, output: mirroredText } };
 }
 
 /** The content parts of an answer that follows images of tools: its text, then the images. Null without images. */

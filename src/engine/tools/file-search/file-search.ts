@@ -14,6 +14,8 @@ export interface FileSearchDeps {
   /** Most tokens of the passages of one search. */
   readonly tokensMax: number;
   readonly resultCharsMax: number;
+  /** Whether any of some sources is MIRRORED. */
+  areAnyMirrored(dataSourceIds: readonly string[]): Promise<boolean>;
   now(): Date;
 }
 

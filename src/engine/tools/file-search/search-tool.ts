@@ -25,6 +25,7 @@ export interface FileSearchContext {
   readonly readableSources: DataSourceFilter;
   readonly tokensMax: number;
   readonly resultCharsMax: number;
+  areAnyMirrored(dataSourceIds: readonly string[]): Promise<boolean>;
   now(): Date;
   cite(passage: Passage): number;
 }
@@ -55,7 +56,9 @@ export function createFileSearchTool(context: FileSearchContext): ServerTool {
     form: (args) => makeForm(printableArgument(args, 'query', queryMax), []),
     async run(args, _secrets, signal) {
       const query = textArgument(args, 'query', queryMax);
-      return writeResult(context, query, await findHits(context, query, signal));
+      const hits = await findHits(context, query, signal);
+      const isMirrored = await context.areAnyMirrored(hits.map(({ passage }) => passage.dataSourceId));
+      return { ...writeResult(context, query, hits), ...(isMirrored ? { isMirrored } : {}) };
     },
   };
 }

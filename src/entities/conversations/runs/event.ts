@@ -183,6 +183,8 @@ export interface CallResult {
   readonly isConfidential?: true;
   /** The agent hides its intermediate steps: every reader of the run gets `hiddenText` instead. */
   readonly isHidden?: true;
+  /** The output has passages of a MIRRORED source: the model of this run reads it, every reader of the run gets `mirroredText` instead. */
+  readonly isMirrored?: true;
   /** Files that the call made; absent when it made none. */
   readonly files?: readonly OutputFile[];
 }
@@ -192,23 +194,29 @@ export const confidentialText = 'The content of a skill is shown to editors only
 /** What readers see of an output where the agent hides its intermediate steps. */
 export const hiddenText = 'The agent does not show the outputs of its tools.';
 
-type Shown = Pick<CallResult, 'output' | 'isConfidential' | 'isHidden'>;
+/** What readers, and later runs of a chat, get of passages that were open when they were found. */
+export const mirroredText =
+  'Passages were found whose source says who may open them. They are not repeated here: search again to see what is open now.';
+
+type Shown = Pick<CallResult, 'output' | 'isConfidential' | 'isHidden' | 'isMirrored'>;
 
 /** The output of a call as readers of the run see it: the one place that hides outputs. */
-export function publicOutput({ output, isConfidential, isHidden }: Shown): string {
+export function publicOutput({ output, isConfidential, isHidden, isMirrored }: Shown): string {
   if (isConfidential === true) return confidentialText;
+  if (isMirrored === true && isHidden !== true) return mirroredText;
   return isHidden === true && output !== '' ? hiddenText : output;
 }
 
 /** The result of a call as readers of the run see it. */
-export function publicResult(result: CallResult): Omit<CallResult, 'isConfidential' | 'isHidden'> {
-  const { isConfidential: _isConfidential, isHidden: _isHidden, ...rest } = result;
+export function publicResult(result: CallResult): Omit<CallResult, 'isConfidential' | 'isHidden' | 'isMirrored'> {
+  const { isConfidential: _isConfidential, isHidden: _isHidden, isMirrored: _isMirrored, ...rest } = result;
   return { ...rest, output: publicOutput(result) };
 }
 
 /** The form of a call as readers of the run see it: passages that a search found are an output of it. */
 export function publicForm(form: CallForm, result: CallResult | undefined): CallForm {
-  return form.type === 'file_search' && result?.isHidden === true ? { ...form, results: [] } : form;
+  const isClosed = result?.isHidden === true || result?.isMirrored === true;
+  return form.type === 'file_search' && isClosed ? { ...form, results: [] } : form;
 }
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';

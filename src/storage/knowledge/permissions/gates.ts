@@ -75,6 +75,12 @@ export class AccessGates {
     return gate;
   }
 
+  /** Whether any of some sources is MIRRORED. Costs no statement while this process remembers which are. */
+  async areAnyMirrored(dataSourceIds: readonly string[]): Promise<boolean> {
+    const mirrored = await this.#findMirrored();
+    return dataSourceIds.some((id) => mirrored.has(id));
+  }
+
   /** Whether a source is known to be LENT, by what this process remembers: false also while it remembers nothing. Costs no statement. */
   isLent(dataSourceId: string): boolean {
     const mirrored = this.#lastMirrored;
