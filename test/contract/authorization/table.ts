@@ -112,12 +112,22 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.agentVersion': line('edits', ({ agent }) => ({ agentId: agent, number: 1 })),
   'Query.agentVersionContent': line('edits', ({ agent }) => ({ agentId: agent, version: '1' })),
   'Query.agentVersionDiff': line('edits', ({ agent }) => ({ agentId: agent, from: '1', to: 'draft' })),
-  'Mutation.publishAgent': line('edits', async ({ agent, world }) => ({ id: await world.draft(agent) })),
+  'Mutation.publishAgent': line('edits', async ({ world, visibility, group }) => ({
+    id: await world.draft(await world.agent(visibility, group)),
+  })),
   'Mutation.rollbackAgent': line('edits', ({ agent }) => ({ id: agent, version: 1 })),
-  'Mutation.discardAgentDraft': line('edits', async ({ agent, world }) => ({ id: await world.draft(agent) })),
+  'Mutation.discardAgentDraft': line('edits', async ({ world, visibility, group }) => ({
+    id: await world.draft(await world.agent(visibility, group)),
+  })),
   'Mutation.setAgentPublishing': line('edits', ({ agent }) => ({ id: agent, publishing: 'ON_REQUEST' })),
-  'Mutation.startCanary': line('edits', async ({ agent, world }) => ({ id: await world.draft(agent), percent: 10 })),
-  'Mutation.endCanary': line('edits', async ({ agent, world }) => ({ id: await world.canary(agent), keep: 'PUBLISHED' })),
+  'Mutation.startCanary': line('edits', async ({ world, visibility, group }) => ({
+    id: await world.draft(await world.agent(visibility, group)),
+    percent: 10,
+  })),
+  'Mutation.endCanary': line('edits', async ({ world, visibility, group }) => ({
+    id: await world.canary(await world.agent(visibility, group)),
+    keep: 'PUBLISHED',
+  })),
 
   // parts of agents
   'Query.agentTools': line('sees', ofAgent),

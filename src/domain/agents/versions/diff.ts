@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff';
-import { type AgentContent, contentLists } from '../../../entities/agents/version.ts';
-import { isEqual, listDifferences } from './content.ts';
+import { type AgentContent, contentLists, contentMembers } from '../../../entities/agents/version.ts';
+import { isEqual, listDifferences, nameOf } from './content.ts';
 
 export const diffLineKinds = ['SAME', 'ADDED', 'REMOVED'] as const;
 export type DiffLineKind = (typeof diffLineKinds)[number];
@@ -45,6 +45,27 @@ export function diffContents(from: AgentContent, to: AgentContent): readonly Con
       : [toChange(member, before, after)],
   );
   return [...changes, ...listSourceChanges(from, to)];
+}
+
+/** A member of a content as a text. */
+export interface ContentMember {
+  /** As in `ContentChange`. */
+  readonly member: string;
+  readonly text: string;
+}
+
+/** All members of a content that are not empty, in the form in which `diffContents` compares them. */
+export function listContentMembers(content: AgentContent): readonly ContentMember[] {
+  const parts = contentLists.flatMap((list) =>
+    content[list].flatMap((entry) =>
+      Object.entries(entry)
+        .filter(([name]) => !hiddenMembers.has(name))
+        .map(([name, value]) => ({ member: `${list}.${nameOf(entry)}.${name}`, text: toText(value) })),
+    ),
+  );
+  return [...contentMembers.map((member) => ({ member, text: toText(content[member]) })), ...parts].filter(
+    ({ text }) => text !== '',
+  );
 }
 
 /** The settings of sources that both have. */

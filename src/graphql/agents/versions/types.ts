@@ -1,5 +1,5 @@
 import { canaryKeeps } from '../../../domain/agents/versions/canary.ts';
-import type { ContentChange, DiffHunk, DiffLine } from '../../../domain/agents/versions/diff.ts';
+import type { ContentChange, ContentMember, DiffHunk, DiffLine } from '../../../domain/agents/versions/diff.ts';
 import { contentChangeKinds, diffLineKinds } from '../../../domain/agents/versions/diff.ts';
 import { readMakers } from '../../../domain/agents/versions/versions.ts';
 import { canEditAgent } from '../../../domain/ground/access/access.ts';
@@ -113,6 +113,15 @@ export const ContentChangeType = builder.objectRef<ContentChange>('ContentChange
       description: 'What differs by line; a member that is no text as JSON.',
       resolve: ({ hunks }) => [...hunks],
     }),
+  }),
+});
+
+export const ContentMemberType = builder.objectRef<ContentMember>('ContentMember').implement({
+  access: { scope: 'AGENTS:READ' },
+  description: 'A member of a version of an agent.',
+  fields: (t) => ({
+    member: t.exposeString('member', { description: '`instructions`, or the member of a part: `tools.lookup.data`.' }),
+    text: t.exposeString('text', { description: 'What it is; a member that is no text as JSON.' }),
   }),
 });
 

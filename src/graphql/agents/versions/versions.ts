@@ -1,5 +1,6 @@
 import { getAgent } from '../../../domain/agents/agents.ts';
 import { endCanary, startCanary } from '../../../domain/agents/versions/canary.ts';
+import { listContentMembers } from '../../../domain/agents/versions/diff.ts';
 import { discardAgentDraft, publishAgent, rollbackAgent, setAgentPublishing } from '../../../domain/agents/versions/publish.ts';
 import {
   diffAgentVersions,
@@ -12,7 +13,7 @@ import { builder } from '../../ground/builder/builder.ts';
 import { type ArgBuilder, pageArgs, pageRequest } from '../../ground/pagination.ts';
 import { AgentType } from '../agents.ts';
 import { AgentPublishingType, expectedDraftArg } from './args.ts';
-import { AgentVersionConnection, AgentVersionType, CanaryKeepType, ContentChangeType } from './types.ts';
+import { AgentVersionConnection, AgentVersionType, CanaryKeepType, ContentChangeType, ContentMemberType } from './types.ts';
 
 const read = { authScopes: { key: 'AGENTS:READ' } } as const;
 const write = { authScopes: { key: 'AGENTS:WRITE' } } as const;
@@ -47,12 +48,13 @@ builder.queryFields((t) => ({
   }),
   agentVersionContent: t.field({
     ...read,
-    type: 'JSON',
+    type: [ContentMemberType],
     description:
-      'All that a version of an agent holds: texts, model and options, tools, user inputs, skills, flows, the list of sources. Secrets by their ids. For those who may edit the agent.',
+      'All that a version of an agent holds, member by member: texts, model and options, tools, user inputs, skills, flows, the list of sources. For those who may edit the agent.',
     args: { agentId: agentId(t.arg), version: versionName(t.arg, 'The version') },
-    resolve: (_root, { agentId: id, version }, { deps, caller }) =>
-      readVersionContent(deps, caller, id, requireVersionName('version', version)),
+    resolve: async (_root, { agentId: id, version }, { deps, caller }) => [
+      ...listContentMembers(await readVersionContent(deps, caller, id, requireVersionName('version', version))),
+    ],
   }),
   agentVersionDiff: t.field({
     ...read,
