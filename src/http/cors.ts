@@ -68,6 +68,7 @@ const allowedHeaders: readonly string[] = [
   'last-event-id',
   'range',
   'user-agent',
+  'x-api-key',
   'x-request-id',
   'x-requested-with',
   'x-graphql-event-stream-token',
@@ -87,6 +88,7 @@ const isOfFamily = (name: string): boolean => /^(x-stainless|openai|x-parley)-[a
 
 /** Headers of replies that a page may read; browsers hide all but a few others. */
 const exposedHeaders = [
+  'x-api-key',
   'x-request-id',
   'retry-after',
   'x-should-retry',

@@ -18,7 +18,7 @@ export function createErrorHandler({
     if (isWithoutKey(error)) audit.refusals.noteWithoutKey();
     const requestId = findRequestId(req);
     const { errorForm, errorReply } = res.locals;
-    const { status, text, headers } = errorReply?.(error) ?? replyFor(showError(error, logger, requestId), errorForm);
+    const { status, text, headers } = errorReply?.(error) ?? replyFor(showError(error, logger, requestId), errorForm, requestId);
     if (res.headersSent) {
       if (!res.writableEnded) breakOff(res);
       return;
@@ -94,11 +94,15 @@ export function makeError(error: DomainError, form?: (shownError: PublicError) =
   return replyFor(publicError(error), form);
 }
 
-function replyFor(error: PublicError, form = (shownError: PublicError) => shownError): MadeError {
+function replyFor(
+  error: PublicError,
+  form = (shownError: PublicError) => shownError,
+  requestId: string | null = null,
+): MadeError {
   const formedError = form(error);
   return {
     status: formedError.status,
-    text: JSON.stringify(errorText(formedError)),
+    text: JSON.stringify(formedError.toBody?.(formedError, requestId) ?? errorText(formedError)),
     headers: Object.entries(errorHeaders(formedError)).flat(),
   };
 }

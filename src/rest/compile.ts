@@ -247,8 +247,10 @@ function checkExample(route: Route): void {
   )
     return;
   const faults = new Faults();
+  const { form } = route.row;
+  const read = form === undefined ? route.readers.body : (body: unknown) => form.read(body, faults);
   for (const body of [route.row.example, ...(route.row.shown?.body === undefined ? [] : [route.row.shown.body])]) {
-    route.readers.body(body, faults);
+    read(body, faults);
   }
   const [first] = faults.found;
   if (first !== undefined) throw new Error(`its example is refused: ${first.message}`);

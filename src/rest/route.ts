@@ -4,7 +4,9 @@ import type { Faults } from '../domain/ground/faults.ts';
 import type { PublicError } from '../entities/ground/errors.ts';
 import type { Caller } from '../entities/people/caller.ts';
 import type { StreamEncoderFactory, Variables, WireReply } from '../wire/ground/encoder.ts';
+import type { RequestForm } from '../wire/ground/request-form.ts';
 import type { MemberShape } from '../wire/ground/shape.ts';
+import type { HeaderClient } from './header-client.ts';
 
 /**
  * One REST operation as data: the declaration of a route. Declarations are parsed and checked against the schema at start: the server does
@@ -38,6 +40,10 @@ export interface DeclaredRoute {
    * or else a field of the form, with its type; or `true`, which every call of the route says.
    */
   readonly terms?: Readonly<Record<string, TermType>>;
+  /** The body is of another format than the input of the document, and is read by its own schema. */
+  readonly form?: RequestForm;
+  /** Clients whose key and version come in headers of their own. */
+  readonly client?: HeaderClient;
   /** The variable that the whole JSON body becomes. Members unknown to its input type are ignored. */
   readonly body?: string;
   /** `snake`: members of the body are read in snake_case (camelCase is taken too). Default: camelCase. */

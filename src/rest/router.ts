@@ -26,7 +26,10 @@ export function createRestHandlers(options: RestOptions): readonly (RequestHandl
     const router = routers.get(tag) ?? newRouter();
     routers.set(tag, router);
     const methods = atPath.map(({ row }) => row.method.toUpperCase());
-    const refuse = steps.refuseMethod([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));
+    const refuse = steps.refuseMethod(
+      [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '),
+      atPath[0]?.row,
+    );
     const place = router.route(path.replace(/\{(\w+)\}/g, (_all, name) => (name === slashesIn ? `*${name}` : `:${name}`)));
     for (const route of atPath) {
       // The head of an event stream tells nothing, and opening one for it would start work.

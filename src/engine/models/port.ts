@@ -48,6 +48,8 @@ export interface ModelParameters extends SamplingOptions {
   /** How long answers are, where the model takes such an option. */
   readonly verbosity?: 'low' | 'medium' | 'high';
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+  /** How many of the answer's tokens a model may think with, for wires that take a number. It comes with the effort that says about the same. */
+  readonly thinkingTokens?: number;
   /** Identifiers that the caller chose, for its end users and caches; never ids of ours. */
   readonly user?: string;
   readonly safetyIdentifier?: string;
@@ -67,14 +69,28 @@ export type ResponseFormat =
       readonly strict?: boolean;
     };
 
+/** How long a provider keeps what stands before a mark in its prompt cache. */
+export type CacheLife = '5m' | '1h';
+
+/** A mark of the caller for the prompt cache of providers that take marks. Others do not get it. */
+export interface CacheMark {
+  readonly cache?: CacheLife;
+}
+
 export type ModelMessage =
-  | { readonly role: 'system'; readonly content: string }
+  | ({ readonly role: 'system'; readonly content: string } & CacheMark)
   | { readonly role: 'user'; readonly content: string | readonly ModelPart[] }
   | AssistantMessage
-  | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
+  | ({
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly content: string;
+      /** The content says why the call failed, for wires that tell it apart. */
+      readonly isError?: true;
+    } & CacheMark);
 
 /** Its thoughts come before its text, and its text before its calls. An answer in another order is several messages in a row. */
-export interface AssistantMessage {
+export interface AssistantMessage extends CacheMark {
   readonly role: 'assistant';
   readonly content: string | null;
   readonly toolCalls?: readonly ModelToolCall[];
@@ -82,10 +98,12 @@ export interface AssistantMessage {
   readonly thoughts?: readonly Thought[];
 }
 
-export type ModelPart =
-  | { readonly type: 'text'; readonly text: string }
-  /** `url` is a data URL: a model gets no address to fetch. */
-  | { readonly type: 'image'; readonly url: string; readonly detail?: 'auto' | 'low' | 'high' };
+export type ModelPart = CacheMark &
+  (
+    | { readonly type: 'text'; readonly text: string }
+    /** `url` is a data URL: a model gets no address to fetch. */
+    | { readonly type: 'image'; readonly url: string; readonly detail?: 'auto' | 'low' | 'high' }
+  );
 
 export interface ModelToolCall {
   readonly id: string;
@@ -96,7 +114,7 @@ export interface ModelToolCall {
   readonly origin?: CallOrigin;
 }
 
-export interface ModelTool {
+export interface ModelTool extends CacheMark {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
@@ -127,7 +145,8 @@ export type ModelDelta =
   /** What of the request has no effect at the provider. */
   | { readonly type: 'warnings'; readonly warnings: readonly Warning[] }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
-  | { readonly type: 'finish'; readonly reason: FinishReason };
+  /** `stopSequence`: which of the texts in `stop` ended the answer, where the provider says. */
+  | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string };
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 

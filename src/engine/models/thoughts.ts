@@ -97,6 +97,7 @@ function together(first: AssistantMessage, second: AssistantMessage): AssistantM
     content: first.content ?? second.content,
     ...(calls.length === 0 ? {} : { toolCalls: calls.sort((one, other) => readPlace(one) - readPlace(other)) }),
     ...(thoughts.length === 0 ? {} : { thoughts }),
+    ...(second.cache === undefined ? {} : { cache: second.cache }),
   };
 }
 

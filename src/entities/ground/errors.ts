@@ -144,6 +144,8 @@ export interface PublicError {
   readonly message: string;
   readonly param: string | null;
   readonly detail: ErrorDetail;
+  /** The body of a format that has another error object. @param requestId  null where one reply is made for many requests. */
+  readonly toBody?: (error: PublicError, requestId: string | null) => object;
 }
 
 /** The one translation of a failure into its public form: unknown errors lose their message. */

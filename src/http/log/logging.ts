@@ -4,7 +4,7 @@ import { parseHeaderList } from '../../engine/tracing/header-list.ts';
 import type { Settings } from '../../settings.ts';
 
 /** Members that hold secrets wherever they appear in a logged object. */
-const secretMembers = ['authorization', 'cookie', 'key', 'apiKey', 'secret', 'secrets', 'password', 'token'];
+const secretMembers = ['authorization', 'x-api-key', 'cookie', 'key', 'apiKey', 'secret', 'secrets', 'password', 'token'];
 const secretSettings = [
   'PARLEY_ADMIN_KEY',
   'PARLEY_MASTER_KEY',

@@ -1,5 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import { execute } from 'graphql';
+import { Faults } from '../../domain/ground/faults.ts';
 import { runOnce } from '../../domain/ground/idempotency.ts';
 import { keyEnded, watchKey, watchRevocation } from '../../domain/people/api-keys.ts';
 import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
@@ -14,6 +15,8 @@ import { sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { Variables } from '../../wire/ground/encoder.ts';
 import type { Route } from '../compile.ts';
 import type { OpenSource } from '../documents/source.ts';
+import { isOf } from '../header-client.ts';
+import { placedError } from '../input/error-params.ts';
 import { readVariables, refusesExtensions } from '../input/variables.ts';
 import type { DeclaredRoute } from '../route.ts';
 import { type Call, requestParts, type Step, wantsStream } from './call.ts';
@@ -125,7 +128,9 @@ export class Handler {
     else {
       const read = row.read?.(this.#options.deps, context.caller, variables);
       const value = await (read ?? executed().then((result) => rootValue(route, result)));
-      reply = encodedReply(row, row.reply.encode(value as never, encoderContext(context)), context.replyBudget);
+      const ownBody = variables.clientQuery === undefined ? undefined : clientBody(row, value, String(variables.clientQuery));
+      const body = ownBody ?? row.reply.encode(value as never, encoderContext(context));
+      reply = encodedReply(row, body, context.replyBudget);
     }
     return context.hasNotes ? { ...reply, headers: { ...reply.headers, ...notedHeaders(context) } } : reply;
   }
@@ -150,11 +155,23 @@ export class Handler {
 }
 
 function readCall(call: Call): Variables {
-  const variables = readVariables(call.route, requestParts(call));
+  const { route, res } = call;
+  const variables = readVariables(route, requestParts(call), (toPlace) => {
+    res.locals.errorForm = placedError.bind(undefined, route, toPlace);
+  });
+  if (isOf(route.row.client, call.req)) variables.clientQuery = call.query;
   const { terms } = call.route.row;
   if (terms !== undefined) call.context.terms = termsOf(terms, variables);
   if (refusesExtensions(variables)) switchOffExtensions(call.req.headers);
   return variables;
+}
+
+/** The reply in the format of a client that says in a header which one it reads. */
+function clientBody({ client }: DeclaredRoute, value: unknown, query: string): object | undefined {
+  const faults = new Faults();
+  const body = client?.encode?.(value as never, new URLSearchParams(query), faults);
+  faults.throwIfAny();
+  return body;
 }
 
 function termsOf(terms: NonNullable<DeclaredRoute['terms']>, variables: Variables): CallTerms {

@@ -19,6 +19,7 @@ import { countRequest } from '../../http/reply/rate-headers.ts';
 import { discardBody, sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { ShareRefusal } from '../../lib/flow/fair-share.ts';
 import type { Route } from '../compile.ts';
+import { isOf, readKeyHeader, requireVersion } from '../header-client.ts';
 import { callerError, pathError } from '../input/error-params.ts';
 import { isAlias } from '../paths.ts';
 import type { DeclaredRoute } from '../route.ts';
@@ -46,11 +47,13 @@ export class Steps {
   }
 
   /** For a path without a route of this method. OPTIONS needs no key. */
-  refuseMethod(allowedMethods: string): Step {
+  refuseMethod(allowedMethods: string, { client }: Pick<DeclaredRoute, 'client'> = {}): Step {
     return async (req, res) => {
       res.locals.meter = this.#unmatched;
       if (req.method === 'OPTIONS') return sendEmpty(res, 204, findRequestId(req), ['allow', allowedMethods]);
+      if (isOf(client, req)) readKeyHeader(client, req);
       await this.#authenticateOnly(req, res);
+      if (isOf(client, req)) res.locals.errorForm = client.errorForm;
       res.setHeader('allow', allowedMethods);
       throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowedMethods}, not ${req.method}`);
     };
@@ -78,10 +81,16 @@ export class Steps {
     return (req, res, next) => {
       const { locals } = res;
       locals.meter = meter;
-      locals.errorForm = errorForm;
+      const client = isOf(route.row.client, req) ? route.row.client : undefined;
+      locals.errorForm = client?.isOptional === true ? client.errorForm : errorForm;
+      if (client !== undefined) {
+        readKeyHeader(client, req);
+        res.setHeader(client.requestIdHeader, findRequestId(req));
+      }
       if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
         countRequest(deps.rates, caller, res, locals.startedMs);
+        if (client !== undefined) requireVersion(client, req);
         const context = new CallContext(deps, caller, actions, findRequestId(req), res);
         context.missIsError = true;
         locals.call = {

@@ -60,8 +60,8 @@ function requireVariable(main: RowDocument, name: string, from: string): void {
   if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
 }
 
-export function checkSchemas({ reply, stream, socket }: DeclaredRoute, { schemas }: Declarations): void {
-  for (const name of [reply?.schema, stream?.event, socket?.request, socket?.event]) {
+export function checkSchemas({ reply, stream, socket, form }: DeclaredRoute, { schemas }: Declarations): void {
+  for (const name of [reply?.schema, stream?.event, socket?.request, socket?.event, form?.schema]) {
     if (name !== undefined && !Object.hasOwn(schemas, name)) throw new Error(`no schema ${name} is declared`);
   }
 }

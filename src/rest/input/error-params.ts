@@ -9,6 +9,8 @@ import { memberNames } from './member-names.ts';
  */
 export function callerError(route: Route, error: PublicError): PublicError {
   const shownError = route.row.errorForm?.(error) ?? error;
+  // A body of another format was read by its own names.
+  if (route.row.form !== undefined) return shownError;
   const { faults } = shownError.detail;
   const param = shownError.param === null || shownError.param === '' ? null : callerPath(route, shownError.param);
   const renamedError = renamedFault(shownError, param);
@@ -17,6 +19,25 @@ export function callerError(route: Route, error: PublicError): PublicError {
     ...renamedError,
     detail: { ...shownError.detail, faults: faults.map((fault) => renamedFault(fault, callerPath(route, fault.param))) },
   };
+}
+
+/** The same for a body of another format, which has its own places for what the domain names. */
+export function placedError(route: Route, toPlace: (param: string) => string, error: PublicError): PublicError {
+  const rename = (param: string | null) => (param === null || param === '' ? param : toPlace(param));
+  const renamedError = withPlace(renamedFault(error, rename(error.param)));
+  const { faults } = error.detail;
+  const detail =
+    faults === undefined
+      ? error.detail
+      : { ...error.detail, faults: faults.map((fault) => withPlace(renamedFault(fault, toPlace(fault.param)))) };
+  return route.row.errorForm?.({ ...renamedError, detail }) ?? { ...renamedError, detail };
+}
+
+/** A message may begin with a place in other words than its member. */
+function withPlace<Told extends Pick<PublicError, 'message' | 'param'>>(told: Told): Told {
+  const place = /^(?:messages|tools)\[\d+\][\w.[\]]*/.exec(told.message)?.[0];
+  if (place === undefined || place === told.param || told.param === null) return told;
+  return { ...told, message: `${told.param}${told.message.slice(place.length)}` };
 }
 
 /** A failure of a request without a route: the beginning of its path says which format its caller reads. */

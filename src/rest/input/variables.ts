@@ -19,15 +19,26 @@ export interface RequestParts {
 /**
  * Makes the variables of a route's document.
  *
+ * @param toPlace  gets how a body of another format calls the places that the domain names.
  * @throws DomainError of the first fault, with all faults of path, query and body in `detail.faults`.
  */
-export function readVariables({ row, readers }: Route, parts: RequestParts): Record<string, unknown> {
+export function readVariables(
+  { row, readers }: Route,
+  parts: RequestParts,
+  toPlace: (place: (param: string) => string) => void = () => undefined,
+): Record<string, unknown> {
   const faults = new Faults();
   const variables: Record<string, unknown> = {};
   for (const [name, value] of readers.defaults) variables[name] = value;
   for (const { name, read } of readers.path) variables[name] = read([parts.path[name] ?? ''], faults);
   if (readers.query.length > 0) readQuery(readers.query, parts.query, variables, faults);
-  if (row.body !== undefined && readers.body !== undefined && parts.upload === undefined) {
+  const reading = row.form?.read(parts.body, faults);
+  if (row.body !== undefined && reading !== undefined) {
+    Object.assign(variables, reading.variables);
+    variables[row.body] = reading.input;
+    toPlace(reading.toPlace);
+  }
+  if (row.body !== undefined && row.form === undefined && readers.body !== undefined && parts.upload === undefined) {
     const body = readers.body(parts.body, faults);
     variables[row.body] = body;
     if (faults.found.length > 0 && isObject(body)) row.checkBody?.(withoutFaulty(body, faults), faults);

@@ -87,6 +87,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Chats: 'Conversations that are kept, in a format of their own.',
   Projects: 'What gathers chats, with instructions, sources and agents of their own, and is shared with groups.',
   Completions: 'The common chat completions format: nothing is kept.',
+  Messages: 'The Messages format, as clients of Anthropic speak it: nothing is kept.',
   Responses:
     'The common responses format. What the service adds to it is marked: `x-parley-extension` on members, schemas, events and tools, `x-parley-extension-values` where there are further values, `x-parley-extension-behavior` names where it behaves otherwise.',
 };
@@ -208,7 +209,10 @@ function makeRequestBody(printer: SchemaPrinter, route: Route): JsonSchema | und
 function jsonBody(printer: SchemaPrinter, { row, main }: Route): { required: boolean; content: JsonSchema } | undefined {
   const variable = row.body === undefined ? undefined : main.variables.get(row.body);
   if (variable === undefined) return undefined;
-  const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), memberNames(row));
+  const schema =
+    row.form === undefined
+      ? printer.input(new GraphQLNonNull(getNullableType(variable.type)), memberNames(row))
+      : printer.declared(row.form.schema);
   const media = { schema, ...requestExamples(row) };
   return { required: variable.isRequired, content: { 'application/json': media } };
 }

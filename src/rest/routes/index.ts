@@ -11,6 +11,7 @@ import { completionRoutes } from './conversations/completions.ts';
 import { conversationRoutes } from './conversations/conversations.ts';
 import { fileRoutes } from './conversations/files.ts';
 import { memoryRoutes } from './conversations/memories.ts';
+import { messagesRoutes } from './conversations/messages.ts';
 import { projectRoutes } from './conversations/projects.ts';
 import { responseRoutes } from './conversations/responses.ts';
 import { runRoutes } from './conversations/runs.ts';
@@ -43,6 +44,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...chatBinRoutes,
   ...chatFileRoutes,
   ...completionRoutes,
+  ...messagesRoutes,
   ...responseRoutes,
   ...conversationRoutes,
   ...embeddingRoutes,

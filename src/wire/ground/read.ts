@@ -31,6 +31,7 @@ export function readWire<Schema extends z.ZodType>(
 
 /** Of a value that may be of several kinds: the faults of the kind that it is, where that shows. */
 function issuesWithin(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key] }));
   if (issue.code !== 'invalid_union') return [issue];
   const own = issue.errors.find((issues) => issues.some(({ code, path }) => code !== 'invalid_type' || path.length > 0));
   return own?.flatMap(issuesWithin).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
@@ -56,6 +57,8 @@ function describeRule(issue: z.core.$ZodRawIssue): string {
       return `must be one of ${Array.isArray(issue.options) ? issue.options.join(', ') : 'the types that are known'}`;
     case 'too_big':
       return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`;
+    case 'unrecognized_keys':
+      return 'is no member that is taken here';
     default:
       return 'is wrong';
   }

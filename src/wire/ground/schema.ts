@@ -24,6 +24,11 @@ export function component<Shape extends z.ZodRawShape>(id: string, description: 
   return named(id, z.object(shape).meta({ description, ...more }));
 }
 
+/** The same that takes no other members. */
+export function closedComponent<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) {
+  return named(id, z.strictObject(shape).meta({ description }));
+}
+
 /** The same whose other members are kept. */
 export function openComponent<Shape extends z.ZodRawShape>(
   id: string,

@@ -63,6 +63,26 @@ export const unservedInResponses: readonly UnservedMember[] = [
   ...cacheMembers,
 ];
 
+/** The Messages format writes its members with underscores. */
+const asWritten = (member: UnservedMember): UnservedMember => ({ ...member, member: member.name });
+export const unservedInMessages: readonly UnservedMember[] = [
+  refusedMember('container', 'is not served: no code runs at the provider'),
+  refusedMember('mcp_servers', 'is not served: connect the server to an agent, and name the agent as the model'),
+  refusedMember('fallbacks', 'is not served: options of an agent say which models stand in'),
+  refusedMember('output_format', 'is not served: use output_config.format'),
+  refusedMember('compaction', 'is not served: the whole conversation is sent to the model'),
+  // Clients that get this refusal send the whole conversation instead (messages/errors.ts).
+  refusedMember('thread', 'is not served: nothing of a message is kept; send the whole conversation'),
+  warnedMember('billing_policy', 'has no effect here'),
+  warnedMember('fallback_credit_token', 'has no effect here'),
+  warnedMember('context_management', 'has no effect: the whole conversation is sent to the model'),
+  warnedMember('diagnostics', 'has no effect here'),
+  warnedMember('inference_geo', 'has no effect: the installation decides where its models are'),
+  warnedMember('speed', 'has no effect: there is one speed', (value) => value === 'standard'),
+  warnedMember('user_profile_id', 'has no effect here'),
+  warnedMember('workspace_id', 'has no effect: a key belongs to one organization'),
+].map(asWritten);
+
 /** Notes faults for members of a request that are refused. @returns warnings for those without effect. */
 export function readUnserved(input: object, members: readonly UnservedMember[], faults: FaultNotes): readonly Warning[] {
   const values = input as Readonly<Record<string, unknown>>;

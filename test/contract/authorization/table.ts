@@ -178,6 +178,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.tools': line('anyone'),
   'Query.modelCatalog': line('anyone'),
   'Mutation.createCompletion': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
+  'Query.completionInputTokens': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
   'Subscription.completionEvents': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
 
   // The agent of a key that may neither read nor run agents is no model: the catalog leaves it out too.

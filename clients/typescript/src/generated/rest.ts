@@ -1167,6 +1167,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a message
+         * @description Answers a conversation in the Messages format, as one JSON body or as an event stream (`stream`). `model` names a model or an agent. Keys come in `x-api-key` or as Bearer; errors have the form of the format.
+         */
+        post: operations["createMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the tokens of a message
+         * @description Takes the members that make the prompt. The service estimates its tokens; no model is asked, and nothing is stored.
+         */
+        post: operations["countMessageTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/responses": {
         parameters: {
             query?: never;
@@ -9078,6 +9118,1070 @@ export interface components {
          * @enum {string}
          */
         MessageRole: "assistant" | "system" | "tool" | "user";
+        /**
+         * MessagesAnswerRedactedThinking
+         * @description A thought whose text the provider hides.
+         */
+        MessagesAnswerRedactedThinking: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "redacted_thinking";
+            /** @description What its provider demands to see again. */
+            data: string;
+        };
+        /**
+         * MessagesAnswerSearch
+         * @description A search of the web that the service made.
+         */
+        MessagesAnswerSearch: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "server_tool_use";
+            /** @description Its id. */
+            id: string;
+            /** @constant */
+            name: "web_search";
+            /** @description `query`. */
+            input: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * MessagesAnswerSearchResult
+         * @description What it found.
+         */
+        MessagesAnswerSearchResult: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "web_search_tool_result";
+            /** @description The search. */
+            tool_use_id: string;
+            /** @description Pages, or why there are none. */
+            content: components["schemas"]["MessagesWebSearchResult"][] | components["schemas"]["MessagesWebSearchError"];
+        };
+        /**
+         * MessagesAnswerText
+         * @description A text.
+         */
+        MessagesAnswerText: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            /** @description The text. */
+            text: string;
+            /** @description What it rests on; null for nothing. */
+            citations: (components["schemas"]["MessagesSearchResultCitation"] | components["schemas"]["MessagesWebCitation"])[] | null;
+        };
+        /**
+         * MessagesAnswerTextBlock
+         * @description A text of an earlier answer.
+         */
+        MessagesAnswerTextBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            /** @description The text. */
+            text: string;
+            /** @description As they were received. The text says what was cited: the model does not get them again. */
+            citations?: (Record<string, never>[] | null) | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesAnswerThinking
+         * @description A thought.
+         */
+        MessagesAnswerThinking: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "thinking";
+            /** @description Its text. */
+            thinking: string;
+            /** @description What its provider demands to see again: give the block back as it is. */
+            signature: string;
+        };
+        /**
+         * MessagesAnswerToolUse
+         * @description A call that the client is asked to make.
+         */
+        MessagesAnswerToolUse: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "tool_use";
+            /** @description The id that its result refers to. One that begins with `mcpr_` waits for approval (docs/doors.md). */
+            id: string;
+            /** @description The tool. */
+            name: string;
+            /** @description Its arguments. */
+            input: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * MessagesAssistantBlock
+         * @description A part of an earlier answer.
+         */
+        MessagesAssistantBlock: components["schemas"]["MessagesAnswerTextBlock"] | components["schemas"]["MessagesThinkingBlock"] | components["schemas"]["MessagesRedactedThinkingBlock"] | components["schemas"]["MessagesToolUseBlock"] | components["schemas"]["MessagesServerToolUseBlock"] | components["schemas"]["MessagesWebSearchToolResultBlock"];
+        /**
+         * MessagesAssistantMessage
+         * @description An earlier answer.
+         */
+        MessagesAssistantMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "assistant";
+            /** @description A text, or blocks. */
+            content: string | components["schemas"]["MessagesAssistantBlock"][];
+        };
+        /**
+         * MessagesBase64Document
+         * @description A document in the request.
+         */
+        MessagesBase64Document: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "base64";
+            /** @description Its type, such as `application/pdf`. */
+            media_type: string;
+            /** @description The bytes in base64. */
+            data: string;
+        };
+        /**
+         * MessagesBase64Image
+         * @description An image in the request.
+         */
+        MessagesBase64Image: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "base64";
+            /**
+             * @description Its type.
+             * @enum {string}
+             */
+            media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+            /** @description The bytes in base64. */
+            data: string;
+        };
+        /**
+         * MessagesBlockDelta
+         * @description A piece of a block.
+         */
+        MessagesBlockDelta: {
+            /** @constant */
+            type: "content_block_delta";
+            /** @description Which block, from 0. */
+            index: number;
+            /** @description What is added. */
+            delta: {
+                /** @description `text_delta`, `thinking_delta`, `signature_delta`, `input_json_delta` or `citations_delta`. */
+                type: string;
+                /** @description Of a text. */
+                text?: string;
+                /** @description Of a thought. */
+                thinking?: string;
+                /** @description Of a thought. */
+                signature?: string;
+                /** @description Of the arguments of a call. */
+                partial_json?: string;
+                /** @description What the text of the block rests on. */
+                citation?: components["schemas"]["MessagesSearchResultCitation"];
+            };
+        };
+        /**
+         * MessagesBlockStart
+         * @description A block begins.
+         */
+        MessagesBlockStart: {
+            /** @constant */
+            type: "content_block_start";
+            /** @description Which block, from 0. */
+            index: number;
+            /** @description The block, still empty where its content follows in pieces. */
+            content_block: components["schemas"]["MessagesContentBlock"];
+        };
+        /**
+         * MessagesBlockStop
+         * @description A block is whole.
+         */
+        MessagesBlockStop: {
+            /** @constant */
+            type: "content_block_stop";
+            /** @description Which block, from 0. */
+            index: number;
+        };
+        /**
+         * MessagesCacheControl
+         * @description Marks the end of a part of the prompt that the provider may cache.
+         */
+        MessagesCacheControl: {
+            /** @constant */
+            type: "ephemeral";
+            /**
+             * @description How long; `5m` by default.
+             * @enum {string|null}
+             */
+            ttl?: "5m" | "1h" | null;
+        };
+        /**
+         * MessagesContentBlock
+         * @description A part of an answer.
+         */
+        MessagesContentBlock: components["schemas"]["MessagesAnswerText"] | components["schemas"]["MessagesAnswerThinking"] | components["schemas"]["MessagesAnswerRedactedThinking"] | components["schemas"]["MessagesAnswerToolUse"] | components["schemas"]["MessagesAnswerSearch"] | components["schemas"]["MessagesAnswerSearchResult"];
+        /**
+         * MessagesContentDocument
+         * @description A document of blocks.
+         */
+        MessagesContentDocument: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "content";
+            /** @description A text, or blocks with texts and images. */
+            content: string | (components["schemas"]["MessagesTextBlock"] | components["schemas"]["MessagesImageBlock"])[];
+        };
+        /**
+         * MessagesCountRequest
+         * @description A request whose input tokens are counted.
+         */
+        MessagesCountRequest: {
+            /** @description A model, or an agent that the caller may use. */
+            model: string;
+            /** @description The conversation so far; at least one message. */
+            messages: (components["schemas"]["MessagesUserMessage"] | components["schemas"]["MessagesAssistantMessage"] | components["schemas"]["MessagesSystemMessage"])[];
+            /** @description What the model is instructed to do. */
+            system?: string | components["schemas"]["MessagesTextBlock"][] | null;
+            /** @description Whether the model thinks first. */
+            thinking?: (components["schemas"]["MessagesThinkingEnabled"] | components["schemas"]["MessagesThinkingAdaptive"] | components["schemas"]["MessagesThinkingDisabled"]) | null;
+            /** @description How the model chooses among the tools. */
+            tool_choice?: (components["schemas"]["MessagesToolChoiceAuto"] | components["schemas"]["MessagesToolChoiceAny"] | components["schemas"]["MessagesToolChoiceTool"] | components["schemas"]["MessagesToolChoiceNone"]) | null;
+            /** @description What the model may call: functions of the caller, and the search of the web of the service. */
+            tools?: (components["schemas"]["MessagesTool"] | components["schemas"]["MessagesWebSearchTool"])[] | null;
+            output_config?: components["schemas"]["MessagesOutputConfig"] | null;
+            secrets?: components["schemas"]["UserSecrets"] | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+            /** @description Refused: container is not served: no code runs at the provider. JSON: as the format has it. */
+            container?: unknown;
+            /** @description Refused: mcp_servers is not served: connect the server to an agent, and name the agent as the model. JSON: as the format has it. */
+            mcp_servers?: unknown;
+            /** @description Refused: fallbacks is not served: options of an agent say which models stand in. JSON: as the format has it. */
+            fallbacks?: unknown;
+            /** @description Refused: output_format is not served: use output_config.format. JSON: as the format has it. */
+            output_format?: unknown;
+            /** @description Refused: compaction is not served: the whole conversation is sent to the model. JSON: as the format has it. */
+            compaction?: unknown;
+            /** @description Refused: thread is not served: nothing of a message is kept; send the whole conversation. JSON: as the format has it. */
+            thread?: unknown;
+            /** @description Accepted, with a warning: billing_policy has no effect here. JSON: as the format has it. */
+            billing_policy?: unknown;
+            /** @description Accepted, with a warning: fallback_credit_token has no effect here. JSON: as the format has it. */
+            fallback_credit_token?: unknown;
+            /** @description Accepted, with a warning: context_management has no effect: the whole conversation is sent to the model. JSON: as the format has it. */
+            context_management?: unknown;
+            /** @description Accepted, with a warning: diagnostics has no effect here. JSON: as the format has it. */
+            diagnostics?: unknown;
+            /** @description Accepted, with a warning: inference_geo has no effect: the installation decides where its models are. JSON: as the format has it. */
+            inference_geo?: unknown;
+            /** @description Accepted, with a warning: speed has no effect: there is one speed. JSON: as the format has it. */
+            speed?: unknown;
+            /** @description Accepted, with a warning: user_profile_id has no effect here. JSON: as the format has it. */
+            user_profile_id?: unknown;
+            /** @description Accepted, with a warning: workspace_id has no effect: a key belongs to one organization. JSON: as the format has it. */
+            workspace_id?: unknown;
+        };
+        /**
+         * MessagesDelta
+         * @description Why the message ended, and all its tokens.
+         */
+        MessagesDelta: {
+            /** @constant */
+            type: "message_delta";
+            /** @description The end. */
+            delta: {
+                /**
+                 * @description Why the answer ended.
+                 * @enum {string}
+                 */
+                stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal";
+                /** @description The text of `stop_sequences` that ended it, where the provider says; else null. */
+                stop_sequence: string | null;
+                /** @description With `refusal`. */
+                stop_details: components["schemas"]["MessagesRefusal"] | null;
+            };
+            usage: components["schemas"]["MessagesUsage"];
+            incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
+            /** @description The finished steps of the flow that answered; absent where they are not shown. */
+            flow_steps?: components["schemas"]["FlowStepRecord"][];
+            /** @description Images that tools of the service made. */
+            images?: components["schemas"]["CompletionImage"][];
+            /** @description Other files that tools of the service made. */
+            files?: components["schemas"]["OutputFile"][];
+            /** @description What of the agent or the request has no effect; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /**
+         * MessagesDocumentBlock
+         * @description A document. The model is given the text in it.
+         */
+        MessagesDocumentBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "document";
+            /** @description Where it is. */
+            source: components["schemas"]["MessagesBase64Document"] | components["schemas"]["MessagesTextDocument"] | components["schemas"]["MessagesContentDocument"] | components["schemas"]["MessagesUrlDocument"] | components["schemas"]["MessagesFileDocument"];
+            /** @description What it is called. */
+            title?: string | null;
+            /** @description What the model is told of it. */
+            context?: string | null;
+            /** @description Citations of this content are not served. */
+            citations?: {
+                enabled: boolean;
+            } | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesError
+         * @description What went wrong, in the Messages format.
+         */
+        MessagesError: {
+            /** @constant */
+            type: "error";
+            /** @description The failure. */
+            error: {
+                /**
+                 * @description The kind of failure.
+                 * @enum {string}
+                 */
+                type: "invalid_request_error" | "authentication_error" | "permission_error" | "not_found_error" | "request_too_large" | "rate_limit_error" | "timeout_error" | "overloaded_error" | "api_error";
+                /** @description What was wrong, and what is allowed. It begins with the member: `messages.2.content.0.text: …`. */
+                message: string;
+                /** @description Present where `thread` is refused: the client sends the whole conversation instead. */
+                details?: {
+                    /** @constant */
+                    error_code: "thread_unsupported_request";
+                    /** @description What is not served. */
+                    unsupported: string[];
+                };
+            };
+            /** @description Finds the request in the logs. */
+            request_id: string | null;
+        };
+        /**
+         * MessagesEvent
+         * @description The `data` of an event, whose name is its `type`. A failure ends the stream with `error`.
+         */
+        MessagesEvent: components["schemas"]["MessagesStart"] | components["schemas"]["MessagesPing"] | components["schemas"]["MessagesBlockStart"] | components["schemas"]["MessagesBlockDelta"] | components["schemas"]["MessagesBlockStop"] | components["schemas"]["MessagesDelta"] | components["schemas"]["MessagesStop"] | components["schemas"]["MessagesError"];
+        /**
+         * MessagesFileDocument
+         * @description A document among the files of the caller.
+         */
+        MessagesFileDocument: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file";
+            /** @description A file of the caller. */
+            file_id: string;
+        };
+        /**
+         * MessagesFileImage
+         * @description An image among the files of the caller.
+         */
+        MessagesFileImage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file";
+            /** @description A file of the caller. */
+            file_id: string;
+        };
+        /**
+         * MessagesImageBlock
+         * @description An image.
+         */
+        MessagesImageBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "image";
+            /** @description Where it is. */
+            source: components["schemas"]["MessagesBase64Image"] | components["schemas"]["MessagesUrlImage"] | components["schemas"]["MessagesFileImage"];
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesJsonFormat
+         * @description JSON that follows a schema.
+         */
+        MessagesJsonFormat: {
+            /** @constant */
+            type: "json_schema";
+            /** @description A JSON Schema. */
+            schema: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * MessagesMetadata
+         * @description About the request.
+         */
+        MessagesMetadata: {
+            /** @description The end user, as the caller names them; not a name or an address. */
+            user_id?: string | null;
+        };
+        /**
+         * MessagesOutputConfig
+         * @description What the answer is.
+         */
+        MessagesOutputConfig: {
+            /**
+             * @description How hard the model works.
+             * @enum {string|null}
+             */
+            effort?: "low" | "medium" | "high" | "xhigh" | "max" | null;
+            format?: components["schemas"]["MessagesJsonFormat"] | null;
+        };
+        /**
+         * MessagesPing
+         * @description Tells nothing.
+         */
+        MessagesPing: {
+            /** @constant */
+            type: "ping";
+        };
+        /**
+         * MessagesRedactedThinkingBlock
+         * @description A hidden thought, as it was received.
+         */
+        MessagesRedactedThinkingBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "redacted_thinking";
+            /** @description What its provider demands to see again. */
+            data: string;
+        };
+        /**
+         * MessagesRefusal
+         * @description Why the model declines to answer.
+         */
+        MessagesRefusal: {
+            /** @constant */
+            type: "refusal";
+            /** @description Always null. */
+            category: string | null;
+            /** @description The words of the model. */
+            explanation: string | null;
+        };
+        /**
+         * MessagesReply
+         * @description The answer of a model or an agent. Nothing of it is kept.
+         */
+        MessagesReply: {
+            /** @description The id of this reply, for logs. */
+            id: string;
+            /**
+             * @description Always `message`.
+             * @constant
+             */
+            type: "message";
+            /**
+             * @description Always `assistant`.
+             * @constant
+             */
+            role: "assistant";
+            /** @description The model as the request named it. */
+            model: string;
+            /** @description The parts of the answer, in order. */
+            content: components["schemas"]["MessagesContentBlock"][];
+            /**
+             * @description Why the answer ended.
+             * @enum {string}
+             */
+            stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal";
+            /** @description The text of `stop_sequences` that ended it, where the provider says; else null. */
+            stop_sequence: string | null;
+            /** @description With `refusal`. */
+            stop_details: components["schemas"]["MessagesRefusal"] | null;
+            /** @description Always null. */
+            container: null;
+            usage: components["schemas"]["MessagesUsage"];
+            incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
+            /** @description The finished steps of the flow that answered; absent where they are not shown. */
+            flow_steps?: components["schemas"]["FlowStepRecord"][];
+            /** @description Images that tools of the service made. */
+            images?: components["schemas"]["CompletionImage"][];
+            /** @description Other files that tools of the service made. */
+            files?: components["schemas"]["OutputFile"][];
+            /** @description What of the agent or the request has no effect; absent when everything has. */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /**
+         * MessagesRequest
+         * @description A request of the Messages format.
+         */
+        MessagesRequest: {
+            /** @description A model, or an agent that the caller may use. */
+            model: string;
+            /** @description The conversation so far; at least one message. */
+            messages: (components["schemas"]["MessagesUserMessage"] | components["schemas"]["MessagesAssistantMessage"] | components["schemas"]["MessagesSystemMessage"])[];
+            /** @description What the model is instructed to do. */
+            system?: string | components["schemas"]["MessagesTextBlock"][] | null;
+            /** @description Whether the model thinks first. */
+            thinking?: (components["schemas"]["MessagesThinkingEnabled"] | components["schemas"]["MessagesThinkingAdaptive"] | components["schemas"]["MessagesThinkingDisabled"]) | null;
+            /** @description How the model chooses among the tools. */
+            tool_choice?: (components["schemas"]["MessagesToolChoiceAuto"] | components["schemas"]["MessagesToolChoiceAny"] | components["schemas"]["MessagesToolChoiceTool"] | components["schemas"]["MessagesToolChoiceNone"]) | null;
+            /** @description What the model may call: functions of the caller, and the search of the web of the service. */
+            tools?: (components["schemas"]["MessagesTool"] | components["schemas"]["MessagesWebSearchTool"])[] | null;
+            output_config?: components["schemas"]["MessagesOutputConfig"] | null;
+            secrets?: components["schemas"]["UserSecrets"] | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+            /** @description Refused: container is not served: no code runs at the provider. JSON: as the format has it. */
+            container?: unknown;
+            /** @description Refused: mcp_servers is not served: connect the server to an agent, and name the agent as the model. JSON: as the format has it. */
+            mcp_servers?: unknown;
+            /** @description Refused: fallbacks is not served: options of an agent say which models stand in. JSON: as the format has it. */
+            fallbacks?: unknown;
+            /** @description Refused: output_format is not served: use output_config.format. JSON: as the format has it. */
+            output_format?: unknown;
+            /** @description Refused: compaction is not served: the whole conversation is sent to the model. JSON: as the format has it. */
+            compaction?: unknown;
+            /** @description Refused: thread is not served: nothing of a message is kept; send the whole conversation. JSON: as the format has it. */
+            thread?: unknown;
+            /** @description Accepted, with a warning: billing_policy has no effect here. JSON: as the format has it. */
+            billing_policy?: unknown;
+            /** @description Accepted, with a warning: fallback_credit_token has no effect here. JSON: as the format has it. */
+            fallback_credit_token?: unknown;
+            /** @description Accepted, with a warning: context_management has no effect: the whole conversation is sent to the model. JSON: as the format has it. */
+            context_management?: unknown;
+            /** @description Accepted, with a warning: diagnostics has no effect here. JSON: as the format has it. */
+            diagnostics?: unknown;
+            /** @description Accepted, with a warning: inference_geo has no effect: the installation decides where its models are. JSON: as the format has it. */
+            inference_geo?: unknown;
+            /** @description Accepted, with a warning: speed has no effect: there is one speed. JSON: as the format has it. */
+            speed?: unknown;
+            /** @description Accepted, with a warning: user_profile_id has no effect here. JSON: as the format has it. */
+            user_profile_id?: unknown;
+            /** @description Accepted, with a warning: workspace_id has no effect: a key belongs to one organization. JSON: as the format has it. */
+            workspace_id?: unknown;
+            /** @description Most tokens of the answer, thoughts included. */
+            max_tokens: number;
+            /** @description Texts before which the answer ends. */
+            stop_sequences?: string[] | null;
+            /** @description Whether to answer as an event stream. */
+            stream?: boolean | null;
+            metadata?: components["schemas"]["MessagesMetadata"] | null;
+            /**
+             * @description The class of service.
+             * @enum {string|null}
+             */
+            service_tier?: "auto" | "standard_only" | null;
+            /** @description 0 to 2. */
+            temperature?: number | null;
+            /** @description 0 to 1. */
+            top_p?: number | null;
+            /** @description How many candidates are sampled from, where the model can. */
+            top_k?: number | null;
+        };
+        /**
+         * MessagesSearchResultBlock
+         * @description Something that a search of the caller found.
+         */
+        MessagesSearchResultBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "search_result";
+            /** @description Where it is. */
+            source: string;
+            /** @description What it is called. */
+            title: string;
+            /** @description Its text. */
+            content: components["schemas"]["MessagesTextBlock"][];
+            /** @description Citations of this content are not served. */
+            citations?: {
+                enabled: boolean;
+            } | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesSearchResultCitation
+         * @description A passage of knowledge.
+         */
+        MessagesSearchResultCitation: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "search_result_location";
+            /** @description The beginning of the passage. */
+            cited_text: string;
+            /** @description Where to read it. */
+            source: string;
+            /** @description The title of its document. */
+            title: string;
+            /** @description Which of the cited passages it is, from 0. */
+            search_result_index: number;
+            /** @description Always 0. */
+            start_block_index: number;
+            /** @description Always 1. */
+            end_block_index: number;
+        };
+        /**
+         * MessagesServerToolUseBlock
+         * @description A search of an earlier answer, as it was received.
+         */
+        MessagesServerToolUseBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "server_tool_use";
+            /** @description Its id. */
+            id: string;
+            /** @constant */
+            name: "web_search";
+            /** @description What was searched for. */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description Who called, as it was received. */
+            caller?: (Record<string, never> | null) | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesStart
+         * @description The message begins, without content.
+         */
+        MessagesStart: {
+            /** @constant */
+            type: "message_start";
+            /** @description The message so far: no content, no reason to stop, no tokens. */
+            message: components["schemas"]["MessagesReply"];
+        };
+        /**
+         * MessagesStop
+         * @description The message is whole.
+         */
+        MessagesStop: {
+            /** @constant */
+            type: "message_stop";
+        };
+        /**
+         * MessagesSystemMessage
+         * @description What the model is instructed to do from here on.
+         */
+        MessagesSystemMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "system";
+            /** @description A text, or blocks. */
+            content: string | components["schemas"]["MessagesTextBlock"][];
+        };
+        /**
+         * MessagesTextBlock
+         * @description A text.
+         */
+        MessagesTextBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            /** @description The text. */
+            text: string;
+            /** @description Null or empty. */
+            citations?: unknown[] | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesTextDocument
+         * @description A plain text.
+         */
+        MessagesTextDocument: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            /** @constant */
+            media_type: "text/plain";
+            /** @description The text. */
+            data: string;
+        };
+        /**
+         * MessagesThinkingAdaptive
+         * @description It decides by itself how long it thinks.
+         */
+        MessagesThinkingAdaptive: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "adaptive";
+            /**
+             * @description Whether a reply shows the text of thoughts; `omitted` leaves it in the signature.
+             * @enum {string|null}
+             */
+            display?: "summarized" | "omitted" | null;
+        };
+        /**
+         * MessagesThinkingBlock
+         * @description A thought of an earlier answer, as it was received.
+         */
+        MessagesThinkingBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "thinking";
+            /** @description Its text. */
+            thinking: string;
+            /** @description What its provider demands to see again. */
+            signature: string;
+        };
+        /**
+         * MessagesThinkingDisabled
+         * @description It does not think, where the model can be told so.
+         */
+        MessagesThinkingDisabled: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "disabled";
+        };
+        /**
+         * MessagesThinkingEnabled
+         * @description It thinks.
+         */
+        MessagesThinkingEnabled: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "enabled";
+            /** @description Tokens to think with; they count to `max_tokens`. */
+            budget_tokens: number;
+            /**
+             * @description Whether a reply shows the text of thoughts; `omitted` leaves it in the signature.
+             * @enum {string|null}
+             */
+            display?: "summarized" | "omitted" | null;
+        };
+        /**
+         * MessagesTokenCount
+         * @description How many tokens a request has.
+         */
+        MessagesTokenCount: {
+            /** @description An estimate: the tokenizers of all models are not known. */
+            input_tokens: number;
+        };
+        /**
+         * MessagesTool
+         * @description A function of the caller.
+         */
+        MessagesTool: {
+            type?: "custom" | null;
+            /** @description 1 to 64 letters, digits, `_` or `-`; unique in the request. */
+            name: string;
+            /** @description What it does: the model chooses by it. */
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            input_schema: {
+                [key: string]: unknown;
+            };
+            /** @description Has no effect: arguments are sent as they come. */
+            eager_input_streaming?: boolean | null;
+            /** @description Examples of arguments; the model reads them with the description. */
+            input_examples?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @description Whether arguments must follow the schema exactly. */
+            strict?: boolean | null;
+            /** @description Only `["direct"]`, the default, is served. */
+            allowed_callers?: "direct"[] | null;
+            /** @description Only false. */
+            defer_loading?: false | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesToolChoiceAny
+         * @description It must call one.
+         */
+        MessagesToolChoiceAny: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "any";
+            /** @description Whether one turn has at most one call. */
+            disable_parallel_tool_use?: boolean | null;
+        };
+        /**
+         * MessagesToolChoiceAuto
+         * @description As it likes.
+         */
+        MessagesToolChoiceAuto: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "auto";
+            /** @description Whether one turn has at most one call. */
+            disable_parallel_tool_use?: boolean | null;
+        };
+        /**
+         * MessagesToolChoiceNone
+         * @description It calls none.
+         */
+        MessagesToolChoiceNone: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "none";
+        };
+        /**
+         * MessagesToolChoiceTool
+         * @description It must call this one.
+         */
+        MessagesToolChoiceTool: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "tool";
+            /** @description The tool. */
+            name: string;
+            /** @description Whether one turn has at most one call. */
+            disable_parallel_tool_use?: boolean | null;
+        };
+        /**
+         * MessagesToolResultBlock
+         * @description What a call gave.
+         */
+        MessagesToolResultBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "tool_result";
+            /** @description The call. */
+            tool_use_id: string;
+            /** @description A text, or blocks. */
+            content?: string | (components["schemas"]["MessagesTextBlock"] | components["schemas"]["MessagesImageBlock"] | components["schemas"]["MessagesDocumentBlock"] | components["schemas"]["MessagesSearchResultBlock"])[] | null;
+            /** @description The call failed. */
+            is_error?: boolean | null;
+            toolset_name?: null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesToolUseBlock
+         * @description A call that an earlier answer asked for.
+         */
+        MessagesToolUseBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "tool_use";
+            /** @description The id that its result refers to. */
+            id: string;
+            /** @description The tool. */
+            name: string;
+            /** @description Its arguments. */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description Who called, as it was received. */
+            caller?: (Record<string, never> | null) | null;
+            toolset_name?: null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesUrlDocument
+         * @description A document at an address, which the service fetches.
+         */
+        MessagesUrlDocument: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "url";
+            /** @description An http(s) address. */
+            url: string;
+        };
+        /**
+         * MessagesUrlImage
+         * @description An image at an address, which the service fetches.
+         */
+        MessagesUrlImage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "url";
+            /** @description An http(s) address. */
+            url: string;
+        };
+        /**
+         * MessagesUsage
+         * @description Tokens, as the model counted them.
+         */
+        MessagesUsage: {
+            /** @description Input tokens that came from no cache. */
+            input_tokens: number;
+            /** @description Output tokens, thoughts included. */
+            output_tokens: number;
+            /** @description Input tokens that the provider read from its cache. */
+            cache_read_input_tokens: number;
+            /** @description Input tokens that it wrote to its cache. */
+            cache_creation_input_tokens: number;
+        };
+        /**
+         * MessagesUserBlock
+         * @description A part of what the user says.
+         */
+        MessagesUserBlock: components["schemas"]["MessagesTextBlock"] | components["schemas"]["MessagesImageBlock"] | components["schemas"]["MessagesDocumentBlock"] | components["schemas"]["MessagesSearchResultBlock"] | components["schemas"]["MessagesToolResultBlock"];
+        /**
+         * MessagesUserMessage
+         * @description What the user says, with the results of calls.
+         */
+        MessagesUserMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "user";
+            /** @description A text, or blocks. */
+            content: string | components["schemas"]["MessagesUserBlock"][];
+        };
+        /**
+         * MessagesWebCitation
+         * @description A page of the web.
+         */
+        MessagesWebCitation: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "web_search_result_location";
+            /** @description What the page says. */
+            cited_text: string;
+            /** @description Its address. */
+            url: string;
+            /** @description Its title. */
+            title: string;
+            /** @description Always empty. */
+            encrypted_index: string;
+        };
+        /**
+         * MessagesWebSearchError
+         * @description Why a search failed.
+         */
+        MessagesWebSearchError: {
+            /** @constant */
+            type: "web_search_tool_result_error";
+            /** @constant */
+            error_code: "unavailable";
+        };
+        /**
+         * MessagesWebSearchResult
+         * @description A page that a search found.
+         */
+        MessagesWebSearchResult: {
+            /** @constant */
+            type: "web_search_result";
+            /** @description Its title. */
+            title: string;
+            /** @description Its address. */
+            url: string;
+            /** @description Always empty: the service read the page itself. */
+            encrypted_content: string;
+            /** @description Always null. */
+            page_age: string | null;
+        };
+        /**
+         * MessagesWebSearchTool
+         * @description The search of the web of this service.
+         */
+        MessagesWebSearchTool: {
+            /**
+             * @description Its version; all are the same here.
+             * @enum {string}
+             */
+            type: "web_search_20250305" | "web_search_20260209" | "web_search_20260318";
+            /** @constant */
+            name: "web_search";
+            /** @description Only there. */
+            allowed_domains?: string[] | null;
+            /** @description Not there. */
+            blocked_domains?: string[] | null;
+            /** @description Has no effect, with a warning: the service has a limit of its own. */
+            max_uses?: number | null;
+            /** @description Where the user is, roughly. */
+            user_location?: {
+                /** @constant */
+                type: "approximate";
+                city?: string | null;
+                country?: string | null;
+                region?: string | null;
+                timezone?: string | null;
+            } | null;
+            /** @description Whether arguments must follow the schema exactly. */
+            strict?: boolean | null;
+            /** @description Only `["direct"]`, the default, is served. */
+            allowed_callers?: "direct"[] | null;
+            /** @description Only false. */
+            defer_loading?: false | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
+        /**
+         * MessagesWebSearchToolResultBlock
+         * @description What such a search found, as it was received.
+         */
+        MessagesWebSearchToolResultBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "web_search_tool_result";
+            /** @description The search. */
+            tool_use_id: string;
+            /** @description Results, or an error. */
+            content: unknown;
+            /** @description Who called, as it was received. */
+            caller?: (Record<string, never> | null) | null;
+            cache_control?: components["schemas"]["MessagesCacheControl"] | null;
+        };
         /** @description A call of a model, with its retries and fallbacks. */
         ModelCallStep: {
             /** @constant */
@@ -17855,6 +18959,220 @@ export interface operations {
             404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+                /** @description `off` leaves out events, items and members that the common format does not know, and numbers what is left without gaps. */
+                "x-parley-extensions"?: "on" | "off";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "parley/offline",
+                 *       "max_tokens": 1024,
+                 *       "system": [
+                 *         {
+                 *           "type": "text",
+                 *           "text": "You are helpful.",
+                 *           "cache_control": {
+                 *             "type": "ephemeral"
+                 *           }
+                 *         }
+                 *       ],
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "What is the weather in Paris?"
+                 *         },
+                 *         {
+                 *           "role": "assistant",
+                 *           "content": [
+                 *             {
+                 *               "type": "tool_use",
+                 *               "id": "toolu_1",
+                 *               "name": "get_weather",
+                 *               "input": {
+                 *                 "city": "Paris"
+                 *               }
+                 *             }
+                 *           ]
+                 *         },
+                 *         {
+                 *           "role": "user",
+                 *           "content": [
+                 *             {
+                 *               "type": "tool_result",
+                 *               "tool_use_id": "toolu_1",
+                 *               "content": "12 °C"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "tools": [
+                 *         {
+                 *           "name": "get_weather",
+                 *           "description": "Tells the weather of a city",
+                 *           "input_schema": {
+                 *             "type": "object",
+                 *             "properties": {
+                 *               "city": {
+                 *                 "type": "string"
+                 *               }
+                 *             },
+                 *             "required": [
+                 *               "city"
+                 *             ]
+                 *           }
+                 *         }
+                 *       ],
+                 *       "tool_choice": {
+                 *         "type": "auto",
+                 *         "disable_parallel_tool_use": false
+                 *       },
+                 *       "stop_sequences": [
+                 *         "END"
+                 *       ],
+                 *       "temperature": 0.5,
+                 *       "metadata": {
+                 *         "user_id": "user-1"
+                 *       },
+                 *       "stream": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["MessagesRequest"];
+            };
+        };
+        responses: {
+            /** @description The reply in one piece, or as an event stream; the schema there is that of the `data` of one event. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagesReply"];
+                    "text/event-stream": components["schemas"]["MessagesEvent"];
+                };
+            };
+            400: components["responses"]["ResponsesError400"];
+            401: components["responses"]["ResponsesError401"];
+            403: components["responses"]["ResponsesError403"];
+            404: components["responses"]["ResponsesError404"];
+            409: components["responses"]["ResponsesError409"];
+            429: components["responses"]["ResponsesError429"];
+            "4XX": components["responses"]["ResponsesError4XX"];
+            "5XX": components["responses"]["ResponsesError5XX"];
+        };
+    };
+    countMessageTokens: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "parley/offline",
+                 *       "system": "You are helpful.",
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "What is the weather in Paris?"
+                 *         },
+                 *         {
+                 *           "role": "assistant",
+                 *           "content": [
+                 *             {
+                 *               "type": "tool_use",
+                 *               "id": "toolu_1",
+                 *               "name": "get_weather",
+                 *               "input": {
+                 *                 "city": "Paris"
+                 *               }
+                 *             }
+                 *           ]
+                 *         },
+                 *         {
+                 *           "role": "user",
+                 *           "content": [
+                 *             {
+                 *               "type": "tool_result",
+                 *               "tool_use_id": "toolu_1",
+                 *               "content": "12 °C"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "tools": [
+                 *         {
+                 *           "name": "get_weather",
+                 *           "description": "Tells the weather of a city",
+                 *           "input_schema": {
+                 *             "type": "object",
+                 *             "properties": {
+                 *               "city": {
+                 *                 "type": "string"
+                 *               }
+                 *             },
+                 *             "required": [
+                 *               "city"
+                 *             ]
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MessagesCountRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagesTokenCount"];
+                };
+            };
+            400: components["responses"]["ResponsesError400"];
+            401: components["responses"]["ResponsesError401"];
+            403: components["responses"]["ResponsesError403"];
+            404: components["responses"]["ResponsesError404"];
+            409: components["responses"]["ResponsesError409"];
+            429: components["responses"]["ResponsesError429"];
+            "4XX": components["responses"]["ResponsesError4XX"];
+            "5XX": components["responses"]["ResponsesError5XX"];
         };
     };
     createResponse: {

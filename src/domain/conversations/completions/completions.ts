@@ -52,6 +52,35 @@ export async function runCompletion(
   terms: CompletionTerms,
   signal: AbortSignal,
 ): Promise<RunEventStream> {
+  const { plan, request, agent } = await planCompletion(deps, caller, input, terms, signal);
+  const approvals = await answeredApprovals(deps, caller, request, agent);
+  return deps.runs.runStateless(approvals === undefined ? plan : { ...plan, approvals }, signal, request.secrets);
+}
+
+/**
+ * Counts the input tokens of a request for a completion: what the model would get first, with the tools and the passages of its agent. Nothing is
+ * kept, and no model is asked.
+ *
+ * @throws DomainError like `runCompletion`.
+ */
+export async function countCompletionInput(
+  deps: Deps,
+  caller: Caller,
+  input: CompletionInput,
+  signal: AbortSignal,
+): Promise<number> {
+  const terms = { inOnePiece: true, repeatsText: false, takesExtensions: true };
+  const { plan } = await planCompletion(deps, caller, input, terms, signal);
+  return deps.runs.countInput(plan, signal);
+}
+
+async function planCompletion(
+  deps: Deps,
+  caller: Caller,
+  input: CompletionInput,
+  terms: CompletionTerms,
+  signal: AbortSignal,
+): Promise<{ readonly plan: RunPlan; readonly request: CompletionRequest; readonly agent: RunnableAgent | undefined }> {
   const request = readCompletion(input, deps.settings, deps.tools);
   const choice = { version: input.version, canary: { key: caller.userId, begunAt: deps.now() } };
   const named = await answererNamed(deps, caller, input.model, undefined, choice);
@@ -62,7 +91,6 @@ export async function runCompletion(
   const subject = { question: findQuestion(request.messages), date: deps.now(), inputTokensMax };
   const planned = withMessages(planRun(deps, caller, request, answerer, subject), messages);
   if (inputTokensMax !== undefined) requireInputFits(planned.messages, inputTokensMax);
-  const approvals = await answeredApprovals(deps, caller, request, agent);
   const { takesExtensions } = terms;
   const warnings = takesExtensions ? [...answerer.warnings, ...request.warnings] : request.warnings;
   const checksAnswer = planned.responseFormat?.type === 'json_object';
@@ -81,9 +109,8 @@ export async function runCompletion(
       agentVersion: agent?.version ?? null,
       runId: deps.newId('completion'),
     }),
-    ...(approvals === undefined ? {} : { approvals }),
   };
-  return deps.runs.runStateless(plan, signal, request.secrets);
+  return { plan, request, agent };
 }
 
 /** The answers among the messages to calls that waited for approval, each of which counts once. */
@@ -122,10 +149,15 @@ async function withGiven(
   const contents = new Map<ModelPart, ContextPart | undefined>(requestParts.map(({ part }, index) => [part, read[index]]));
   const filledMessages = messages.map((message) => {
     if (message.role !== 'user' || typeof message.content === 'string') return message;
-    const content = message.content.map((part) => contents.get(part) ?? part);
+    const content = message.content.map((part): ContextPart => {
+      const readPart = contents.get(part);
+      if (readPart === undefined) return part;
+      return part.cache === undefined || readPart.type === 'chat-file' ? readPart : { ...readPart, cache: part.cache };
+    });
     // A model without images may take texts only as one.
-    if (!content.every((part) => part.type === 'text')) return { ...message, content: content as readonly ModelPart[] };
-    return { ...message, content: content.map(({ text }) => text).join('\n\n') };
+    const texts = content.flatMap((part) => (part.type === 'text' && part.cache === undefined ? [part.text] : []));
+    if (texts.length < content.length) return { ...message, content: content as readonly ModelPart[] };
+    return { ...message, content: texts.join('\n\n') };
   });
   return withFileImages(filledMessages, { orgId: owner.orgId, acceptsImages: model.acceptsImages }, deps.storage.blobs);
 }

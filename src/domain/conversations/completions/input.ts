@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
+import type { CacheLife, ModelMessage, ModelParameters, ResponseFormat } from '../../../engine/models/port.ts';
 import type { ToolRegistry } from '../../../engine/tools/registry.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import { isId } from '../../../entities/ground/ids.ts';
@@ -9,7 +9,7 @@ import { completionOptions, type ReadCompletionOptions } from '../../../wire/com
 import { readWire } from '../../../wire/ground/read.ts';
 import type { Unread } from '../../../wire/ground/schema.ts';
 import { readUnserved, unservedInCompletions } from '../../../wire/ground/unserved-members.ts';
-import { readTools } from '../../agents/tools/read.ts';
+import { type RequestTools, readTools } from '../../agents/tools/read.ts';
 import { readSecrets } from '../../agents/tools/secrets.ts';
 import { Faults } from '../../ground/faults.ts';
 import { readOptions } from '../runs/options.ts';
@@ -27,6 +27,17 @@ export interface CompletionInput extends Unread<ReadCompletionOptions> {
   readonly parallelToolCalls?: Maybe<boolean>;
   readonly generateCitations?: Maybe<boolean>;
   readonly secrets?: unknown;
+  /** What only other formats say; the reader of the format has checked it. */
+  readonly beyond?: BeyondCompletions;
+}
+
+/** What requests of other formats say beyond the completions format. */
+export interface BeyondCompletions {
+  /** What of the request has no effect. */
+  readonly warnings: readonly Warning[];
+  readonly thinkingTokens?: number;
+  /** The marks of functions for prompt caches, by their names. */
+  readonly cachedTools?: ReadonlyMap<string, CacheLife>;
 }
 
 /** The valid request in the terms of a run. */
@@ -52,7 +63,7 @@ export function readCompletion(
   faults.requireCount('messages', input.messages, limits.MESSAGES_MAX);
   faults.throwIfAny();
   const terms = { registry, toolsMax: limits.TOOLS_MAX, mayBeAgent: isId('agent', input.model), isCamelCase: true };
-  const tools = readTools(input, terms, faults);
+  const tools = markTools(readTools(input, terms, faults), input.beyond?.cachedTools);
   const read = readWire(completionOptions, withFormerNames(input), '', faults) ?? {};
   const options = readOptions(input.options, faults);
   const { messages, given } = readMessages(input.messages, faults);
@@ -64,13 +75,26 @@ export function readCompletion(
     given,
     hasToolOutputs: input.messages.at(-1)?.role === 'tool',
     secrets: { ...readSecrets(input.secrets, faults), ...tools.secrets },
-    parameters: readParameters(read),
+    parameters: withThinking(readParameters(read), input.beyond?.thinkingTokens),
     responseFormat: readResponseFormat(read),
     parallelToolCalls: input.parallelToolCalls,
-    warnings: readUnserved(input, unservedInCompletions, faults),
+    warnings: [...readUnserved(input, unservedInCompletions, faults), ...(input.beyond?.warnings ?? [])],
   };
   faults.throwIfAny();
   return request;
+}
+
+function withThinking(parameters: ModelParameters, thinkingTokens: number | undefined): ModelParameters {
+  return thinkingTokens === undefined ? parameters : { ...parameters, thinkingTokens };
+}
+
+function markTools(tools: RequestTools, marks: BeyondCompletions['cachedTools']): RequestTools {
+  if (marks === undefined || marks.size === 0) return tools;
+  const functions = tools.functions.map((tool) => {
+    const cache = marks.get(tool.name);
+    return cache === undefined ? tool : { ...tool, cache };
+  });
+  return { ...tools, functions };
 }
 
 /** Accepts `jsonSchema` for `json_schema`, as GraphQL callers may write it. */

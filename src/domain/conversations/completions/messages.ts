@@ -1,8 +1,9 @@
 import { isInline } from '../../../engine/models/inline-images.ts';
-import type { ModelMessage, ModelPart, ModelToolCall } from '../../../engine/models/port.ts';
+import type { CacheLife, CacheMark, ModelMessage, ModelPart, ModelToolCall } from '../../../engine/models/port.ts';
 import type { Thought } from '../../../entities/conversations/runs/thought.ts';
 import { isObject, membersOf, readElements } from '../../../lib/json/json.ts';
 import { contentPart } from '../../../wire/completions/request.ts';
+import { cacheMember, type MarkedPart } from '../../../wire/ground/cache-mark.ts';
 import { readWire } from '../../../wire/ground/read.ts';
 import { readThought } from '../../../wire/ground/thoughts.ts';
 import { type AttachmentBytes, bytesOfDataUrl } from '../../ground/attachments/attachments.ts';
@@ -21,6 +22,9 @@ export interface CompletionMessageInput {
   readonly reasoningContent?: Maybe<string>;
   /** Entries of a list, as they were received. */
   readonly reasoningDetails?: unknown;
+  /** What other formats say of a message: its mark for prompt caches, and that an output tells of a failure. */
+  readonly cache?: CacheLife | undefined;
+  readonly isError?: boolean | undefined;
 }
 
 export interface CompletionToolCallInput {
@@ -69,11 +73,11 @@ function readMessage(
   switch (message.role) {
     case 'system':
     case 'developer':
-      return [{ role: 'system', content: readText(message.content, at, faults) }];
+      return [{ role: 'system', content: readText(message.content, at, faults), ...readCache(message) }];
     case 'user': {
       const before = requestParts.length;
       const parts = readContent(message.content, at, requestParts, faults);
-      const isText = requestParts.length === before && parts.every((part) => part.type === 'text');
+      const isText = requestParts.length === before && parts.every((part) => part.type === 'text' && part.cache === undefined);
       return [{ role: 'user', content: isText ? joinText(parts) : parts }];
     }
     case 'assistant': {
@@ -86,15 +90,26 @@ function readMessage(
           ...{ role: 'assistant', content },
           ...(toolCalls.length === 0 ? {} : { toolCalls }),
           ...(thoughts.length === 0 ? {} : { thoughts }),
+          ...readCache(message),
         },
       ];
     }
     case 'tool':
-      return [{ role: 'tool', toolCallId: message.toolCallId ?? '', content: readText(message.content, at, faults) }];
+      return [
+        {
+          ...{ role: 'tool', toolCallId: message.toolCallId ?? '', content: readText(message.content, at, faults) },
+          ...(message.isError === true ? { isError: true } : {}),
+          ...readCache(message),
+        },
+      ];
     default:
       faults.add(`${at}.role`, `${at}.role must be one of system, developer, user, assistant, tool`);
       return [];
   }
+}
+
+function readCache({ cache }: Pick<CompletionMessageInput, 'cache'>): CacheMark {
+  return cache === undefined ? {} : { cache };
 }
 
 /** The details say all that the text does. What another service wrote is left out. */
@@ -142,7 +157,9 @@ function readContent(content: unknown, at: string, requestParts: RequestPart[], 
 function readPart(part: unknown, at: string, requestParts: RequestPart[], faults: Faults): readonly ModelPart[] {
   const read = readWire(contentPart, withFormerNames(part), at, faults);
   if (read === undefined) return [];
-  const later = (source: Omit<RequestPart, 'part'>, placeholder: ModelPart = { type: 'text', text: '' }) => {
+  const mark = readCache({ cache: (part as MarkedPart)[cacheMember] });
+  const later = (source: Omit<RequestPart, 'part'>, base: ModelPart = { type: 'text', text: '' }) => {
+    const placeholder = { ...base, ...mark };
     requestParts.push({ ...source, part: placeholder });
     return [placeholder];
   };
@@ -154,20 +171,20 @@ function readPart(part: unknown, at: string, requestParts: RequestPart[], faults
       const { url, detail = read.detail } = typeof read.image_url === 'string' ? { url: read.image_url } : read.image_url;
       const detailLevel = details.find((name) => name === detail);
       const detailOption = detailLevel === undefined ? {} : { detail: detailLevel };
-      const image = { type: 'image', url, ...detailOption } as const;
+      const image = { type: 'image', url, ...detailOption, ...mark } as const;
       return isInline(url) ? [image] : later({ param: `${at}.image_url`, from: { url }, isImage: true, ...detailOption }, image);
     }
     case 'id':
       return later({ param: `${at}.id`, from: { fileId: read.id } });
     case 'url':
-      if (isInline(read.url)) return [{ type: 'image', url: read.url }];
+      if (isInline(read.url)) return [{ type: 'image', url: read.url, ...mark }];
       return later({ param: `${at}.url`, from: { url: read.url } });
     case 'file':
       return later(fileSource(read.file, `${at}.file`));
     case 'input_file':
       return later(fileSource(read, at));
     default:
-      return [{ type: 'text', text: read.text }];
+      return [{ type: 'text', text: read.text, ...mark }];
   }
 }
 

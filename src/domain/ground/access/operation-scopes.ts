@@ -224,6 +224,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.chatTree': 'CHATS:READ',
   'Query.chats': 'CHATS:READ',
   'Query.citedDocument': 'DATA_SOURCES:READ',
+  'Query.completionInputTokens': 'CHATS:WRITE',
   'Query.connection': 'CONNECTIONS:READ',
   'Query.connectionEntries': 'CONNECTIONS:READ',
   'Query.connections': 'CONNECTIONS:READ',

@@ -37,7 +37,7 @@ function withJson(request: ModelRequest): ModelRequest {
  * it to the cap that it gets: so it gets the cap without the budget.
  */
 function withThinking(request: ModelRequest, { isAdaptive, outputTokensMax }: ThinkingModel): FittedRequest {
-  const { maxTokens, reasoningEffort: effort, ...parameters } = request.parameters;
+  const { maxTokens, reasoningEffort: effort, thinkingTokens: askedTokens, ...parameters } = request.parameters;
   if (isAdaptive || effort === undefined || effort === 'none') return { request, warnings: [] };
   if (lacksThoughts(request.messages)) {
     const unthinking = { ...parameters, reasoningEffort: 'none' as const, ...(maxTokens === undefined ? {} : { maxTokens }) };
@@ -48,7 +48,7 @@ function withThinking(request: ModelRequest, { isAdaptive, outputTokensMax }: Th
   if (cap < budgetTokensMin + answerTokensMin) {
     return { request: { ...request, parameters: { ...parameters, maxTokens } }, warnings: [tooSmall(cap)] };
   }
-  const budgetTokens = Math.max(budgetTokensMin, Math.round(cap * budgetShares[effort]));
+  const budgetTokens = Math.max(budgetTokensMin, askedTokens ?? Math.round(cap * budgetShares[effort]));
   const thinkingTokens = Math.min(budgetTokens, cap - answerTokensMin);
   return {
     request: { ...request, parameters: { ...parameters, maxTokens: cap - thinkingTokens } },

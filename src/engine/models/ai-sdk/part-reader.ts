@@ -95,7 +95,9 @@ export class PartReader {
     if (isRefusal) out.push({ type: 'refusal', json: JSON.stringify(findWords(part.providerMetadata) ?? refusalText) });
     out.push({ type: 'usage', usage: toUsage(part.usage) });
     // A refusal is a whole answer; a filter that stops an answer cuts it.
-    out.push({ type: 'finish', reason: isRefusal ? 'stop' : toFinishReason(unified, this.#calls.size > 0) });
+    const stopSequence = readString(membersOf(membersOf(part.providerMetadata).anthropic).stopSequence);
+    const reason = isRefusal ? 'stop' : toFinishReason(unified, this.#calls.size > 0);
+    out.push({ type: 'finish', reason, ...(stopSequence === undefined ? {} : { stopSequence }) });
   }
 
   /** What a provider says about a thought anywhere in it is given back with it. */

@@ -6,15 +6,13 @@ import type {
 } from '@ai-sdk/provider';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import { providerIdentifier } from '../identifiers.ts';
-import type { AssistantMessage, ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
+import type { AssistantMessage, CacheLife, ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
 import { findEndingPlace } from '../prompts/ending.ts';
 import { samplingMembers } from '../sampling.ts';
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 type Metadata = NonNullable<AssistantPart['providerOptions']>;
-
-export type CacheLife = '5m' | '1h';
 
 /** A request, changed to what a provider takes. */
 export interface FittedRequest {
@@ -52,6 +50,7 @@ export function callOptions(
             description: tool.description,
             inputSchema: tool.parameters as JSONSchema7,
             ...given('strict', tool.strict),
+            ...markedForCache(tool.cache),
           })),
           toolChoice: toChoice(toolChoice),
         }),
@@ -84,10 +83,11 @@ function toPrompt(
   const turns = messages.filter((message) => message.role !== 'system');
   const place = findEndingPlace(turns);
   const prompt: LanguageModelV4Message[] = messages.flatMap((message) =>
-    message.role === 'system' ? [{ role: 'system' as const, content: message.content }] : [],
+    message.role === 'system' ? [{ role: 'system' as const, content: message.content, ...markedForCache(message.cache) }] : [],
   );
   prompt.push(...toTurns(turns.slice(0, place + 1)));
-  if (cacheLife !== undefined) markForCache(prompt, cacheLife);
+  // A provider takes few marks: those of the caller stand instead of ours.
+  if (cacheLife !== undefined && !messages.some(isMarked)) markForCache(prompt, cacheLife);
   if (ending !== undefined) addEnding(prompt, ending);
   return [...prompt, ...toTurns(turns.slice(place + 1))];
 }
@@ -109,7 +109,8 @@ function toTurns(messages: readonly Exclude<ModelMessage, { readonly role: 'syst
         type: 'tool-result',
         toolCallId: message.toolCallId,
         toolName: names.get(message.toolCallId) ?? 'unknown',
-        output: { type: 'text', value: message.content },
+        output: { type: message.isError === true ? 'error-text' : 'text', value: message.content },
+        ...markedForCache(message.cache),
       };
       // Providers want the results of one turn in one message.
       const last = prompt.at(-1);
@@ -131,6 +132,15 @@ function markForCache(prompt: LanguageModelV4Message[], ttl: CacheLife): void {
   if (part !== undefined) Object.assign(part, { providerOptions });
 }
 
+function isMarked(message: ModelMessage): boolean {
+  if (message.role !== 'user') return message.cache !== undefined;
+  return typeof message.content !== 'string' && message.content.some(({ cache }) => cache !== undefined);
+}
+
+function markedForCache(ttl: CacheLife | undefined): { readonly providerOptions?: Metadata } {
+  return ttl === undefined ? {} : { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral', ttl } } } };
+}
+
 /** Results of tools take no text beside them: the wire puts the next message of the user behind them. */
 function addEnding(prompt: LanguageModelV4Message[], text: string): void {
   const last = prompt.at(-1);
@@ -141,14 +151,15 @@ function addEnding(prompt: LanguageModelV4Message[], text: string): void {
 function userParts(content: string | readonly ModelPart[]): UserPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: part.text };
+    const mark = markedForCache(part.cache);
+    if (part.type === 'text') return { type: 'text', text: part.text, ...mark };
     const data = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,(.*)$/is.exec(part.url);
     if (data?.[1] === undefined || data[2] === undefined) throw new Error('an image must be a data URL in base64');
-    return { type: 'file', mediaType: data[1], data: { type: 'data', data: data[2] } };
+    return { type: 'file', mediaType: data[1], data: { type: 'data', data: data[2] }, ...mark };
   });
 }
 
-function assistantParts({ content, toolCalls = [], thoughts = [] }: AssistantMessage): AssistantPart[] {
+function assistantParts({ content, toolCalls = [], thoughts = [], cache }: AssistantMessage): AssistantPart[] {
   const own = thoughts.flatMap(({ text, opaque, callIndex }): AssistantPart[] =>
     opaque === undefined || callIndex !== undefined ? [] : [{ type: 'reasoning', text, providerOptions: opaque as Metadata }],
   );
@@ -160,7 +171,10 @@ function assistantParts({ content, toolCalls = [], thoughts = [] }: AssistantMes
       ...given('providerOptions', opaque as Metadata | undefined),
     };
   });
-  return [...own, ...(content === null || content === '' ? [] : [{ type: 'text' as const, text: content }]), ...calls];
+  const parts = [...own, ...(content === null || content === '' ? [] : [{ type: 'text' as const, text: content }]), ...calls];
+  const last = parts.at(-1);
+  if (last !== undefined && last.type !== 'reasoning') Object.assign(last, markedForCache(cache));
+  return parts;
 }
 
 function parseInput(json: string): unknown {

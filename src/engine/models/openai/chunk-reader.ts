@@ -28,6 +28,7 @@ export class ChunkReader {
   #usage: TokenUsage | undefined;
   #tier: string | undefined;
   #finish: string | undefined;
+  #stopSequence: string | undefined;
 
   get hasFinish(): boolean {
     return this.#finish !== undefined;
@@ -47,7 +48,11 @@ export class ChunkReader {
     if (tier !== undefined && tierPattern.test(tier)) this.#tier = tier;
     const choice = membersOf(readElements(chunk.choices)[0]);
     const finish = readString(choice.finish_reason);
-    if (finish !== undefined && finish !== '') this.#finish = finish;
+    if (finish !== undefined && finish !== '') {
+      this.#finish = finish;
+      // Several servers of the format say here which text of `stop` it was.
+      if (finish === 'stop') this.#stopSequence = readString(choice.stop_reason);
+    }
     const tokens = readElements(membersOf(choice.logprobs).content).flatMap(readTokens);
     // A chunk that tells more than its text has no shape to learn.
     const isQuiet = usage === undefined && finish === undefined && tokens.length === 0;
@@ -66,7 +71,8 @@ export class ChunkReader {
     }
     if (this.#tier !== undefined) out.push({ type: 'service.tier', tier: this.#tier });
     if (this.#usage !== undefined) out.push({ type: 'usage', usage: this.#usage });
-    out.push({ type: 'finish', reason: finishReason(this.#finish, this.#calls.length > 0) });
+    const reason = finishReason(this.#finish, this.#calls.length > 0);
+    out.push({ type: 'finish', reason, ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }) });
   }
 
   /** Keeps count of arguments that took the fast path. */

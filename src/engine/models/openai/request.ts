@@ -34,7 +34,7 @@ export function requestBody(request: ModelRequest, dialect: Dialect, sendsCacheK
     safety_identifier: providerIdentifier(parameters.safetyIdentifier),
     prompt_cache_key: providerIdentifier(parameters.promptCacheKey ?? (sendsCacheKey ? request.cacheKey : undefined)),
     response_format: responseFormat === undefined || responseFormat.type === 'text' ? undefined : toFormat(responseFormat),
-    tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
+    tools: tools.length === 0 ? undefined : tools.map(({ cache: _mark, ...tool }) => ({ type: 'function', function: tool })),
     tool_choice: tools.length === 0 ? undefined : toChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? undefined : request.parallelToolCalls,
   });

@@ -6,10 +6,9 @@ import { type AiSdkModel, createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { knownEventsOnly } from '../ai-sdk/anthropic-events.ts';
 import { fitAnthropic } from '../ai-sdk/anthropic-fit.ts';
 import { toAspectRatio } from '../ai-sdk/aspect-ratio.ts';
-import type { CacheLife } from '../ai-sdk/prompt.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { transportFailure } from '../openai/errors.ts';
-import type { ImageBounds } from '../port.ts';
+import type { CacheLife, ImageBounds } from '../port.ts';
 import { listModels, type Wire } from './listing.ts';
 import type { ListedModel, Provider } from './provider.ts';
 

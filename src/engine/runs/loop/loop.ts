@@ -127,8 +127,8 @@ class Run {
       } catch (error) {
         failure = run.failureOf(error, signal, this.#gate?.hasRefused);
       }
-      const { finish, selection } = this.#lastCall ?? {};
-      yield run.end(failure, { finish, selection, isBounded: this.#isBounded, serviceTier: this.#serviceTier });
+      const { finish, selection, stopSequence } = this.#lastCall ?? {};
+      yield run.end(failure, { finish, stopSequence, selection, isBounded: this.#isBounded, serviceTier: this.#serviceTier });
     } finally {
       run.trace?.end();
     }

@@ -27,6 +27,8 @@ export class ModelCall {
   readonly request: ModelRequest;
   readonly serverCalls = new Map<number, ServerCall>();
   finish: FinishReason | undefined;
+  /** The text of `stop` that ended the answer, where the provider says. */
+  stopSequence: string | undefined;
   selection: Selection | undefined;
   /** As the provider reports it. */
   serviceTier: string | undefined;
@@ -121,6 +123,7 @@ export class ModelCall {
         this.#reported = delta.usage;
       } else {
         this.finish = delta.reason;
+        this.stopSequence = delta.stopSequence;
       }
     }
     // A cut answer ends like one that reaches the model's token limit: clients know how to handle that.

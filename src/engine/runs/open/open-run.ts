@@ -30,6 +30,7 @@ export type RunLoop = SubagentParent['run'];
 /** What is known of the answer when a run ends. */
 export interface AnswerEnd {
   readonly finish: FinishReason | undefined;
+  readonly stopSequence?: string | undefined;
   /** Whether the run wanted more than it may do. */
   readonly isBounded: boolean;
   readonly selection: Selection | undefined;
@@ -193,7 +194,7 @@ export class OpenRun {
   }
 
   /** Closes what is open and returns the last events, with the terminal event at the end. */
-  end(failure: unknown, { finish, isBounded, selection, flowSteps = [], ...last }: AnswerEnd): readonly RunEvent[] {
+  end(failure: unknown, { finish, stopSequence, isBounded, selection, flowSteps = [], ...last }: AnswerEnd): readonly RunEvent[] {
     const { output, spending, deps } = this;
     const { runId, before } = this.start;
     output.close('incomplete');
@@ -210,6 +211,7 @@ export class OpenRun {
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(serviceTier === undefined ? {} : { serviceTier }),
       ...(flowSteps.length === 0 ? {} : { flowSteps }),
+      ...(stopSequence === undefined ? {} : { stopSequence }),
     };
     const body = terminalBody(base, failure, finish, isBounded);
     const completion = body.type === 'response.completed' ? { completedAtMs: deps.now().getTime() } : {};

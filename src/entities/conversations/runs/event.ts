@@ -258,6 +258,8 @@ export interface RunSnapshot {
   readonly output: readonly RunItem[];
   /** The class of service that the provider reported last. */
   readonly serviceTier?: string;
+  /** On the last event: the stop sequence of the request that ended the answer, where the provider says. */
+  readonly stopSequence?: string;
   /** On the last event of a completed run: milliseconds since the epoch. */
   readonly completedAtMs?: number;
   /** On the last event of a run that was cut by `force`: its output is not in its chat. */

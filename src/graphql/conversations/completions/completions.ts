@@ -1,4 +1,4 @@
-import { createCompletion, runCompletion } from '../../../domain/conversations/completions/completions.ts';
+import { countCompletionInput, createCompletion, runCompletion } from '../../../domain/conversations/completions/completions.ts';
 import { toRunState } from '../../../domain/conversations/runs/states.ts';
 import { takesExtensions } from '../../../http/extensions.ts';
 import { versionArg, withVersion } from '../../agents/versions/args.ts';
@@ -8,6 +8,17 @@ import { RunRef } from '../../ground/refs.ts';
 import { RunEventType } from '../runs/events/events.ts';
 import { shownEvents } from '../runs/events/stream.ts';
 import { CompletionInputType } from './inputs.ts';
+
+builder.queryField('completionInputTokens', (t) =>
+  t.field({
+    authScopes: { key: 'CHATS:WRITE' },
+    type: 'Int',
+    description:
+      'Estimates the input tokens of a request for a completion, with its files, tools and passages. No model is asked, nothing is stored.',
+    args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
+    resolve: (_root, { input }, { deps, caller, signal }) => countCompletionInput(deps, caller, input, signal),
+  }),
+);
 
 builder.mutationField('createCompletion', (t) =>
   t.field({

@@ -1,7 +1,9 @@
 import { completionEncoder } from '../../../wire/completions/chunks.ts';
 import { completionReply } from '../../../wire/completions/reply.ts';
+import { toModelInfo, toModelPage } from '../../../wire/messages/models.ts';
 import { modelListReply, modelReply } from '../../../wire/models.ts';
 import type { DeclaredRoute } from '../../route.ts';
+import { messagesClient } from './messages.ts';
 
 const path = '/api/v1/chat/completions';
 
@@ -74,6 +76,7 @@ export const completionRoutes: readonly DeclaredRoute[] = [
     description: 'What `model` may name: the models of this installation, and the agents that the caller may use.',
     tag: 'Completions',
     document: '{ modelCatalog { id } }',
+    client: { ...messagesClient, isOptional: true, encode: toModelPage },
     reply: modelListReply,
   },
   {
@@ -86,6 +89,7 @@ export const completionRoutes: readonly DeclaredRoute[] = [
     description: 'By its id or the bare name of a model. The slash of `provider/name` may be escaped or not.',
     tag: 'Completions',
     document: 'query ($modelId: String!) { modelCatalogEntry(id: $modelId) { id } }',
+    client: { ...messagesClient, isOptional: true, encode: toModelInfo },
     reply: modelReply,
   },
   {
