@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser())('at 200 % zoom and on a telephone, in dark colors
     ...['/', '/chats/<chat>', '/agents', '/agents/<agent>', '/knowledge', '/knowledge/<source>', '/runs', '/runs/<run>'],
     ...['/usage', '/people', '/people/groups', '/people/invitations', '/people/groups/<group>', '/people/<person>'],
     ...['/runs/questions', '/runs/feedback', '/knowledge/search', '/documents/<item>', '/about'],
-    ...['documents', 'try', 'history', 'settings'].map((part) => `/knowledge/<source>/${part}`),
+    ...['documents', 'try', 'history', 'permissions', 'settings'].map((part) => `/knowledge/<source>/${part}`),
     ...['instructions', 'knowledge', 'tools', 'skills', 'inputs', 'secrets', 'flows', 'sharing', 'profile'].map(
       (section) => `/agents/<agent>/${section}`,
     ),

@@ -1,3 +1,4 @@
+import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { connectedKinds } from '../connectors/registry.ts';
 import { queuePermissions } from '../queue.ts';
@@ -28,9 +29,23 @@ export function registerPermissionJobs(context: PermissionJobsContext): void {
     { concurrency: settings.CONNECTOR_CONCURRENCY, timeoutMs: 24 * hourMs, retriesMax: 1 },
     ({ dataSourceId }, signal, { id }) => syncPermissions({ ...context, owner: id }, dataSourceId, signal),
   );
+  jobs.lead('knowledge.permissions-sweep', hourMs, (signal) => sweepPermissions(storage, signal));
   jobs.lead('knowledge.permissions-due', permissionFeedMs, async () => {
     await queuePermissions(jobs, await permissionReadings.findDue(periods));
     const warnedIds = await permissionReadings.warn(settings.PERMISSION_MAX_AGE_HOURS * hourMs);
     for (const dataSourceId of warnedIds) logger.warn({ dataSourceId }, 'permissions of a source were not read for long');
   });
+}
+
+/** Deletes what nothing names any more: rules, access lists and principals of documents that are gone or opened otherwise. */
+export async function sweepPermissions(
+  { knowledge: { permissions } }: Pick<Storage, 'knowledge'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const orgIds = await permissions.organizations(after);
+    for (const orgId of orgIds) while (!signal.aborted && (await permissions.sweep(orgId)) > 0);
+    after = orgIds.at(-1) ?? '';
+    if (after === '' || signal.aborted) return;
+  }
 }

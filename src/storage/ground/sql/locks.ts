@@ -67,6 +67,20 @@ export async function lockLexemes(tx: Transaction, dataSourceId: string): Promis
   await lockName(tx, `lexemes ${dataSourceId}`);
 }
 
+/** Writers of the permissions of an organization go on beside each other, and never while what nothing names is deleted. */
+export async function sharePermissions(tx: Transaction, orgId: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [`permissions ${orgId}`]);
+}
+
+/** @returns false while something writes the permissions of the organization. */
+export async function tryLockPermissions(tx: Transaction, orgId: string): Promise<boolean> {
+  const [row] = await tx.query<{ readonly isLocked: boolean }>(
+    'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as "isLocked"',
+    [`permissions ${orgId}`],
+  );
+  return row?.isLocked === true;
+}
+
 async function lockName(tx: Transaction, name: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
 }

@@ -1,16 +1,18 @@
 // Raw SQL: the members of many groups are replaced in one statement.
 import type { GroupMembers } from '../../../entities/knowledge/permissions.ts';
 import type { Transaction } from '../../ground/database.ts';
+import { sharePermissions } from '../../ground/sql/locks.ts';
 import { internPrincipals, type PrincipalPlace } from './principals.ts';
 
 /**
  * Stores the members of groups in place of those before. A group whose members cannot be read keeps those that it had, until they are too old.
  * The last of two with one id wins.
  *
- * @returns how many members came and went. Cost: at most seven statements for any number of groups.
+ * @returns how many members came and went. Cost: at most eight statements for any number of groups.
  */
 export async function writeGroups(tx: Transaction, place: PrincipalPlace, groups: readonly GroupMembers[]): Promise<number> {
   if (groups.length === 0) return 0;
+  await sharePermissions(tx, place.orgId);
   const groupsById = [...new Map(groups.map((group) => [group.id, group])).values()];
   const memberLists = groupsById.map(({ members }) => ('unknown' in members ? [] : members));
   const principals = await internPrincipals(tx, place, [

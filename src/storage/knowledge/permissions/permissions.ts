@@ -24,6 +24,7 @@ import {
   readReadingStates,
 } from './report.ts';
 import { type PermissionPlace, writeItemAccess } from './rules.ts';
+import { findOrganizationsWithPermissions, sweepPermissions } from './sweep.ts';
 
 /** A part of what a source says of who may open its items. */
 export interface WrittenPermissions {
@@ -116,6 +117,16 @@ export class PermissionStore {
     itemIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly (readonly Opening[])[]>> {
     return findOpenings(this.#db, reader, dataSourceId, itemIds, this.#maxAgeMs);
+  }
+
+  /** Organizations that have permissions of sources, in the order of their ids. */
+  organizations(after: string): Promise<readonly string[]> {
+    return findOrganizationsWithPermissions(this.#db, after);
+  }
+
+  /** Deletes what nothing names any more of the permissions of an organization's sources. @returns how many rows; call it until there are none. */
+  sweep(orgId: string): Promise<number> {
+    return sweepPermissions(this.#db, orgId, this.#maxAgeMs);
   }
 
   /** Whom a person is known as in the directory of a source. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ItemAccess, ItemPermissions, UnknownPermissions } from '../../../entities/knowledge/permissions.ts';
 import type { Transaction } from '../../ground/database.ts';
+import { sharePermissions } from '../../ground/sql/locks.ts';
 import { internPrincipals, type PrincipalPlace } from './principals.ts';
 
 /** The source whose permissions are written. */
@@ -12,10 +13,11 @@ export interface PermissionPlace extends PrincipalPlace {
 /**
  * Stores who may open items. Those that have it already are not written; an item that is not there is ignored. The last of two with one id wins.
  *
- * @returns how many changed. Cost: at most nine statements for any number of items, three of them for items of which nothing changed.
+ * @returns how many changed. Cost: at most ten statements for any number of items, four of them for items of which nothing changed.
  */
 export async function writeItemAccess(tx: Transaction, place: PermissionPlace, items: readonly ItemAccess[]): Promise<number> {
   if (items.length === 0) return 0;
+  await sharePermissions(tx, place.orgId);
   const itemsById = [...new Map(items.map((item) => [item.uniqueId, item])).values()];
   const rules = await internRules(
     tx,

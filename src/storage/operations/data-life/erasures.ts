@@ -229,7 +229,7 @@ async function loadHoldings({ prisma }: Database, { orgId, userId }: Person): Pr
 }
 
 async function deleteRest(db: Database, person: Person): Promise<Counts> {
-  const counts: Record<string, number> = {};
+  const counts: Record<string, number> = { permission_principals: await deletePrincipals(db, person) };
   for (const model of Object.values(Prisma.ModelName)) {
     const rule: TableRule = tableRules[model];
     if ('leftOut' in rule || rule.erase !== 'delete' || rule.ofPerson === undefined) continue;
@@ -259,6 +259,21 @@ async function deleteRest(db: Database, person: Person): Promise<Counts> {
     data: { givenByUserId: null },
   });
   return counts;
+}
+
+/** By which sources name the person: the e-mails and accounts that are known to be the person's. A source that names the person still brings them back. */
+async function deletePrincipals({ prisma }: Database, { orgId, userId }: Person): Promise<number> {
+  const user = await prisma.user.findUnique({ where: { id: userId }, select: { email: true } });
+  const accounts = await prisma.personAccount.findMany({ where: { orgId, userId } });
+  const emails = [user?.email, ...accounts.map(({ verifiedEmail }) => verifiedEmail)].flatMap(
+    (email) => email?.toLowerCase() ?? [],
+  );
+  const accountKeys = accounts.map(({ service, accountId }) => `${service} ${accountId}`);
+  const named = [
+    { kind: 'email', key: { in: emails } },
+    { kind: 'account', key: { in: accountKeys } },
+  ];
+  return (await prisma.permissionPrincipal.deleteMany({ where: { orgId, OR: named } })).count;
 }
 
 function pseudonymiseUsage(db: Database, { orgId, userId }: Person): Promise<number> {
