@@ -350,12 +350,16 @@ class ChatEventEncoder implements StreamEncoder {
       case 'response.output_item.done':
         return this.#itemDone(event.item);
       case 'parley.step':
-        return this.#write('step', { name: event.name, detail: event.detail });
+        return this.#step(event);
       case 'parley.flow.step':
         return event.isHidden === true ? '' : this.#write('step', { name: 'flow', step: event.step });
       default:
         return isTerminal(event) && 'run' in event ? this.#ended(event.run) : '';
     }
+  }
+
+  #step({ name, detail: { documents: _documents, ...detail } }: Extract<RunEvent, { readonly type: 'parley.step' }>): string {
+    return this.#write('step', { name, detail });
   }
 
   #itemAdded(item: RunItem, hints: readonly string[] = []): string {

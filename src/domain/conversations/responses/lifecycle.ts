@@ -15,6 +15,7 @@ import type { Deps } from '../../deps.ts';
 import { refuseHeld } from '../../ground/access/kept-by-hold.ts';
 import { Faults } from '../../ground/faults.ts';
 import { linkReader } from '../../knowledge/items.ts';
+import { closeEvents } from '../../knowledge/permissions/closed-events.ts';
 import { closeRunItems } from '../../knowledge/permissions/open-items.ts';
 import { agentNamed } from '../runs/plan.ts';
 import { requireEvents } from '../runs/runs.ts';
@@ -94,7 +95,7 @@ export async function followResponse(
   signal: AbortSignal,
 ): Promise<RunEventStream> {
   await requireEvents(deps, await findResponse(deps, caller, id), afterSequence);
-  return deps.runs.follow(id, afterSequence, signal);
+  return closeEvents(deps, caller, deps.runs.follow(id, afterSequence, signal));
 }
 
 /** Stops a response in any process; a finished response is returned unchanged. A paused response is cancelled without running again. */

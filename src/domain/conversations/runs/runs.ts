@@ -6,6 +6,7 @@ import { isId } from '../../../entities/ground/ids.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { Deps } from '../../deps.ts';
 import { canWriteChat, isAdministrator, visibleChats, visibleRuns } from '../../ground/access/access.ts';
+import { closeEvents } from '../../knowledge/permissions/closed-events.ts';
 import { asVisible } from './thread.ts';
 
 /**
@@ -68,7 +69,7 @@ export async function followRun(
 ): Promise<RunEventStream> {
   const run = await getRun(deps, caller, id, chatId);
   await requireEvents(deps, run, afterSequence);
-  return deps.runs.follow(run.id, afterSequence, signal);
+  return closeEvents(deps, caller, deps.runs.follow(run.id, afterSequence, signal));
 }
 
 /** @throws DomainError NOT_FOUND for a run that is over, and whose events after a sequence number were deleted. */

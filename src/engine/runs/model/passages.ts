@@ -1,4 +1,5 @@
-import type { RetrievalDetail } from '../../../entities/conversations/runs/event.ts';
+import type { FoundDocument, RetrievalDetail } from '../../../entities/conversations/runs/event.ts';
+import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { Turn } from '../../../entities/knowledge/searched-question.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { type CitedPassage, passagesWithin } from '../../models/prompts/passages.ts';
@@ -34,6 +35,7 @@ export async function findPassages(
     step({
       passages: passages.length,
       titles,
+      documents: listDocuments(passages),
       retrieval,
       ...(searchedQuestion.rewrite === 'none' ? {} : { searched: searchedQuestion }),
     });
@@ -44,6 +46,11 @@ export async function findPassages(
     step({ passages: 0, isUnavailable: true });
     return [];
   }
+}
+
+function listDocuments(passages: readonly Passage[]): readonly FoundDocument[] {
+  const documents = passages.map(({ knowledgeItemId, dataSourceId, title }) => ({ knowledgeItemId, dataSourceId, title }));
+  return [...new Map(documents.map((document) => [document.knowledgeItemId, document])).values()];
 }
 
 /** Messages before the question that are looked at. */

@@ -38,12 +38,17 @@ export interface RetrievalRecord {
   readonly passages: readonly { readonly title: string; readonly score: number }[];
 }
 
+/** A document that a search found. */
+export type FoundDocument = Pick<Passage, 'knowledgeItemId' | 'dataSourceId' | 'title'>;
+
 /** What a search before an answer came to, where the agent shows it. */
 export interface RetrievalDetail {
   /** How many passages the model gets. */
   readonly passages: number;
   /** Of their documents, each once. */
   readonly titles?: readonly string[];
+  /** These documents, each once, so that whoever reads the event later sees what is open then; no API shows them. Absent in old logs. */
+  readonly documents?: readonly FoundDocument[];
   readonly retrieval?: Retrieval;
   /** Present when the question was not searched as it was asked. */
   readonly searched?: SearchedQuestion;

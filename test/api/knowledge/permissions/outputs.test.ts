@@ -94,6 +94,13 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
   'stored response': async () => (await bob.get(`/api/v1/responses/${responseOfBob}`)).body.output,
   'conversation items': async () => (await bob.get(`/api/v1/conversations/${chatOfBob}/items`)).body,
   'trace of a run': async () => (await bob.get(`/api/v1/runs/${runOfBob}/trace`)).body,
+  'events of a run': async () => {
+    const events = `subscription ($id: ID!) { runEvents(runId: $id) { __typename
+      ... on RetrievalCompleted { titles } ... on CitationAdded { citation { name snippet url } } } }`;
+    return Array.fromAsync(bob.subscribe(events, { id: runOfBob }));
+  },
+  'events of a run over REST': async () => (await bob.get(`/api/v1/chats/${chatOfBob}/runs/${runOfBob}/events`)).body,
+  'events of a response': async () => (await bob.get(`/api/v1/responses/${responseOfBob}?stream=true`)).body,
   'steps of a run': () =>
     graph(bob, 'query ($id: ID!) { run(id: $id) { steps { ... on RetrievalStep { passages { title } } } } }', { id: runOfBob }),
   'unanswered questions': () => graph(bob, 'query { unansweredQuestions { nodes { passages { title } } } }'),
