@@ -76,6 +76,8 @@ import './conversations/shares/shared-chat.ts';
 import './conversations/prompts.ts';
 import './conversations/evaluation/datasets.ts';
 import './conversations/evaluation/case-changes.ts';
+import './conversations/evaluation/experiments.ts';
+import './conversations/evaluation/pairs.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';

@@ -1,4 +1,5 @@
 import { registerChatFileSweep } from '../domain/conversations/chats/files.ts';
+import { registerExperiments } from '../domain/conversations/evaluation/run-experiment.ts';
 import { registerFileExpiry } from '../domain/conversations/files/files.ts';
 import { registerUploadExpiry } from '../domain/conversations/files/uploads.ts';
 import { registerChatImports } from '../domain/conversations/imports/bring-chats.ts';
@@ -39,6 +40,7 @@ export function registerBackgroundWork(deps: Deps): void {
   registerApprovalSweep(deps);
   registerChatFileSweep(deps);
   registerChatImports(deps);
+  registerExperiments(deps);
   registerFileExpiry(deps);
   registerUploadExpiry(deps);
   registerVectorStoreExpiry(deps);

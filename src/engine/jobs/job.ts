@@ -10,6 +10,7 @@ export interface JobPayloads {
   'accounts.mail-invitation': { readonly invitationId: string; readonly attempt?: number };
   'chats.import': { readonly importId: string };
   'chats.undo-import': { readonly importId: string; readonly includesContinued: boolean };
+  'evaluation.run-experiment': { readonly experimentId: string };
   'data.export': { readonly exportId: string };
   'data.erase': { readonly erasureId: string };
   'knowledge.index-item': { readonly itemId: string };

@@ -1,4 +1,5 @@
 import type { FlowPlan } from '../../entities/agents/flow.ts';
+import type { RecordedCall } from '../../entities/conversations/evaluation/dataset.ts';
 import type { ResponseHead } from '../../entities/conversations/runs/response.ts';
 import type { RunKind } from '../../entities/conversations/runs/run.ts';
 import type { EnabledTool, ToolType } from '../../entities/conversations/runs/tool.ts';
@@ -52,6 +53,8 @@ export interface RunPlan {
   readonly onlyTools?: readonly string[];
   /** Nobody can approve a call: tools that wait for approval are not offered. */
   readonly mayNotAsk?: true;
+  /** Gives what tools gave before, in place of calls that would change something. */
+  readonly replay?: ReplayPlan;
   /** Answers to calls that waited for a person, at the end of `messages`. */
   readonly approvals?: Approvals;
   /** Which providers may answer. */
@@ -76,6 +79,13 @@ export interface RunPlan {
   /** For a subagent: the agents above it in the run, the topmost first. */
   readonly askedBy?: readonly string[];
   readonly charge: Charge;
+}
+/** What tools of a run give that must not change anything outside. */
+export interface ReplayPlan {
+  /** Of a run before. */
+  readonly calls: readonly RecordedCall[];
+  /** Also tools that change something are called, unless a person must approve each call. */
+  readonly callsEffects: boolean;
 }
 /** The tool of the service that a request forces. */
 export interface ForcedTool {

@@ -97,7 +97,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
 
   return {
     counts,
-    runStateless: (plan, signal, secrets = {}) => eventStream(statelessRuns.open({ plan, signal, secrets })),
+    runStateless: (plan, signal, secrets = {}, allowance = undefined) =>
+      eventStream(statelessRuns.open({ plan, signal, secrets, allowance })),
     requireRoom(owner) {
       active.requireShare(owner);
       return limits.requireLeft(owner.orgId, 'api');

@@ -2,6 +2,7 @@ import type { RunEventStream, RunStatus } from '../../entities/conversations/run
 import type { ShareOwner } from '../../lib/flow/fair-share.ts';
 import type { Charge, Embed, RewriteQuestion, RunPlan } from '../plan/plan.ts';
 import type { RunTimings } from '../usage/timings.ts';
+import type { TokenAllowance } from '../usage/token-allowance.ts';
 import type { StopChange } from './control/stop.ts';
 import type { RunRecorder } from './record/recorder.ts';
 import type { RecordedRun } from './unstored/recorded-work.ts';
@@ -20,9 +21,15 @@ export interface RunEngine {
   /**
    * Runs without storing anything but the rows of the ledger and of the run, which hold no content. Starts at the first read; ends with exactly one terminal event, also after a failure.
    *
+   * @param allowance  tokens that it and others may use together. INSUFFICIENT_QUOTA when they do not reach for a call of a model.
    * @throws DomainError from the first read when the upstream refused before the first token, so an API can still answer 4xx or 5xx.
    */
-  runStateless(plan: RunPlan, signal: AbortSignal, secrets?: Readonly<Record<string, string>>): RunEventStream;
+  runStateless(
+    plan: RunPlan,
+    signal: AbortSignal,
+    secrets?: Readonly<Record<string, string>>,
+    allowance?: TokenAllowance,
+  ): RunEventStream;
   /**
    * Called before the row of a stored run is written.
    *

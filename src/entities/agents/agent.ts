@@ -141,6 +141,8 @@ export interface RunnableAgent extends AgentFacts, AgentRunParts {
   readonly publishedVersion: number;
   /** Whether the draft differs from the published version. */
   readonly isDraftChanged: boolean;
+  /** Grows with every change of the draft. */
+  readonly draftRevision: number;
   /** The version that a part of the chats gets which begin; null: there is none. */
   readonly canary: AgentCanary | null;
   /** All flows of a version that is not the draft; absent: they are read from the draft. */

@@ -13,6 +13,7 @@ import { ChatPlaceStore } from './chats/places.ts';
 import { ChatReadStore } from './chats/reads.ts';
 import { ThreadStore } from './chats/threads.ts';
 import { DatasetStore } from './evaluation/datasets.ts';
+import { ExperimentStore } from './evaluation/experiments.ts';
 import { FileStore } from './files/files.ts';
 import { FileUploadStore } from './files/uploads.ts';
 import { ChatImportStore } from './imports/imports.ts';
@@ -53,6 +54,7 @@ export class ConversationStores {
   readonly projects: ProjectStore;
   readonly prompts: PromptStore;
   readonly datasets: DatasetStore;
+  readonly experiments: ExperimentStore;
   readonly runs: RunStore;
   readonly runHistory: RunHistoryStore;
   readonly runEvents: RunEventStore;
@@ -82,6 +84,7 @@ export class ConversationStores {
     this.fileUploads = new FileUploadStore(db);
     this.prompts = new PromptStore(db);
     this.datasets = new DatasetStore(db);
+    this.experiments = new ExperimentStore(db, signals);
     this.memories = new MemoryStore(db, signals);
     this.projects = new ProjectStore(db, signals);
     this.runs = new RunStore(db);

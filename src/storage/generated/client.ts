@@ -606,6 +606,16 @@ export type Dataset = Prisma.DatasetModel
  */
 export type DatasetCase = Prisma.DatasetCaseModel
 /**
+ * Model Experiment
+ * A run of versions of an agent over the cases of a dataset.
+ */
+export type Experiment = Prisma.ExperimentModel
+/**
+ * Model ExperimentResult
+ * What became of one case with one variant, once.
+ */
+export type ExperimentResult = Prisma.ExperimentResultModel
+/**
  * Model Installation
  * The id of this database, which the data folder of an embedded one names too. One row.
  */

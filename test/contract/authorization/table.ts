@@ -38,6 +38,10 @@ const ofDataset =
     const { id, caseId } = await world.dataset(agent);
     return { [member]: id, ...more(caseId) };
   };
+/** An experiment with the agent by the name of its argument. */
+const ofExperiment =
+  (member: 'id' | 'experimentId', more: Arguments = {}): Line['given'] =>
+  async ({ world, agent }) => ({ [member]: await world.experiment(agent), ...more });
 const asks = { prompt: { text: 'Hello' } };
 const completionOf = (agent: string) => ({ model: agent, messages: [{ user: { text: 'Hello' } }] });
 const responseOf = (agent: string) => ({ model: agent, input: { text: 'Hello' } });
@@ -357,6 +361,20 @@ export const table: Readonly<Record<string, Line>> = {
     ),
     reaches: 404,
   },
+  'Query.experiment': line('edits', ofExperiment('id')),
+  'Query.experiments': line('edits', ofAgent),
+  'Query.experimentPairs': line('edits', ofExperiment('experimentId')),
+  'Query.experimentReport': line('edits', ofExperiment('id', { format: 'CSV' })),
+  'Mutation.runExperiment': {
+    ...line('edits', async ({ world, agent }) => {
+      const { id } = await world.dataset(agent);
+      return { agentId: agent, input: { versions: ['draft'], datasetId: id, tokensMax: 1 } };
+    }),
+    reaches: 400,
+  },
+  'Mutation.cancelExperiment': line('edits', ofExperiment('id')),
+  'Mutation.resumeExperiment': line('edits', async ({ world, agent }) => ({ id: await world.experiment(agent, 'STOPPED') })),
+  'Subscription.experimentUpdated': line('edits', ofExperiment('id')),
   'Query.prompt': line('ownsMemory', async ({ world }) => ({ id: await world.prompt() })),
   'Query.prompts': line('anyone'),
   'Query.filledPrompt': line('ownsMemory', async ({ world }) => ({ id: await world.prompt(), values: [] })),

@@ -192,16 +192,66 @@ export class World {
   }
 
   /** A dataset of an agent, with one case that is a draft. */
-  async dataset(agentId: string, question = 'What is new?'): Promise<{ readonly id: string; readonly caseId: string }> {
+  async dataset(
+    agentId: string,
+    question = 'What is new?',
+    isDraft = true,
+  ): Promise<{ readonly id: string; readonly caseId: string }> {
     const document = `mutation ($agentId: ID!, $input: CreateDatasetInput!) { createDataset(agentId: $agentId, input: $input) { id } }`;
     const { id } = (await this.owner.graphql(document, { agentId, input: { name: this.name('Cases') } })).data.createDataset;
     const messages = [{ role: 'USER', content: 'Hello' }];
     const calls = { mustCall: [{ name: 'find' }], recordedCalls: [{ name: 'find', output: '7' }] };
-    const cases = [{ question, messages, files: [{ filename: 'a.txt', text: 'A' }], ...calls, isDraft: true }];
+    const cases = [{ question, messages, files: [{ filename: 'a.txt', text: 'A' }], ...calls, isDraft }];
     const added = `mutation ($id: ID!, $cases: [DatasetCaseInput!]!) { addDatasetCases(datasetId: $id, cases: $cases) { id } }`;
     await this.owner.graphql(added, { id, cases });
     const listed = await this.owner.graphql('query ($id: ID!) { datasetCases(datasetId: $id) { nodes { id } } }', { id });
     return { id, caseId: listed.data.datasetCases.nodes[0].id };
+  }
+
+  /** An experiment over a dataset of the agent, with one answer. */
+  async experiment(agentId: string, status: 'WAITING' | 'STOPPED' = 'WAITING'): Promise<string> {
+    const { storage, newId, now } = this.service.deps;
+    const { orgId, userId } = this.owner;
+    const dataset = await this.dataset(agentId);
+    const { prisma } = storage.db;
+    const id = newId('experiment');
+    const settings = { pattern: null, schema: null, tolerance: null, max: null, modelId: null, rubric: null };
+    const [variants, scorers] = [[{ version: 'draft', draftRevision: 0, modelId: null }], [{ kind: 'EQUALS', ...settings }]];
+    const interval = { low: 0, high: 1 };
+    const figures = {
+      variant: 0,
+      caseCount: 1,
+      rate: 1,
+      interval,
+      failedCount: 0,
+      unscoredCount: 0,
+      tokens: 1,
+      cost: 0,
+      durationMs: null,
+    };
+    const comparison = { variant: 1, better: 0, same: 1, worse: 0, difference: 0, interval, verdict: 'SAME', costRatio: null };
+    const summary = { variants: [figures], comparisons: [comparison] };
+    const data = {
+      id,
+      createdAt: now(),
+      orgId,
+      userId,
+      agentId,
+      datasetId: dataset.id,
+      revision: 1,
+      status,
+      variants,
+      scorers,
+      summary,
+    };
+    const endedAt = status === 'STOPPED' ? now() : null;
+    await prisma.experiment.create({ data: { ...data, endedAt, repeats: 1, tokensMax: 1_000n, seed: 1, plannedCount: 1 } });
+    const result = { experimentId: id, caseId: dataset.caseId, caseRevision: 1, variant: 0, repeat: 0, weight: 1 };
+    const details = { citations: [{ itemId: '', name: 'a' }], calls: [{ name: 'find', arguments: '{}' }] };
+    const scores = [{ kind: 'EQUALS', passed: true, value: 1, note: '', error: null }];
+    const pair = { choice: 'TIE', reason: '', error: null };
+    await prisma.experimentResult.create({ data: { ...result, details, scores, pair } });
+    return id;
   }
 
   /** A saved filter of runs of the owner. */

@@ -33,6 +33,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.conversationItems': 'shorter',
   'Query.dataSources': 'shorter',
   'Query.datasetCases': 'shorter',
+  'Query.experimentPairs': 'shorter',
   'Query.files': 'shorter',
   'Query.knowledgeItems': 'shorter',
   'Query.responseInputItems': 'shorter',
@@ -85,6 +86,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.connections': short(60_000, 'at most 500 of an organization; 100 scopes of 500 characters'),
   'Query.schedules': short(60_000, 'a prompt of 10,000 characters, user inputs of 10,000 and a name of 100'),
   'Schedule.userInputs': short(30_000, 'at most 10,000 characters'),
+  'Query.experiments': short(120_000, 'at most 20 scorers with a rubric or schema of 4,000 characters, and figures'),
   'Query.datasets': short(9_000, 'a name of 200 characters and a description of 2,000'),
   'Query.prompts': short(100_000, 'a text of 20,000 characters and a name of 100'),
   'Prompt.groups': short(100 * 400, 'at most 100 of a name of 200 characters'),
@@ -160,6 +162,8 @@ const queries: Readonly<Record<string, string>> = {
     'conversationItems(id: "{conversationId}", first: 100, after: $after) { nodes { id ... on MessageItem { text } } LIST }',
   'Query.dataSources': 'dataSources(first: 100, after: $after) { nodes { id settings { ... on ApiSettings { payload } } } PAGE }',
   'Query.datasetCases': 'datasetCases(datasetId: "{datasetId}", first: 100, after: $after) { nodes { id question } PAGE }',
+  'Query.experimentPairs':
+    'experimentPairs(experimentId: "{experimentId}", first: 100, after: $after) { nodes { id: caseId results { answer } } PAGE }',
   'Query.files': 'files(first: 100, after: $after) { nodes { id filename } PAGE }',
   'Query.knowledgeItems':
     'knowledgeItems(dataSourceId: "{dataSourceId}", first: 100, after: $after) { nodes { id metadata } PAGE }',

@@ -4,6 +4,7 @@ import type { TestService } from '../service.ts';
 export const rowCount = 12;
 export const rowBytes = 20_000;
 const responseId = 'resp_01h00000000000000000000000';
+const experimentId = 'exper_01h00000000000000000000000';
 const datasetId = 'dset_01h00000000000000000000000';
 const batchId = 'vsfb_01h00000000000000000000000';
 
@@ -120,6 +121,17 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
       ann.orgId,
     ],
     [
+      `insert into experiments (id, "updatedAt", "orgId", "userId", "agentId", "datasetId", revision, status, variants, scorers, repeats, "tokensMax", seed, "plannedCount")
+       values ('${experimentId}', now(), $1, $2, $3, '${datasetId}', 1, 'RUNNING', '[]', '[]', 1, 1, 1, ${rowCount})`,
+      ann.orgId,
+      ann.userId,
+      agentId,
+    ],
+    [
+      `insert into experiment_results ("experimentId", "caseId", "caseRevision", variant, repeat, weight, answer)
+       select '${experimentId}', ${idOf('case')}, 0, 0, 0, 1, ${text} from ${rows}`,
+    ],
+    [
       `insert into runs (id, "updatedAt", "orgId", "userId", "keyId", "modelId", status, request, "chatId")
        values ('${responseId}', now(), $1, $2, $3, 'parley/offline', 'completed', '{}', $4)`,
       ann.orgId,
@@ -151,6 +163,7 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
     ['chatId', chatId],
     ['conversationId', chatId],
     ['datasetId', datasetId],
+    ['experimentId', experimentId],
     ['dataSourceId', sourceId],
     ['fileId', 'file_of_store_1'],
     ['responseId', responseId],

@@ -156,6 +156,8 @@ class ErasureWork {
     const prompts = await erasures.handOverPrompts(this.#person, transferToUserId);
     this.#note('prompts', 'TRANSFERRED', prompts.handedOver, why);
     this.#note('prompts', 'ERASED', prompts.deleted);
+    const experimentCount = await erasures.handOverExperiments(this.#person, transferToUserId);
+    this.#note('experiments', 'TRANSFERRED', experimentCount, 'They are about agents that others have.');
     const deletedAgentCount = await erasures.deleteAgents(own.agentIds);
     this.#note('agents', 'ERASED', deletedAgentCount);
     this.#note('agents', 'STAYS', own.agentIds.length - deletedAgentCount, 'A legal hold keeps what other people have at it.');

@@ -12,6 +12,7 @@ import type { ToolRegistry } from '../../tools/registry.ts';
 import type { RunMask } from '../../tools/secrets/masking.ts';
 import type { ServerTool, ServerTools } from '../../tools/server-tool.ts';
 import type { McpListing, OpenedTool, ToolKind, ToolRun } from '../../tools/tool-kind.ts';
+import { ToolReplay } from './tool-replay.ts';
 
 interface RunToolsDeps {
   readonly tools: ToolRegistry;
@@ -40,10 +41,13 @@ export class RunTools {
   /** Names of the functions of the service's tools. */
   #ofService: ReadonlySet<string> = new Set();
   #warnings: readonly Warning[] = [];
+  /** Undefined for a run that calls its tools. */
+  readonly #replay: ToolReplay | undefined;
 
   constructor(plan: RunPlan, deps: RunToolsDeps) {
     this.#plan = plan;
     this.#deps = deps;
+    this.#replay = plan.replay === undefined ? undefined : new ToolReplay(plan.replay);
   }
 
   /** Called for every read of a stream; empty until `open`. */
@@ -82,7 +86,7 @@ export class RunTools {
       listings.push(...(more.listings ?? []));
       for (const one of functions) {
         if (tool.onlyReads === true && one.isReadOnly !== true) continue;
-        const approvableTool = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
+        const approvableTool = this.#replayed(tool.requireApproval === true ? { ...one, requiresApproval: true } : one, tool);
         if (!this.#mayOffer(approvableTool)) continue;
         const name = freeFunctionName(one.definition.name, takenNames);
         takenNames.add(name);
@@ -96,7 +100,8 @@ export class RunTools {
     const { offersAgentTools, offersSkills } = plan;
     const ofAgent = offersAgentTools === true || offersSkills === true ? await this.#agentTools() : none;
     const isOffered = (name: string) => (name === skillFunction ? offersSkills : offersAgentTools) === true;
-    for (const [name, tool] of ofAgent) {
+    for (const [name, agentTool] of ofAgent) {
+      const tool = this.#replayed(agentTool);
       if (!isOffered(name) || takenNames.has(name) || !this.#mayOffer(tool)) continue;
       takenNames.add(name);
       knownTools.set(name, this.#counted(tool));
@@ -104,7 +109,8 @@ export class RunTools {
     const servers = offersAgentTools === true ? await this.#agentServers(run) : [];
     for (const { functions, ...more } of servers) {
       if (more.instructions !== undefined) instructions.push(more.instructions);
-      for (const one of functions) {
+      for (const serverFunction of functions) {
+        const one = this.#replayed(serverFunction);
         if (!this.#mayOffer(one)) continue;
         const name = freeFunctionName(one.definition.name, takenNames);
         takenNames.add(name);
@@ -196,6 +202,12 @@ export class RunTools {
     const forcedChoice = this.#plan.forcedTool;
     const callForm = form?.('{}');
     return forcedChoice?.tool === undefined || callForm?.type !== 'mcp' || callForm.tool === forcedChoice.tool;
+  }
+
+  /** @param ofService  the tool of the service that it is a function of. */
+  #replayed(tool: ServerTool, ofService?: EnabledTool): ServerTool {
+    const isReader = ofService !== undefined && this.#deps.tools.isReadOnly(ofService);
+    return this.#replay?.toReplayed(tool, isReader) ?? tool;
   }
 
   /** Calls count for the organization that the run is charged to. */

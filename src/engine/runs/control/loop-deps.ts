@@ -25,6 +25,7 @@ import type { RunBudget } from '../../usage/budget.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
 import type { UsageLimits } from '../../usage/limits.ts';
 import type { RunTimings } from '../../usage/timings.ts';
+import type { TokenAllowance } from '../../usage/token-allowance.ts';
 import type { RunRecorder } from '../record/recorder.ts';
 import type { RunControl, RunHold } from './control.ts';
 
@@ -111,6 +112,8 @@ export interface LoopStart {
   readonly spent?: RunSpent;
   /** Model calls of dead processes whose answers are not in the log: they count as rounds. */
   readonly roundsLost?: number;
+  /** Tokens that the run and others may use together; absent: no limit. */
+  readonly allowance?: TokenAllowance;
   /** For a subagent: its share of its run's budget. */
   readonly budget?: RunBudget;
   /** The subagent that the run is; absent: none. */

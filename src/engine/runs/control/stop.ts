@@ -1,3 +1,6 @@
+/** What is said of a run that ended with its process. */
+export const shutdownMessage = 'The service was stopped';
+
 /**
  * Why a run was told to stop; the reason of its signal. `shutdown`: this process ends. `lost`: another process took the run over,
  * so this one may write nothing. `revoked`: the key that began it was revoked.

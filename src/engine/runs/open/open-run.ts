@@ -80,7 +80,7 @@ export class OpenRun {
     const { cited: citedPassages = flowSteps.flatMap(({ passages = none }) => passages) } = start;
     this.citable = new CitablePassages(citedPassages, plan.generateCitations, this.output, isEager);
     const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax, subagentTokensMax: deps.subagents.tokensMax };
-    this.budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
+    this.budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost, undefined, start.allowance);
     const { modelId, isStreaming, charge, head, warnings = [] } = plan;
     this.trace =
       deps.tracing === undefined

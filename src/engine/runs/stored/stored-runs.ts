@@ -11,7 +11,7 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import { LeaseClock } from '../../leases.ts';
 import type { ActiveRuns } from '../control/active-runs.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
-import { RunStop, type StopChange } from '../control/stop.ts';
+import { RunStop, type StopChange, shutdownMessage } from '../control/stop.ts';
 import { keyRevoked } from './closing.ts';
 import { RunChanges } from './run-changes.ts';
 import { RunReaders } from './run-readers.ts';
@@ -195,7 +195,7 @@ export class StoredRuns {
   /** Stops the runs at work, or leaves them to the next process, and tells readers of runs in other processes. */
   stopAll(): void {
     this.readers.end();
-    for (const worker of this.#workers.values()) worker.stop(new RunStop('shutdown', 'The service was stopped'));
+    for (const worker of this.#workers.values()) worker.stop(new RunStop('shutdown', shutdownMessage));
     this.#changes.wakeAll();
   }
 

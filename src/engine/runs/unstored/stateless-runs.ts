@@ -1,9 +1,10 @@
 import { isTerminal, type RunEvent, type RunStatus } from '../../../entities/conversations/runs/event.ts';
 import type { RunPlan } from '../../plan/plan.ts';
 import type { UsageLedger } from '../../usage/ledger.ts';
+import type { TokenAllowance } from '../../usage/token-allowance.ts';
 import type { ActiveRuns } from '../control/active-runs.ts';
 import type { LoopDeps } from '../control/loop-deps.ts';
-import { RunScope, RunStop } from '../control/stop.ts';
+import { RunScope, RunStop, shutdownMessage } from '../control/stop.ts';
 import { runLoop } from '../loop/loop.ts';
 import { RunRecorder } from '../record/recorder.ts';
 import { type UnstoredEnd, unstoredRow } from './unstored-row.ts';
@@ -21,6 +22,8 @@ interface StatelessRequest {
   readonly plan: RunPlan;
   readonly signal: AbortSignal;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Tokens that it and others may use together; undefined: no limit. */
+  readonly allowance: TokenAllowance | undefined;
 }
 
 /** The runs of this process whose events are not stored. */
@@ -39,7 +42,7 @@ export class StatelessRuns {
 
   /** Ends all runs as failed. */
   endAll(): void {
-    for (const scope of this.#scopes) scope.stop(new RunStop('shutdown', 'The service was stopped'));
+    for (const scope of this.#scopes) scope.stop(new RunStop('shutdown', shutdownMessage));
   }
 }
 
@@ -88,7 +91,7 @@ class StatelessRun implements AsyncIterableIterator<readonly RunEvent[]> {
   }
 
   #begin(): AsyncGenerator<readonly RunEvent[]> {
-    const { plan, signal, secrets } = this.#request;
+    const { plan, signal, secrets, allowance } = this.#request;
     const { loop, active, timeoutMs } = this.#deps;
     active.requireShare(plan.charge);
     active.enter(plan.charge);
@@ -96,7 +99,8 @@ class StatelessRun implements AsyncIterableIterator<readonly RunEvent[]> {
     this.#scopes.add(this.#scope);
     this.#recorder = new RunRecorder(loop);
     const start = { runId: this.#runId, firstSequence: 0, isEager: false, secrets, recorder: this.#recorder };
-    return runLoop(plan, start, loop, this.#scope.signal);
+    const bounded = allowance === undefined ? start : { ...start, allowance };
+    return runLoop(plan, bounded, loop, this.#scope.signal);
   }
 
   // Members that are functions, bound once a run and not once an event.

@@ -38,6 +38,11 @@ export function isRepeatable({ method = 'GET', idempotent }: JsonObject): boolea
   return idempotent === true || repeatableMethods.includes(upper(method));
 }
 
+/** Whether a call changes nothing, by its method. */
+export function isReading({ method }: JsonObject): boolean {
+  return method === undefined || ['GET', 'HEAD'].includes(String(method).toUpperCase());
+}
+
 export interface ApiAuth {
   readonly type: 'apiKey' | 'bearerToken' | 'basicAuth' | 'header';
   readonly in: 'header' | 'query';

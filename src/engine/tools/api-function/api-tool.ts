@@ -7,7 +7,7 @@ import { EgressError } from '../../egress/error.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
 import { masker } from '../secrets/masking.ts';
 import type { ServerTool, ToolResult } from '../server-tool.ts';
-import { type ApiFunction, type DataFault, isRepeatable, readApiFunction } from './api-function.ts';
+import { type ApiFunction, type DataFault, isReading, isRepeatable, readApiFunction } from './api-function.ts';
 import { buildRequest } from './request.ts';
 import { sendOnce } from './send-once.ts';
 
@@ -43,6 +43,7 @@ export function createApiTool(
     definition: { name, description: readDescription(data), parameters: readParameters(data) },
     hint: `Calling ${name}`,
     ifLost: isRepeatable(data) ? 'repeat' : 'unknown',
+    isReadOnly: isReading(data),
     async run(json, requestSecrets, signal, _tell, pass) {
       toolSetup ??= prepare(name, data);
       const { tool, read } = toolSetup;

@@ -33,6 +33,7 @@ export type SignalTopic =
   | 'agent-rated'
   | 'memory-changed'
   | 'chat-import-changed'
+  | 'experiment-changed'
   | 'connection-changed'
   /** The payload is ids of memberships, joined by commas: a role, or the name or e-mail of the person. */
   | 'membership-changed'

@@ -8,6 +8,7 @@ type LockedTable =
   | 'chats'
   | 'data_sources'
   | 'datasets'
+  | 'experiments'
   | 'knowledge_items'
   | 'organizations'
   | 'runs'

@@ -121,6 +121,11 @@ export class ErasureStore {
     return { files: files.count, file_uploads: (await this.#db.prisma.fileUpload.deleteMany({ where })).count };
   }
 
+  /** Experiments are about agents, which others have from now on. */
+  async handOverExperiments({ orgId, userId }: Person, toUserId: string): Promise<number> {
+    return (await this.#db.prisma.experiment.updateMany({ where: { orgId, userId }, data: { userId: toUserId } })).count;
+  }
+
   /** Prompts that others use become another person's; the rest are deleted. */
   async handOverPrompts(
     { orgId, userId }: Person,

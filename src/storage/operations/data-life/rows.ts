@@ -38,6 +38,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   PersonAccount: ['connectionId'],
   PromptGroup: ['promptId', 'groupId'],
   DatasetCase: ['id', 'fromRevision'],
+  ExperimentResult: ['experimentId', 'caseId', 'variant', 'repeat'],
   ChatRead: ['chatId', 'userId'],
   ChatOrigin: ['chatId'],
   ChatShareReader: ['shareId', 'userId'],

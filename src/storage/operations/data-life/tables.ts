@@ -216,6 +216,9 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   Dataset: within('agent', 'userId'),
   // Whose words it holds. Cases that somebody wrote belong to the agent.
   DatasetCase: ownedAs('sourceUserId', 'delete'),
+  // The answers are about the agent: it is handed over.
+  Experiment: ownedRule('step', { omit: ['fence'] }),
+  ExperimentResult: within('experiment', 'userId'),
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   SavedRunFilter: ownedRule('delete'),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },

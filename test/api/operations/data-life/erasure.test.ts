@@ -313,7 +313,7 @@ describe('an erasure', () => {
     await pool.query('delete from cache_invalidations');
     // A group goes to the successor with its name, and a prompt that is shared with its text.
     expect(actions).toEqual(expect.arrayContaining(['groups TRANSFERRED', 'legal_holds STAYS']));
-    expect(await tablesWith(marker)).toEqual(['groups', 'legal_holds', 'prompts']);
+    expect(await tablesWith(marker)).toEqual(['experiments', 'groups', 'legal_holds', 'prompts']);
     expect(await tablesWith(ann.email)).toEqual([]);
     expect(await tablesWith(ann.userId)).toEqual(['audit_entries', 'erasures', 'legal_holds']);
     expect(await tablesWith(ann.keyId)).toEqual(['audit_entries']);

@@ -59,6 +59,8 @@ const goesWith: Readonly<Partial<Record<Model, Model>>> = {
 /** Which a hold does not keep, and why. */
 const notKept: Readonly<Partial<Record<Model, string>>> = {
   SavedRunFilter: 'It is a name for a list.',
+  Experiment: 'It is a report on an agent; the cases it asked are kept.',
+  ExperimentResult: 'It is a part of that report.',
   Dataset: 'It is a name for its cases, which are kept, and it with them.',
   ChatImport: 'It is a report; what an import brought is in chats, which are kept.',
   ...Object.fromEntries(

@@ -1,0 +1,256 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { scoreAnswer } from '../../../engine/evaluation/score.ts';
+import { summarize } from '../../../engine/evaluation/summarize.ts';
+import { shutdownMessage } from '../../../engine/runs/control/stop.ts';
+import { TokenAllowance } from '../../../engine/usage/token-allowance.ts';
+import type { Experiment, Score, ScoredAnswer } from '../../../entities/conversations/evaluation/experiment.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { ClaimedQuestion, NewResult } from '../../../storage/conversations/evaluation/experiments.ts';
+import type { Deps } from '../../deps.ts';
+import { findPerson } from '../schedules/rights.ts';
+import { type AskTerms, askCase } from './ask.ts';
+import { type JudgeSpending, judgeAnswer, judgePair } from './judge.ts';
+import { DraftChangedError } from './variants.ts';
+
+/** Questions of one experiment that one process asks at one time; only one while people's runs are at work. */
+const askedAtOnce = 4;
+const peopleWaitMs = 50;
+const refusedWaitMs = 1_000;
+/** A run that finds no place is tried again so often. */
+const refusalsMax = 60;
+const expireEveryMs = 3_600_000;
+const abandonedMs = 86_400_000;
+const answerMax = 100_000;
+
+/** Registers the job that asks, and the end of experiments whose jobs gave up. */
+export function registerExperiments(deps: Deps): void {
+  // A process that dies leaves its job to the next one, which goes on with what nobody has claimed.
+  const options = { concurrency: 1, retriesMax: 50, timeoutMs: 3_600_000 };
+  deps.jobs.work('evaluation.run-experiment', options, ({ experimentId }, signal) => workOn(deps, experimentId, signal));
+  deps.jobs.lead('evaluation.expire', expireEveryMs, () => endAbandoned(deps));
+}
+
+async function workOn(deps: Deps, id: string, signal: AbortSignal): Promise<void> {
+  const { experiments, datasets } = deps.storage.conversations;
+  const experiment = await experiments.begin(id, deps.now());
+  if (experiment === undefined) return summarizeResults(deps, id);
+  const person = await findPerson(deps, experiment);
+  const dataset = await datasets.find(experiment.datasetId);
+  if ('reason' in person || dataset === undefined) {
+    const error = 'reason' in person ? person.reason : 'The dataset is gone';
+    await experiments.end(id, ['RUNNING'], { status: 'FAILED', endedAt: deps.now(), error });
+    return;
+  }
+  const allowance = new TokenAllowance(experiment.tokensMax, undefined, experiment.tokens);
+  const terms = { caller: person.caller, agentId: experiment.agentId, callsTools: dataset.callsTools, allowance };
+  const work = new ExperimentWork(deps, experiment, terms, signal);
+  await work.run();
+  // Another process goes on.
+  signal.throwIfAborted();
+  const { stopReason } = work;
+  await experiments.end(id, ['RUNNING'], {
+    ...{ status: stopReason === undefined ? 'DONE' : 'STOPPED', endedAt: deps.now(), error: stopReason ?? null },
+  });
+  await summarizeResults(deps, id);
+}
+
+async function summarizeResults(deps: Deps, id: string): Promise<void> {
+  const { experiments } = deps.storage.conversations;
+  const experiment = await experiments.find(id);
+  if (experiment === undefined) return;
+  const figures = await experiments.figures(id);
+  await experiments.setSummary(id, await summarize(figures, experiment.variants.length, experiment.seed));
+}
+
+async function endAbandoned(deps: Deps): Promise<void> {
+  const { experiments } = deps.storage.conversations;
+  for (const id of await experiments.abandoned(new Date(deps.now().getTime() - abandonedMs), 100)) {
+    const error = 'The experiment could not be finished, because of a fault of the service. Resume it: nothing is asked twice.';
+    await experiments.end(id, ['WAITING', 'RUNNING'], { status: 'FAILED', endedAt: deps.now(), error });
+  }
+}
+
+/** One process at work on one experiment. */
+class ExperimentWork {
+  readonly #deps: Deps;
+  readonly #experiment: Experiment & { readonly fence: number };
+  readonly #terms: AskTerms;
+  readonly #signal: AbortSignal;
+  #askedCount = 0;
+  #cost: number;
+  /** What the answers under way may cost at most, by what answers cost until now. */
+  #costliest = 0;
+  /** Why nothing more is asked; undefined while nothing stops it. */
+  stopReason: string | undefined;
+
+  constructor(deps: Deps, experiment: Experiment & { readonly fence: number }, terms: AskTerms, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#experiment = experiment;
+    this.#terms = terms;
+    this.#signal = signal;
+    this.#cost = experiment.cost;
+  }
+
+  async run(): Promise<void> {
+    await Promise.all(Array.from({ length: askedAtOnce }, (_, place) => this.#askInTurns(place)));
+    if (this.#experiment.scorers.some(({ kind }) => kind === 'JUDGE_PAIR')) await this.#comparePairs();
+  }
+
+  async #askInTurns(place: number): Promise<void> {
+    const { experiments } = this.#deps.storage.conversations;
+    const { id, fence } = this.#experiment;
+    while (await this.#mayGoOn(place)) {
+      const question = await experiments.claim(id, fence);
+      if (question === undefined) return;
+      this.#askedCount += 1;
+      try {
+        const result = await this.#ask(question);
+        // Nobody knows whether the model was asked: the next process says so.
+        if (result === 'left') return;
+        if (result === 'refused') await experiments.release(id, question, fence);
+        else await experiments.finish(id, question, fence, result);
+      } finally {
+        this.#askedCount -= 1;
+      }
+    }
+  }
+
+  /** Waits while people's runs are at work, so that they do not wait: only one question at a time is asked beside them. */
+  async #mayGoOn(place: number): Promise<boolean> {
+    const isBusy = () => this.#deps.pools.countOf('active-runs') > this.#askedCount;
+    while (place > 0 && !this.#isOver && isBusy()) await wait(peopleWaitMs);
+    const { costMax } = this.#experiment;
+    if (costMax !== null && this.#cost + this.#askedCount * this.#costliest >= costMax)
+      this.stopReason ??= `The budget of ${costMax} is used up`;
+    return !this.#isOver;
+  }
+
+  get #isOver(): boolean {
+    return this.#signal.aborted || this.stopReason !== undefined;
+  }
+
+  /** `refused`: it was not asked. `left`: the process ends while it is asked. */
+  async #ask(question: ClaimedQuestion): Promise<NewResult | 'refused' | 'left'> {
+    const variant = this.#experiment.variants[question.variant];
+    if (variant === undefined) throw new Error('a result has no variant');
+    for (let refusals = 0; ; refusals += 1) {
+      try {
+        const { answer, failure } = await askCase(this.#deps, this.#terms, variant, question.content, runsUntilShutdown());
+        if (failure?.message === shutdownMessage) return 'left';
+        this.#noteFailure(failure);
+        return failure === undefined ? await this.#score(question, answer) : toFailed(failure, answer);
+      } catch (error) {
+        if (error instanceof DraftChangedError) {
+          this.stopReason ??= error.message;
+          return 'refused';
+        }
+        if (!(error instanceof DomainError)) throw error;
+        if (error.message === shutdownMessage) return 'left';
+        this.#noteFailure(error);
+        if (error.code === 'INSUFFICIENT_QUOTA') return 'refused';
+        if (!passing.has(error.code) || refusals >= refusalsMax) return toFailed(error, undefined);
+        if (this.#isOver) return 'refused';
+        await wait(refusedWaitMs);
+      }
+    }
+  }
+
+  /** A quota ends the experiment, whether it is its own budget or a limit of the organization. */
+  #noteFailure(failure: DomainError | undefined): void {
+    if (failure?.code !== 'INSUFFICIENT_QUOTA') return;
+    const { allowance } = this.#terms;
+    this.stopReason ??= allowance.hasRefused
+      ? `The budget of ${this.#experiment.tokensMax} tokens does not reach for another answer`
+      : failure.message;
+  }
+
+  async #score(question: ClaimedQuestion, answer: ScoredAnswer): Promise<NewResult> {
+    const { scorers } = this.#experiment;
+    const scores: Score[] = [];
+    const spendings: JudgeSpending[] = [];
+    for (const scorer of scorers) {
+      if (scorer.kind !== 'JUDGE') {
+        const score = scoreAnswer(scorer, question.content, answer);
+        if (score !== undefined) scores.push(score);
+        continue;
+      }
+      const judged = await this.#judge(scorer, question, answer);
+      if (judged === undefined) continue;
+      scores.push(judged.score);
+      spendings.push(judged.spent);
+    }
+    const judgeTokens = spendings.reduce((sum, { tokens }) => sum + tokens, 0);
+    const judgeCost = spendings.reduce((sum, { cost }) => sum + cost, 0);
+    this.#cost += (answer.cost ?? 0) + judgeCost;
+    this.#costliest = Math.max(this.#costliest, (answer.cost ?? 0) + judgeCost);
+    const { tokens, cost, durationMs, citations, calls } = answer;
+    return {
+      ...{ state: 'DONE', answer: answer.text.slice(0, answerMax), citations, calls, scores, ...passIn(scores) },
+      ...{ tokens, cost, durationMs, error: null, judgeTokens, judgeCost },
+    };
+  }
+
+  /** A budget that ends before a judge is asked leaves the answer unscored. */
+  async #judge(scorer: Experiment['scorers'][number], { content }: ClaimedQuestion, { text }: ScoredAnswer) {
+    try {
+      return await judgeAnswer(this.#deps, this.#terms, scorer, content, text, runsUntilShutdown());
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      this.#noteFailure(error);
+      const score = { kind: scorer.kind, passed: null, value: null, note: '', error: error.message };
+      return { score, spent: { tokens: 0, cost: 0 } };
+    }
+  }
+
+  async #comparePairs(): Promise<void> {
+    const { experiments } = this.#deps.storage.conversations;
+    const { id, fence, scorers } = this.#experiment;
+    const scorer = scorers.find(({ kind }) => kind === 'JUDGE_PAIR');
+    while (scorer !== undefined && (await this.#mayGoOn(0))) {
+      const claimed = await experiments.claimPair(id, fence);
+      if (claimed === undefined) return;
+      try {
+        const { pair, spent } = await judgePair(this.#deps, this.#terms, scorer, claimed, runsUntilShutdown());
+        this.#cost += spent.cost;
+        await experiments.finishPair(id, claimed, pair, spent);
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        this.#noteFailure(error);
+        const pair = { choice: null, reason: '', error: error.message };
+        await experiments.finishPair(id, claimed, pair, { tokens: 0, cost: 0 });
+      }
+    }
+  }
+}
+
+/** Refusals before anything was asked, which pass by themselves. */
+const passing: ReadonlySet<string> = new Set(['OVERLOADED', 'RATE_LIMIT_EXCEEDED']);
+
+/** The engine ends runs when the process stops: what was asked is not given up before. */
+function runsUntilShutdown(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function toFailed({ message }: DomainError, answer: ScoredAnswer | undefined): NewResult {
+  return {
+    ...{
+      state: 'FAILED',
+      answer: answer?.text.slice(0, answerMax) ?? null,
+      citations: [],
+      calls: answer?.calls ?? [],
+      scores: [],
+    },
+    ...{ passed: null, value: null, tokens: answer?.tokens ?? 0, cost: answer?.cost ?? null },
+    ...{ durationMs: answer?.durationMs ?? null, error: message.slice(0, 1_000), judgeTokens: 0, judgeCost: 0 },
+  };
+}
+
+/** An answer passes when all scores pass. One that no scorer has anything to say of is not scored, and neither is one of which a scorer could not say. */
+function passIn(scores: readonly Score[]): Pick<NewResult, 'passed' | 'value'> {
+  const values = scores.flatMap(({ value }) => value ?? []);
+  if (scores.length === 0 || values.length < scores.length) return { passed: null, value: null };
+  return {
+    passed: scores.every(({ passed }) => passed === true),
+    value: values.reduce((sum, value) => sum + value, 0) / values.length,
+  };
+}

@@ -1,0 +1,390 @@
+// Raw SQL: a result is claimed, and written with the counts of its experiment, in one statement each; pairs are compared in the database.
+import type { CaseContent } from '../../../entities/conversations/evaluation/dataset.ts';
+import type {
+  CaseFigures,
+  Experiment,
+  ExperimentResult,
+  ExperimentStatus,
+  ExperimentSummary,
+  PairVerdict,
+  ResultState,
+  Score,
+  Scorer,
+  Variant,
+  Verdict,
+} from '../../../entities/conversations/evaluation/experiment.ts';
+import { type Page, type PageRequest, timeKey, toPage } from '../../../entities/ground/page.ts';
+import type { Prisma } from '../../generated/client.ts';
+import type { Database } from '../../ground/database.ts';
+import { newestFirst, type Place, readPage } from '../../ground/lists/paging.ts';
+import type { Signals } from '../../ground/signals/signals.ts';
+import { lockRow } from '../../ground/sql/locks.ts';
+
+export type NewExperiment = Pick<
+  Experiment,
+  | 'id'
+  | 'createdAt'
+  | 'orgId'
+  | 'userId'
+  | 'agentId'
+  | 'datasetId'
+  | 'revision'
+  | 'variants'
+  | 'scorers'
+  | 'repeats'
+  | 'tokensMax'
+  | 'costMax'
+  | 'seed'
+>;
+
+/** A question that is to be asked now, by nobody else. */
+export interface ClaimedQuestion {
+  readonly caseId: string;
+  readonly variant: number;
+  readonly repeat: number;
+  readonly content: CaseContent;
+}
+
+/** The answer of a claimed question. */
+export interface NewResult {
+  readonly state: 'DONE' | 'FAILED';
+  readonly answer: string | null;
+  readonly citations: ExperimentResult['citations'];
+  readonly calls: ExperimentResult['calls'];
+  readonly scores: readonly Score[];
+  readonly passed: boolean | null;
+  readonly value: number | null;
+  /** Of the answer. */
+  readonly tokens: number;
+  readonly cost: number | null;
+  readonly durationMs: number | null;
+  readonly error: string | null;
+  /** Of judges: they count for the budget only. */
+  readonly judgeTokens: number;
+  readonly judgeCost: number;
+}
+
+/** Two answers that a judge compares. */
+export interface ClaimedPair {
+  readonly caseId: string;
+  readonly variant: number;
+  readonly repeat: number;
+  readonly content: CaseContent;
+  readonly first: string;
+  readonly second: string;
+}
+
+const openMax = 3;
+const firstVariant = 0;
+
+export class ExperimentStore {
+  readonly #db: Database;
+  readonly #signals: Signals;
+
+  constructor(db: Database, signals: Signals) {
+    this.#db = db;
+    this.#signals = signals;
+  }
+
+  async find(id: string): Promise<Experiment | undefined> {
+    const row = await this.#db.prisma.experiment.findUnique({ where: { id } });
+    return row === null ? undefined : toExperiment(row);
+  }
+
+  /** Newest first. */
+  async list(agentId: string, page: PageRequest): Promise<Page<Experiment>> {
+    const where = { agentId };
+    const rows = await this.#db.prisma.experiment.findMany(newestFirst(where, page));
+    return toPage(rows.map(toExperiment), page, timeKey, (take) => this.#db.prisma.experiment.count({ where, take }));
+  }
+
+  /** How many cases experiments ask of a revision: those that are no drafts. */
+  countCases(datasetId: string, revision: number): Promise<number> {
+    return this.#db.prisma.datasetCase.count({
+      where: {
+        datasetId,
+        isDraft: false,
+        fromRevision: { lte: revision },
+        OR: [{ toRevision: null }, { toRevision: { gt: revision } }],
+      },
+    });
+  }
+
+  /** Writes an experiment with a row for each answer. @returns false while the organization has as many under way as may be. */
+  create(row: NewExperiment, comparesPairs: boolean): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      await lockRow(tx, 'organizations', row.orgId);
+      if ((await tx.prisma.experiment.count({ where: { orgId: row.orgId, endedAt: null } })) >= openMax) return false;
+      const { variants, scorers, repeats, id, datasetId, revision } = row;
+      const json = {
+        variants: variants as unknown as Prisma.InputJsonArray,
+        scorers: scorers as unknown as Prisma.InputJsonArray,
+      };
+      const data = { ...row, ...json, tokensMax: BigInt(row.tokensMax), status: 'WAITING', plannedCount: 0 };
+      await tx.prisma.experiment.create({ data });
+      const plannedCount = await tx.execute(
+        `insert into experiment_results ("experimentId", "caseId", "caseRevision", variant, repeat, weight, "pairState")
+         select $1, c.id, c."fromRevision", v, r, c.weight, case when $6 and v > 0 then 'PENDING' end
+         from dataset_cases c, generate_series(0, $4::int - 1) v, generate_series(0, $5::int - 1) r
+         where c."datasetId" = $2 and not c."isDraft" and c."fromRevision" <= $3 and (c."toRevision" is null or c."toRevision" > $3)`,
+        [id, datasetId, revision, variants.length, repeats, comparesPairs],
+      );
+      await tx.prisma.experiment.update({ where: { id }, data: { plannedCount } });
+      return true;
+    });
+  }
+
+  /**
+   * Begins or goes on with an experiment, for one process: others write nothing from now on. What was asked by a process that died is INTERRUPTED.
+   *
+   * @returns undefined when it has ended.
+   */
+  async begin(id: string, at: Date): Promise<(Experiment & { readonly fence: number }) | undefined> {
+    const row = await this.#db.transaction(async (tx) => {
+      await lockRow(tx, 'experiments', id);
+      const before = await tx.prisma.experiment.findUnique({ where: { id } });
+      if (before === null || before.endedAt !== null) return undefined;
+      const where = { experimentId: id, state: 'ASKED' };
+      const data = { state: 'INTERRUPTED', error: 'The service was stopped while this was asked' };
+      const { count } = await tx.prisma.experimentResult.updateMany({ where, data });
+      return tx.prisma.experiment.update({
+        where: { id },
+        data: {
+          ...{ status: 'RUNNING', fence: { increment: 1 }, startedAt: before.startedAt ?? at },
+          interruptedCount: { increment: count },
+        },
+      });
+    });
+    this.#announce(id);
+    return row === undefined ? undefined : { ...toExperiment(row), fence: row.fence };
+  }
+
+  /** Claims the next question. @returns undefined when none is left, or the experiment does not run any more. */
+  async claim(id: string, fence: number): Promise<ClaimedQuestion | undefined> {
+    const [claimed] = await this.#db.query<ClaimedQuestion>(
+      `update experiment_results r set state = 'ASKED', fence = $2
+       from (select "caseId", variant, repeat from experiment_results where "experimentId" = $1 and state = 'PENDING'
+             order by "caseId", repeat, variant limit 1 for update skip locked) next,
+         dataset_cases c, experiments e
+       where r."experimentId" = $1 and r."caseId" = next."caseId" and r.variant = next.variant and r.repeat = next.repeat
+         and c.id = r."caseId" and c."fromRevision" = r."caseRevision"
+         and e.id = $1 and e.status = 'RUNNING' and e.fence = $2
+       returning r."caseId", r.variant, r.repeat, c.content`,
+      [id, fence],
+    );
+    return claimed;
+  }
+
+  /** Gives a claimed question back that was not asked. */
+  async release(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number): Promise<void> {
+    const where = { experimentId: id, caseId, variant, repeat, fence, state: 'ASKED' };
+    await this.#db.prisma.experimentResult.updateMany({ where, data: { state: 'PENDING' } });
+  }
+
+  /** Writes the answer of a claimed question, with the counts of its experiment. */
+  async finish(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number, result: NewResult): Promise<void> {
+    const { state, answer, citations, calls, scores, passed, value, tokens, cost, durationMs, error } = result;
+    const { judgeTokens, judgeCost } = result;
+    await this.#db.query(
+      `with written as (
+         update experiment_results set state = $6, answer = $7, details = $8::jsonb, scores = $9::jsonb, passed = $10, value = $11, tokens = $12,
+           cost = $13, "durationMs" = $14, error = $15
+         where "experimentId" = $1 and "caseId" = $2 and variant = $3 and repeat = $4 and fence = $5 and state = 'ASKED' returning 1)
+       update experiments set "doneCount" = "doneCount" + $16, "failedCount" = "failedCount" + $17, tokens = tokens + $12 + $18,
+         cost = cost + coalesce($13, 0) + $19, "updatedAt" = now()
+       where id = $1 and exists (select from written)`,
+      [
+        ...[id, caseId, variant, repeat, fence, state, answer, JSON.stringify({ citations, calls }), JSON.stringify(scores)],
+        ...[passed, value, tokens, cost, durationMs, error, state === 'DONE' ? 1 : 0, state === 'FAILED' ? 1 : 0],
+        ...[judgeTokens, judgeCost],
+      ],
+    );
+    this.#announce(id);
+  }
+
+  /** Claims two answers of a case that a judge has not compared. One process works on an experiment, so none is claimed twice. */
+  async claimPair(id: string, fence: number): Promise<ClaimedPair | undefined> {
+    const [claimed] = await this.#db.query<ClaimedPair>(
+      `update experiment_results r set "pairState" = 'DONE'
+       from (select o."caseId", o.variant, o.repeat, o."caseRevision", f.answer as first, o.answer as second
+             from experiment_results o join experiment_results f on f."experimentId" = $1 and f."caseId" = o."caseId" and f.repeat = o.repeat
+               and f.variant = ${firstVariant}
+             where o."experimentId" = $1 and o."pairState" = 'PENDING' and o.state = 'DONE' and f.state = 'DONE'
+             order by o."caseId", o.repeat, o.variant limit 1) next,
+         dataset_cases c, experiments e
+       where r."experimentId" = $1 and r."caseId" = next."caseId" and r.variant = next.variant and r.repeat = next.repeat
+         and c.id = next."caseId" and c."fromRevision" = next."caseRevision" and e.id = $1 and e.status = 'RUNNING' and e.fence = $2
+       returning r."caseId", r.variant, r.repeat, c.content, next.first, next.second`,
+      [id, fence],
+    );
+    return claimed;
+  }
+
+  async finishPair(
+    id: string,
+    { caseId, variant, repeat }: Pick<ClaimedPair, 'caseId' | 'variant' | 'repeat'>,
+    pair: PairVerdict,
+    { tokens, cost }: { readonly tokens: number; readonly cost: number },
+  ): Promise<void> {
+    const where = { experimentId_caseId_variant_repeat: { experimentId: id, caseId, variant, repeat } };
+    await this.#db.prisma.experimentResult.update({ where, data: { pair: pair as unknown as Prisma.InputJsonObject } });
+    const data = { tokens: { increment: tokens }, cost: { increment: cost } };
+    await this.#db.prisma.experiment.update({ where: { id }, data });
+    this.#announce(id);
+  }
+
+  /** Ends it. @param from  only while it has one of these statuses. */
+  async end(
+    id: string,
+    from: readonly ExperimentStatus[],
+    changes: { readonly status: ExperimentStatus; readonly endedAt: Date | null; readonly error?: string | null },
+  ): Promise<boolean> {
+    const where = { id, status: { in: [...from] } };
+    const { count } = await this.#db.prisma.experiment.updateMany({ where, data: changes });
+    if (count > 0) this.#announce(id);
+    return count > 0;
+  }
+
+  async setSummary(id: string, summary: ExperimentSummary): Promise<void> {
+    await this.#db.prisma.experiment.updateMany({
+      where: { id },
+      data: { summary: summary as unknown as Prisma.InputJsonObject },
+    });
+    this.#announce(id);
+  }
+
+  /** Lets an experiment that has ended ask what it has not asked, and what was interrupted. @returns false while it has not ended, or has nothing left. */
+  resume(id: string, tokensMax: number | undefined): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      await lockRow(tx, 'experiments', id);
+      const before = await tx.prisma.experiment.findUnique({ where: { id } });
+      if (before === null || before.endedAt === null) return false;
+      const { count } = await tx.prisma.experimentResult.updateMany({
+        where: { experimentId: id, state: 'INTERRUPTED' },
+        data: { state: 'PENDING', error: null },
+      });
+      if ((await tx.prisma.experimentResult.count({ where: { experimentId: id, state: 'PENDING' }, take: 1 })) === 0)
+        return false;
+      await tx.prisma.experiment.update({
+        where: { id },
+        data: {
+          ...{ status: 'WAITING', endedAt: null, error: null, interruptedCount: { decrement: count } },
+          ...(tokensMax === undefined ? {} : { tokensMax: BigInt(tokensMax) }),
+        },
+      });
+      return true;
+    });
+  }
+
+  /** What the summary of an experiment is made of: one row for each case and variant. */
+  figures(id: string): Promise<readonly CaseFigures[]> {
+    return this.#db.query<CaseFigures>(
+      `select "caseId", variant, max(weight) as weight, count(*) filter (where passed is not null)::int as "scoredCount",
+         count(*) filter (where passed)::int as "passedCount", coalesce(sum(value) filter (where passed is not null), 0) as "valueSum",
+         count(*) filter (where state = 'FAILED')::int as "failedCount",
+         count(*) filter (where state = 'DONE' and passed is null)::int as "unscoredCount",
+         coalesce(sum(tokens), 0)::int as tokens, coalesce(sum(cost), 0) as cost, avg("durationMs")::float8 as "durationMs"
+       from experiment_results where "experimentId" = $1 group by "caseId", variant`,
+      [id],
+    );
+  }
+
+  /**
+   * Ids of cases of an experiment, in order: all, or those whose answers of a variant are better, the same or worse than those of the first.
+   *
+   * @param after  the id of the case before.
+   * @returns the ids that fit a page, and how many were found.
+   */
+  async caseIds(
+    id: string,
+    { variant, verdict }: { readonly variant: number; readonly verdict: Exclude<Verdict, 'NOT_ENOUGH_CASES'> | undefined },
+    after: string,
+    limit: number,
+  ): Promise<{ readonly ids: readonly string[]; readonly foundCount: number }> {
+    const mean = (place: string) => `avg(value) filter (where passed is not null and variant = ${place})`;
+    const sign = verdict === undefined ? '' : { BETTER: '>', SAME: '=', WORSE: '<' }[verdict];
+    const having = verdict === undefined ? '' : `having ${mean('$4')} ${sign} ${mean(String(firstVariant))}`;
+    const places = await this.#db.query<Place>(
+      `select "caseId" as id, sum("rowBytes")::int as "rowBytes" from experiment_results
+       where "experimentId" = $1 and "caseId" > $2 group by "caseId" ${having} order by "caseId" limit $3`,
+      verdict === undefined ? [id, after, limit] : [id, after, limit, variant],
+    );
+    const { rows, foundCount } = await readPage(this.#db, places, async (ids) => ids.map((caseId) => ({ id: caseId })));
+    return { ids: rows.map((row) => row.id), foundCount };
+  }
+
+  /** The results of some cases with their questions. */
+  async results(
+    id: string,
+    caseIds: readonly string[],
+  ): Promise<readonly (ExperimentResult & { readonly content: CaseContent; readonly tags: readonly string[] })[]> {
+    const rows = await this.#db.prisma.experimentResult.findMany({
+      where: { experimentId: id, caseId: { in: [...caseIds] } },
+      orderBy: [{ caseId: 'asc' }, { variant: 'asc' }, { repeat: 'asc' }],
+      include: { case: { select: { content: true, tags: true } } },
+    });
+    return rows.map(({ case: { content, tags }, ...row }) => ({
+      ...toResult(row),
+      content: content as unknown as CaseContent,
+      tags,
+    }));
+  }
+
+  /** Experiments whose jobs have given up. */
+  async abandoned(before: Date, limit: number): Promise<readonly string[]> {
+    const where = { endedAt: null, updatedAt: { lt: before } };
+    return (await this.#db.prisma.experiment.findMany({ where, take: limit, select: { id: true } })).map(({ id }) => id);
+  }
+
+  #announce(id: string): void {
+    this.#signals.publish('experiment-changed', id);
+  }
+}
+
+interface ExperimentRow extends Omit<Experiment, 'status' | 'variants' | 'scorers' | 'tokensMax' | 'tokens' | 'summary'> {
+  readonly status: string;
+  readonly variants: unknown;
+  readonly scorers: unknown;
+  readonly tokensMax: bigint;
+  readonly tokens: bigint;
+  readonly summary: unknown;
+  readonly fence: number;
+}
+
+function toExperiment({ fence: _fence, ...row }: ExperimentRow): Experiment {
+  return {
+    ...row,
+    status: row.status as ExperimentStatus,
+    variants: row.variants as readonly Variant[],
+    scorers: row.scorers as readonly Scorer[],
+    tokensMax: Number(row.tokensMax),
+    tokens: Number(row.tokens),
+    summary: row.summary as ExperimentSummary | null,
+  };
+}
+
+function toResult(row: {
+  readonly caseId: string;
+  readonly variant: number;
+  readonly repeat: number;
+  readonly state: string;
+  readonly answer: string | null;
+  readonly details: unknown;
+  readonly scores: unknown;
+  readonly passed: boolean | null;
+  readonly value: number | null;
+  readonly tokens: number;
+  readonly cost: number | null;
+  readonly durationMs: number | null;
+  readonly error: string | null;
+  readonly pair: unknown;
+}): ExperimentResult {
+  const { caseId, variant, repeat, answer, passed, value, tokens, cost, durationMs, error } = row;
+  const { citations = [], calls = [] } = (row.details ?? {}) as Partial<Pick<ExperimentResult, 'citations' | 'calls'>>;
+  return {
+    ...{ caseId, variant, repeat, answer, passed, value, tokens, cost, durationMs, error, citations, calls },
+    state: row.state as ResultState,
+    scores: (row.scores ?? []) as readonly Score[],
+    pair: row.pair as PairVerdict | null,
+  };
+}
