@@ -5,7 +5,8 @@ import { sharePermissions } from '../../ground/sql/locks.ts';
 import { internPrincipals, type PrincipalPlace } from './principals.ts';
 
 /**
- * Stores the members of groups in place of those before. A group whose members cannot be read keeps those that it had, until they are too old.
+ * Stores the members of groups in place of those before. A group whose members the service does not tell, such as one that is gone, opens nothing from
+ * then on; what only failed for the moment is not told here, and keeps what was known.
  * The last of two with one id wins.
  *
  * @returns how many members came and went. Cost: at most eight statements for any number of groups.
@@ -25,18 +26,17 @@ export async function writeGroups(tx: Transaction, place: PrincipalPlace, groups
     groupsById.map(({ name }) => name ?? null),
     groupsById.map(({ members }) => ('unknown' in members ? JSON.stringify(members.unknown) : null)),
   ]);
-  const readIndexes = groupsById.flatMap(({ members }, index) => ('unknown' in members ? [] : [index]));
-  const pairs = readIndexes.flatMap((index) =>
-    principals.idsOf(memberLists[index] ?? []).map((memberId) => ({ groupId: groupIds[index] ?? 0, memberId })),
+  const pairs = groupIds.flatMap((groupId, index) =>
+    principals.idsOf(memberLists[index] ?? []).map((memberId) => ({ groupId, memberId })),
   );
   const values = [pairs.map(({ groupId }) => groupId), pairs.map(({ memberId }) => memberId)];
-  const removedCount = await tx.execute(removeSql, [...values, readIndexes.map((index) => groupIds[index] ?? 0)]);
+  const removedCount = await tx.execute(removeSql, [...values, groupIds]);
   return removedCount + (pairs.length > 0 ? await tx.execute(addSql, values) : 0);
 }
 
 const writeStateSql = `
 update permission_principals as known set name = coalesce(given.name, known.name), unknown = given.reason::jsonb,
-  "membersReadAt" = case when given.reason is null then now() else known."membersReadAt" end
+  "membersReadAt" = case when given.reason is null then now() end
 from unnest($1::int[], $2::text[], $3::text[]) as given(id, name, reason) where known.id = given.id`;
 
 const removeSql = `

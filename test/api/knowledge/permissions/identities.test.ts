@@ -160,7 +160,7 @@ describe('what is not known is open to nobody', () => {
     expect(await isOpenTo(ann)).toBe(true);
   });
 
-  it('a group whose members were read too long ago, or were never', async () => {
+  it('a group whose members were read too long ago, were never, or are refused', async () => {
     await write([{ kind: 'group', id: 'staff' }]);
     expect(await isOpenTo(ann)).toBe(false);
     const members = [{ kind: 'user', email: ann.email }] as const;
@@ -173,7 +173,8 @@ describe('what is not known is open to nobody', () => {
     expect(await isOpenTo(ann)).toBe(true);
     const unknown = { code: 'UNREADABLE', message: 'GroupMember.Read.All is missing.' } as const;
     await storage.knowledge.permissions.write(place(), { groups: [{ id: 'team', members: { unknown } }] });
-    // What was known stays for a time.
+    expect(await isOpenTo(ann)).toBe(false);
+    await storage.knowledge.permissions.write(place(), { groups: [{ id: 'team', members }] });
     expect(await isOpenTo(ann)).toBe(true);
     await prisma.permissionPrincipal.updateMany({
       where: { key: 'team' },

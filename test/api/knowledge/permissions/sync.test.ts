@@ -134,6 +134,28 @@ describe('the permissions of a connected source', () => {
     expect((await reading()).missingRights).toEqual([expect.stringContaining('admin.directory.group.member.readonly')]);
   });
 
+  it('follow a merge of two groups: the old name opens nothing, the new one opens to those of both', async () => {
+    const member = ({ userId, email }: Person) => ({ id: `p-${userId}`, type: 'USER', status: 'ACTIVE', email });
+    const readAll = async () => {
+      await prisma.permissionReading.updateMany({ where: { dataSourceId: source }, data: { fullAt: null } });
+      await sync();
+    };
+    google.sharing.directory = 'allowed';
+    google.sharing.groups.set('sales@acme.example', [member(bob)]);
+    google.sharing.groups.set('trade@acme.example', []);
+    google.share(id('a'), []);
+    google.share(id('b'), [googleGroup('sales')]);
+    await readAll();
+    expect(await found(bob)).toEqual(['b']);
+    google.sharing.groups.delete('sales@acme.example');
+    google.sharing.groups.set('trade@acme.example', [member(bob)]);
+    await readAll();
+    expect(await found(bob)).toEqual([]);
+    google.share(id('b'), [googleGroup('trade')]);
+    await readAll();
+    expect([await found(ann), await found(bob)]).toEqual([['a', 'b'], ['b']]);
+  });
+
   it('stay as they were after a failure, which is told, and the reading goes on where it stopped', async () => {
     await sync();
     google.server.fail({ match: /changes/, alter: () => ({ body: {} }), times: 99 });
