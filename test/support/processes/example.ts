@@ -44,6 +44,15 @@ export async function installExample(name: string): Promise<Example> {
   };
 }
 
+/** Installs packages of npm, without their scripts, in a folder of its own that is removed behind the tests of the file. @returns the folder. */
+export async function installPackages(...packages: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-packages-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  await npm(folder, {}, 'init', '--yes');
+  await npm(folder, {}, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...packages);
+  return folder;
+}
+
 /** The Node of this process comes first, and nothing that examples send home leaves. */
 function environment(env: Environment): NodeJS.ProcessEnv {
   const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);

@@ -67,7 +67,7 @@ function toMessage(message: ModelMessage): object {
     case 'system':
       return { role: 'system', content: message.content };
     case 'user':
-      return { role: 'user', content: typeof message.content === 'string' ? message.content : message.content.map(toPart) };
+      return { role: 'user', content: toContent(message.content) };
     case 'assistant': {
       const calls = message.toolCalls ?? [];
       if (calls.length === 0) return { role: 'assistant', content: message.content ?? '' };
@@ -83,8 +83,16 @@ function toMessage(message: ModelMessage): object {
   }
 }
 
+/** Texts that are apart for a cache only are one text: a model without images may take no parts. */
+function toContent(content: string | readonly ModelPart[]): string | readonly object[] {
+  if (typeof content === 'string') return content;
+  const isMarked = content.some(({ cache }) => cache !== undefined);
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return isMarked && texts.length === content.length ? texts.join('\n') : content.map(toPart);
+}
+
 function toPart(part: ModelPart): object {
-  if (part.type === 'text') return part;
+  if (part.type === 'text') return part.cache === undefined ? part : { type: 'text', text: part.text };
   return { type: 'image_url', image_url: { url: part.url, detail: part.detail } };
 }
 
