@@ -248,7 +248,7 @@ function checkExample(route: Route): void {
     return;
   const faults = new Faults();
   const { form } = route.row;
-  const read = form === undefined ? route.readers.body : (body: unknown) => form.read(body, faults);
+  const read = form === undefined ? route.readers.body : (body: unknown) => form.read(body, faults, {});
   for (const body of [route.row.example, ...(route.row.shown?.body === undefined ? [] : [route.row.shown.body])]) {
     read(body, faults);
   }

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { type JsonSchema, orNull } from './ground/json-schema.ts';
 import { components } from './ground/schema.ts';
 import { shapePrefix } from './ground/shape.ts';
+import './ag-ui/events.ts';
+import './ag-ui/request.ts';
 import './agents/bundles.ts';
 import './audit.ts';
 import './connections.ts';

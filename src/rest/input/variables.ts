@@ -32,7 +32,7 @@ export function readVariables(
   for (const [name, value] of readers.defaults) variables[name] = value;
   for (const { name, read } of readers.path) variables[name] = read([parts.path[name] ?? ''], faults);
   if (readers.query.length > 0) readQuery(readers.query, parts.query, variables, faults);
-  const reading = row.form?.read(parts.body, faults);
+  const reading = row.form?.read(parts.body, faults, parts.path);
   if (row.body !== undefined && reading !== undefined) {
     Object.assign(variables, reading.variables);
     variables[row.body] = reading.input;

@@ -87,6 +87,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Chats: 'Conversations that are kept, in a format of their own.',
   Projects: 'What gathers chats, with instructions, sources and agents of their own, and is shared with groups.',
   Completions: 'The common chat completions format: nothing is kept.',
+  'AG-UI': 'Agents for front ends that speak the AG-UI protocol: nothing is kept.',
   Messages: 'The Messages format, as clients of Anthropic speak it: nothing is kept.',
   Responses:
     'The common responses format. What the service adds to it is marked: `x-parley-extension` on members, schemas, events and tools, `x-parley-extension-values` where there are further values, `x-parley-extension-behavior` names where it behaves otherwise.',

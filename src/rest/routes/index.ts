@@ -3,6 +3,7 @@ import { agentRoutes } from './agents/agents.ts';
 import { agentCatalogRoutes } from './agents/catalog.ts';
 import { grantRoutes } from './agents/grants.ts';
 import { agentPartRoutes } from './agents/parts.ts';
+import { agUiRoutes } from './conversations/ag-ui.ts';
 import { chatBinRoutes } from './conversations/chats/bin.ts';
 import { chatRoutes } from './conversations/chats/chats.ts';
 import { chatFileRoutes } from './conversations/chats/files.ts';
@@ -45,6 +46,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...chatFileRoutes,
   ...completionRoutes,
   ...messagesRoutes,
+  ...agUiRoutes,
   ...responseRoutes,
   ...conversationRoutes,
   ...embeddingRoutes,

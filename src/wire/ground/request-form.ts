@@ -5,8 +5,11 @@ import type { Variables } from './encoder.ts';
 export interface RequestForm {
   /** The name of its schema in OpenAPI. */
   readonly schema: string;
-  /** @returns undefined when a fault was noted. */
-  read(body: unknown, faults: FaultNotes): FormReading | undefined;
+  /**
+   * @param path  the variable parts of the path.
+   * @returns undefined when a fault was noted.
+   */
+  read(body: unknown, faults: FaultNotes, path: Readonly<Record<string, string>>): FormReading | undefined;
 }
 
 export interface FormReading {

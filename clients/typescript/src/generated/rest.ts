@@ -1207,6 +1207,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/ag-ui/{aiId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run an agent for a front end that speaks AG-UI
+         * @description Answers with the events of the AG-UI protocol. Tools of the client are called by it; calls of other tools that wait for approval interrupt the run, and a run with `resume` goes on. Nothing is kept.
+         */
+        post: operations["runAgUi"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/responses": {
         parameters: {
             query?: never;
@@ -3651,6 +3671,361 @@ export interface components {
             selectedDriveAccount?: string | null;
             /** @description The wiki's own id of the space. */
             spaceId?: string | null;
+        };
+        /**
+         * AgUiAssistantMessage
+         * @description An earlier answer.
+         */
+        AgUiAssistantMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "assistant";
+            /** @description A text, or parts. */
+            content?: string | (components["schemas"]["AgUiTextPart"] | components["schemas"]["AgUiImagePart"] | components["schemas"]["AgUiDocumentPart"])[] | null;
+            /** @description Calls that it asked for. */
+            toolCalls?: components["schemas"]["AgUiToolCall"][] | null;
+            /** @description Has no effect: thoughts have messages of their own. */
+            encryptedValue?: string | null;
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            name?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+            /** @description Has no effect. */
+            subagentRunId?: string | null;
+        };
+        /**
+         * AgUiContext
+         * @description A piece of it.
+         */
+        AgUiContext: {
+            /** @description What it is. */
+            description: string;
+            /** @description What it says. */
+            value: string;
+        };
+        /**
+         * AgUiDataSource
+         * @description In the request.
+         */
+        AgUiDataSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "data";
+            /** @description The bytes in base64. */
+            value: string;
+            /** @description Its type. */
+            mimeType: string;
+        };
+        /**
+         * AgUiDeveloperMessage
+         * @description The same.
+         */
+        AgUiDeveloperMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "developer";
+            /** @description The text. */
+            content: string;
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            name?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+            /** @description Has no effect. */
+            subagentRunId?: string | null;
+        };
+        /**
+         * AgUiDocumentPart
+         * @description A document. The model is given the text in it.
+         */
+        AgUiDocumentPart: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "document";
+            /** @description Where it is. */
+            source: components["schemas"]["AgUiDataSource"] | components["schemas"]["AgUiUrlSource"] | components["schemas"]["AgUiFileSource"];
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+        };
+        /**
+         * AgUiEvent
+         * @description An event of the AG-UI protocol. `CUSTOM` has the names `citation`, `files` and `warnings` here.
+         */
+        AgUiEvent: {
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            type: "RUN_STARTED" | "RUN_FINISHED" | "RUN_ERROR" | "STATE_SNAPSHOT" | "STEP_STARTED" | "STEP_FINISHED" | "CUSTOM" | "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_END" | "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_END" | "REASONING_START" | "REASONING_MESSAGE_START" | "REASONING_MESSAGE_CONTENT" | "REASONING_MESSAGE_END" | "REASONING_ENCRYPTED_VALUE" | "REASONING_END";
+            /** @description Of the run. */
+            threadId?: string;
+            /** @description Of the run. */
+            runId?: string;
+            /** @description Of a text or a thought. */
+            messageId?: string;
+            /** @description Of a call. */
+            toolCallId?: string;
+            /** @description What is added. */
+            delta?: string;
+            /** @description How a run ended: `{type: "success"}`, or `{type: "interrupt", interrupts}` where calls of tools wait for approval: a run with `resume` answers them. */
+            outcome?: Record<string, never>;
+            /** @description Why a run failed. */
+            message?: string;
+        };
+        /**
+         * AgUiFileSource
+         * @description Among the files of the caller.
+         */
+        AgUiFileSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file";
+            /** @description The id of the file. */
+            value: string;
+            /** @description Has no effect. */
+            provider?: string | null;
+            /** @description Its type. */
+            mimeType?: string | null;
+        };
+        /**
+         * AgUiFunctionCall
+         * @description What is called.
+         */
+        AgUiFunctionCall: {
+            /** @description The tool. */
+            name: string;
+            /** @description Its arguments as JSON text. */
+            arguments: string;
+        };
+        /**
+         * AgUiImagePart
+         * @description An image.
+         */
+        AgUiImagePart: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "image";
+            /** @description Where it is. */
+            source: components["schemas"]["AgUiDataSource"] | components["schemas"]["AgUiUrlSource"] | components["schemas"]["AgUiFileSource"];
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+        };
+        /**
+         * AgUiReasoningMessage
+         * @description A thought of an earlier answer.
+         */
+        AgUiReasoningMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "reasoning";
+            /** @description Its text. */
+            content: string;
+            /** @description What its provider demands to see again, as it was received. */
+            encryptedValue?: string | null;
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            name?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+            /** @description Has no effect. */
+            subagentRunId?: string | null;
+        };
+        /**
+         * AgUiResume
+         * @description An answer.
+         */
+        AgUiResume: {
+            /** @description The interrupt. */
+            interruptId: string;
+            /**
+             * @description Whether it was answered.
+             * @enum {string}
+             */
+            status: "resolved" | "cancelled";
+            /** @description `{approved, arguments}`: false refuses; `arguments` replace those of the call. Without it: approved. */
+            payload?: unknown;
+            /** @description Has no effect. */
+            metadata?: unknown;
+        };
+        /**
+         * AgUiRun
+         * @description The input of a run in the AG-UI protocol.
+         */
+        AgUiRun: {
+            /** @description The conversation; the events repeat it. */
+            threadId: string;
+            /** @description The run; the events repeat it. */
+            runId: string;
+            /** @description The version of the client. */
+            protocolVersion?: string | null;
+            /** @description Has no effect. */
+            parentRunId?: string | null;
+            /** @description The conversation so far. */
+            messages: (components["schemas"]["AgUiUserMessage"] | components["schemas"]["AgUiSystemMessage"] | components["schemas"]["AgUiDeveloperMessage"] | components["schemas"]["AgUiAssistantMessage"] | components["schemas"]["AgUiToolMessage"] | components["schemas"]["AgUiReasoningMessage"])[];
+            /** @description What the client can run. */
+            tools?: components["schemas"]["AgUiTool"][] | null;
+            /** @description What the model is told of the application. */
+            context?: components["schemas"]["AgUiContext"][] | null;
+            /** @description The state of the application: the model reads it. */
+            state?: unknown;
+            /** @description `secrets`: secrets for tools, by name. Anything else is a warning. */
+            forwardedProps?: unknown;
+            /** @description Answers to the interrupts of the run before. */
+            resume?: components["schemas"]["AgUiResume"][] | null;
+        };
+        /**
+         * AgUiSystemMessage
+         * @description What the model is instructed to do.
+         */
+        AgUiSystemMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "system";
+            /** @description The text. */
+            content: string;
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            name?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+            /** @description Has no effect. */
+            subagentRunId?: string | null;
+        };
+        /**
+         * AgUiTextPart
+         * @description A text.
+         */
+        AgUiTextPart: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            /** @description The text. */
+            text: string;
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+        };
+        /**
+         * AgUiTool
+         * @description A tool of the client.
+         */
+        AgUiTool: {
+            /** @description 1 to 64 letters, digits, `_` or `-`; unique in the request. */
+            name: string;
+            /** @description What it does: the model chooses by it. */
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+        };
+        /**
+         * AgUiToolCall
+         * @description A call that an earlier answer asked for.
+         */
+        AgUiToolCall: {
+            /** @description The id that its result refers to. */
+            id: string;
+            /** @constant */
+            type: "function";
+            function: components["schemas"]["AgUiFunctionCall"];
+            /** @description Has no effect: thoughts have messages of their own. */
+            encryptedValue?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+        };
+        /**
+         * AgUiToolMessage
+         * @description What a call gave.
+         */
+        AgUiToolMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "tool";
+            /** @description A text, or parts. */
+            content: string | (components["schemas"]["AgUiTextPart"] | components["schemas"]["AgUiImagePart"] | components["schemas"]["AgUiDocumentPart"])[];
+            /** @description The call. */
+            toolCallId: string;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description Has no effect. */
+            encryptedValue?: string | null;
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            name?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+            /** @description Has no effect. */
+            subagentRunId?: string | null;
+        };
+        /**
+         * AgUiUrlSource
+         * @description At an address, which the service fetches.
+         */
+        AgUiUrlSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "url";
+            /** @description The address. */
+            value: string;
+            /** @description Its type. */
+            mimeType?: string | null;
+        };
+        /**
+         * AgUiUserMessage
+         * @description What the user says.
+         */
+        AgUiUserMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            role: "user";
+            /** @description A text, or parts. */
+            content: string | (components["schemas"]["AgUiTextPart"] | components["schemas"]["AgUiImagePart"] | components["schemas"]["AgUiDocumentPart"])[];
+            /** @description Its id. */
+            id?: string | null;
+            /** @description Has no effect. */
+            name?: string | null;
+            /** @description Has no effect. */
+            metadata?: unknown;
+            /** @description Has no effect. */
+            subagentRunId?: string | null;
         };
         /** @description An agent: its instructions, its model, and who may use it. REST calls it an AI. */
         Agent: {
@@ -19173,6 +19548,76 @@ export interface operations {
             429: components["responses"]["ResponsesError429"];
             "4XX": components["responses"]["ResponsesError4XX"];
             "5XX": components["responses"]["ResponsesError5XX"];
+        };
+    };
+    runAgUi: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "threadId": "thread-1",
+                 *       "runId": "run-1",
+                 *       "messages": [
+                 *         {
+                 *           "id": "message-1",
+                 *           "role": "user",
+                 *           "content": "What is the weather in Paris?"
+                 *         }
+                 *       ],
+                 *       "tools": [
+                 *         {
+                 *           "name": "get_weather",
+                 *           "description": "Tells the weather of a city",
+                 *           "parameters": {
+                 *             "type": "object"
+                 *           }
+                 *         }
+                 *       ],
+                 *       "context": [],
+                 *       "state": {},
+                 *       "forwardedProps": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgUiRun"];
+            };
+        };
+        responses: {
+            /** @description The events of the run. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["AgUiEvent"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
         };
     };
     createResponse: {
