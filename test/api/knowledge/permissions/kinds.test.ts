@@ -67,6 +67,14 @@ it('doctor names sources that nobody finds anything of, and rights that are miss
     { level: 'wrong' },
     { level: 'warning', message: expect.stringContaining('not known for 3 documents') },
   ]);
+  await prisma.permissionReading.update({ where: { dataSourceId: id }, data: { startedAt: new Date(), itemCount: 2 } });
+  expect(await problems()).toMatchObject([
+    {
+      level: 'wrong',
+      message: expect.stringMatching(/have not been read yet\. Nobody .* A reading goes on: 2 documents so far\./),
+    },
+    { level: 'warning' },
+  ]);
   const data = { readAt: new Date(), missingRights: ['a right'] };
   await prisma.permissionReading.update({ where: { dataSourceId: id }, data });
   expect(await problems()).toMatchObject([

@@ -120,6 +120,15 @@ describe.skipIf(!hasBrowser())('two persons who ask the same', () => {
     await page.getByText('1 passage is hidden from you: you may not open the documents.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await keepConsolePicture(page, 'two-persons-6-hidden');
+    const { data } = await mia.graphql('{ runs(first: 1) { nodes { id } } }');
+    await page.goto(`${service.url}/runs/${data.runs.nodes[0].id}`);
+    await page
+      .getByRole('list', { name: 'Steps' })
+      .locator('summary')
+      .filter({ hasText: 'Search of knowledge: 1 passage' })
+      .click();
+    await page.getByText('1 passage is hidden from you: you may not open the documents.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(problems).toEqual([]);
   });
 });
