@@ -22,6 +22,7 @@ import {
 import { type AgentInput, readAgentInput } from './input.ts';
 import { type CanaryKey, takesCanary } from './versions/canary-choice.ts';
 import { changeAgents, type ExpectedDraft } from './versions/change.ts';
+import { withPublished } from './versions/published-view.ts';
 
 export interface CreateAgentInput extends AgentInput {
   readonly name: string;
@@ -58,9 +59,10 @@ export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<
 /** Undefined also for an agent that the caller may not see. Cost: one statement. */
 export async function findAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView | undefined> {
   if (!isId('agent', id)) return undefined;
-  const agent = await deps.storage.agents.find(id, usableAgents(caller), toViewer(caller));
-  if (agent !== undefined) deps.audit.read(caller, 'agent', [agent]);
-  return agent;
+  const storedAgent = await deps.storage.agents.find(id, usableAgents(caller), toViewer(caller));
+  if (storedAgent === undefined) return undefined;
+  deps.audit.read(caller, 'agent', [storedAgent]);
+  return (await withPublished(deps, caller, [storedAgent]))[0];
 }
 
 /** The agents among `ids` that the caller may see, in any order. Cost: two statements. */
@@ -72,7 +74,7 @@ export async function getAgents(
 ): Promise<readonly AgentView[]> {
   const agents = await deps.storage.agents.findMany(ids, usableAgents(caller), toViewer(caller), members);
   deps.audit.read(caller, 'agent', agents);
-  return agents;
+  return withPublished(deps, caller, agents);
 }
 
 /** The instructions of an agent that the caller sees; null for callers who may not edit it. */
@@ -169,7 +171,8 @@ export async function findAgents(
   const atHome: AgentFilter = { agent: 'in-organization', orgId: caller.orgId };
   const filter = query.isOwnOrganization === true ? { all: [baseFilter, atHome] } : baseFilter;
   const order = { ...page, isOldestFirst: query.isOldestFirst === true };
-  return deps.storage.agents.list(filter, narrowing(query), toViewer(caller), order, members);
+  const agentPage = await deps.storage.agents.list(filter, narrowing(query), toViewer(caller), order, members);
+  return { ...agentPage, items: await withPublished(deps, caller, agentPage.items) };
 }
 
 function listFilter(caller: Caller, { scope, catalog }: AgentListQuery): AgentFilter {

@@ -1,5 +1,5 @@
 import { findModelId } from '../../domain/agents/agents.ts';
-import { partsOfAgents, type WantedParts } from '../../domain/agents/parts/lists.ts';
+import { partsOfAgents, publishedUserInputs, type WantedParts } from '../../domain/agents/parts/lists.ts';
 import { listChats } from '../../domain/conversations/chats/chats.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { batched } from '../ground/builder/batched.ts';
@@ -26,6 +26,8 @@ const ofEdge = ['id', 'orgId', 'userId', 'editors'] as const;
 
 /** All kinds of parts of all agents of a list are read together. */
 const partsOf = batched((wantedParts: readonly WantedParts[], { deps, caller }) => partsOfAgents(deps, caller, wantedParts));
+
+const askedInputsOf = batched((agents: readonly AgentView[], { deps, caller }) => publishedUserInputs(deps, caller, agents));
 
 /** What agents lead to. */
 builder.objectFields(AgentRef, (t) => ({
@@ -72,7 +74,16 @@ builder.objectFields(AgentRef, (t) => ({
     extensions: reads(...ofEdge),
     type: [AgentUserInputRef],
     description: 'What it asks a person for, in their order; at most 50.',
-    resolve: async (agent, _args, context) => [...(await partsOf(context, { agent, kind: 'userInputs' })).userInputs],
+    args: {
+      isPublished: t.arg.boolean({
+        required: false,
+        description: 'Those that a chat asks for, also for those who may edit the draft. Default: false.',
+      }),
+    },
+    resolve: async (agent, { isPublished }, context) =>
+      isPublished === true
+        ? [...(await askedInputsOf(context, agent))]
+        : [...(await partsOf(context, { agent, kind: 'userInputs' })).userInputs],
   }),
   secrets: t.field({
     extensions: reads(...ofEdge),

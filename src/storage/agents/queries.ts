@@ -68,8 +68,9 @@ const selectAll = ({ userId }: AgentViewer) =>
 type AgentRow = Prisma.AgentGetPayload<{ select: ReturnType<typeof selectAll> }>;
 
 const selection: Selection<AgentView> = {
-  // The cursor of a page needs the time and the id; the audit log needs the owner; `isOpenToOthers` needs the visibility.
-  always: new Set(['id', 'createdAt', 'orgId', 'userId', 'visibility']),
+  // The cursor of a page needs the time and the id; the audit log needs the owner; `isOpenToOthers` needs the visibility; of a draft that differs, others see
+  // what people get.
+  always: new Set(['id', 'createdAt', 'orgId', 'userId', 'visibility', 'isDraftChanged']),
   madeOf: {
     organization: ['orgName'],
     editors: ['editors', 'editorIds'],

@@ -7,6 +7,7 @@ import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent } from '../../ground/access/access.ts';
 import { findAgent, getAgent } from '../agents.ts';
+import { findPublishedKind } from '../versions/published-view.ts';
 
 /** An agent whose parts the caller may change. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use it. */
 export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
@@ -72,10 +73,15 @@ async function findPart<Kind extends AgentPartKind>(
   const { idKind, param } = partKinds[kind];
   const table = (deps.storage.agents.parts satisfies Lookups as Lookups)[kind];
   const isPossible = isId(idKind, id);
+  // Who may not edit an agent whose draft differs sees the part as people get it.
+  const findShown = async (part: PartOf<Kind> | undefined, agent: AgentView) => {
+    const published = await findPublishedKind(deps, caller, agent, kind);
+    return published === undefined ? part : published.find((one) => one.id === id);
+  };
   if (agentId !== undefined && agentId !== null) {
     const agent = await getAgent(deps, caller, agentId);
     check(agent);
-    const part = isPossible ? await table.find(agent.id, id) : undefined;
+    const part = isPossible ? await findShown(await table.find(agent.id, id), agent) : undefined;
     if (part === undefined) throw missingPart(param);
     return { agent, part };
   }
@@ -83,7 +89,9 @@ async function findPart<Kind extends AgentPartKind>(
   const agent = part === undefined ? undefined : await findAgent(deps, caller, part.agentId);
   if (part === undefined || agent === undefined) throw missingPart(param);
   check(agent);
-  return { agent, part };
+  const shownPart = await findShown(part, agent);
+  if (shownPart === undefined) throw missingPart(param);
+  return { agent, part: shownPart };
 }
 
 /** The kinds of parts: of which kind their ids are, and the parameter that names one. */

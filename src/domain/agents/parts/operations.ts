@@ -9,6 +9,7 @@ import { canEditAgent } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';
 import { getAgent, getAgents } from '../agents.ts';
 import { changeAgents, type ExpectedDraft } from '../versions/change.ts';
+import { findPublishedKind, findPublishedParts } from '../versions/published-view.ts';
 import { editableAgent, editablePart, endedApproval, getPart, missingPart, type PartPlace, partKinds } from './access.ts';
 
 /** What callers do with the parts of one kind. The parts of an agent are shown whole to who may edit it, and changed by them alone. */
@@ -89,7 +90,7 @@ export function createPartOperations<Kind extends AgentPartKind, New, Changes, V
     show,
     async list(deps, caller, agentId) {
       const agent = await (hide === 'nothing' ? editableAgent : getAgent)(deps, caller, agentId);
-      const parts = await storeOf(deps).ofAgents([agent.id]);
+      const parts = (await findPublishedKind(deps, caller, agent, kind)) ?? (await storeOf(deps).ofAgents([agent.id]));
       return parts.map((part) => show(caller, agent, part));
     },
     async get(deps, caller, place) {
@@ -100,10 +101,15 @@ export function createPartOperations<Kind extends AgentPartKind, New, Changes, V
       const parts = await storeOf(deps).findMany(ids);
       const visible = await getAgents(deps, caller, [...new Set(parts.map(({ agentId }) => agentId))]);
       const agents = new Map(visible.map((agent) => [agent.id, agent]));
+      const published = await findPublishedParts(deps, caller, visible);
       return parts.flatMap((part) => {
         const agent = agents.get(part.agentId);
         const isHidden = agent === undefined || (hide === 'nothing' && !canEditAgent(caller, agent));
-        return isHidden ? [] : [show(caller, agent, part)];
+        if (isHidden) return [];
+        const ofPeople =
+          kind === 'secrets' ? undefined : (published.get(agent.id)?.[kind as Exclude<Kind, 'secrets'>] as readonly Part[]);
+        const shownPart = ofPeople === undefined ? part : ofPeople.find(({ id }) => id === part.id);
+        return shownPart === undefined ? [] : [show(caller, agent, shownPart)];
       });
     },
     async create(deps, caller, agentId, input, expectedDraft) {

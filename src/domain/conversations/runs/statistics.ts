@@ -1,6 +1,8 @@
 import type { RunFigures, RunGrouping, RunStatistics } from '../../../entities/conversations/runs/history.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
+import type { VersionFigures } from '../../../storage/conversations/runs/version-figures.ts';
+import { versionedAgent } from '../../agents/versions/publish.ts';
 import type { Deps } from '../../deps.ts';
 import { isAdministrator } from '../../ground/access/access.ts';
 import { loadNarrowing, loadReach, type RunFilterInput } from './history.ts';
@@ -57,6 +59,28 @@ export async function agentRunFigures(
   const since = new Date(until.getTime() - days * dayMs);
   const sums = await deps.storage.conversations.runHistory.sumsOfAgents(maySee, since, until);
   return agents.map((agent) => (maySee.includes(agent) ? (sums.get(agent.id) ?? noFigures) : null));
+}
+
+/**
+ * What the runs of an agent took and cost by its versions, the newest first, over the last 30 days unless a span is named; of runs in its organization, of
+ * the newest million at most, on the embedded database of the newest 200,000.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for who may not edit the agent; INVALID_VALUE for more than 92 days.
+ *
+ * Cost: one statement, which reads the rows of these runs.
+ */
+export async function getVersionFigures(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  span: Pick<RunFilterInput, 'since' | 'until'>,
+): Promise<readonly VersionFigures[]> {
+  const { id, orgId } = await versionedAgent(deps, caller, agentId);
+  const { since, until } = toSpan(deps.now(), span, 'DAY');
+  return deps.storage.conversations.runHistory.sumsOfVersions(
+    { agentId: id, orgId, since, until },
+    rowsMax[deps.storage.db.kind],
+  );
 }
 
 const noFigures: RunFigures = {

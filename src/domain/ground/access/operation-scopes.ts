@@ -210,6 +210,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.agentVersion': 'AGENTS:READ',
   'Query.agentVersionContent': 'AGENTS:READ',
   'Query.agentVersionDiff': 'AGENTS:READ',
+  'Query.agentVersionStatistics': 'CHATS:READ',
   'Query.agentVersions': 'AGENTS:READ',
   'Query.agents': 'AGENTS:READ',
   'Query.apiKeys': 'API_KEYS:READ',

@@ -9,11 +9,13 @@ import {
   type RequiredSecret,
 } from '../../../entities/agents/bundle.ts';
 import { type AgentTool, type JsonObject, secretKeysIn } from '../../../entities/agents/part.ts';
+import type { AgentContent } from '../../../entities/agents/version.ts';
 import { DomainError } from '../../../entities/ground/errors.ts';
 import type { Warning } from '../../../entities/ground/warning.ts';
 import type { DataSource, KnowledgeItem } from '../../../entities/knowledge/data-source.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { findModelId, getAgent } from '../../agents/agents.ts';
+import { partsOfContent, withContent } from '../../agents/versions/published-view.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditAgent, canExportAgent, visibleDataSources } from '../../ground/access/access.ts';
 import { portableData } from './portable-data.ts';
@@ -42,14 +44,14 @@ const itemsPerRead = 1_000;
  * not read; INVALID_VALUE for a source of another agent, or when the bundle would be larger than an import accepts.
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
-  const agent = await exportableAgent(deps, caller, agentId);
+  const { agent, content } = await exportableAgent(deps, caller, agentId);
   const whole: AgentBundle = {
     version: bundleVersion,
     exportedAt: deps.now(),
     source: { apiBaseUrl: deps.publicUrl(), orgId: agent.orgId },
     agent: bundledAgent(deps, agent),
-    ...(await bundledParts(deps, agent)),
-    dataSources: await bundledDataSources(deps, caller, agent, query),
+    ...(await bundledParts(deps, agent, content)),
+    dataSources: await bundledDataSources(deps, caller, { agent, content }, query),
     warnings: null,
   };
   const bundle = withWarnings(
@@ -62,23 +64,26 @@ export async function exportAgent(deps: Deps, caller: Caller, agentId: string, q
 
 type Parts = Pick<AgentBundle, 'tools' | 'userInputs' | 'flows' | 'skills' | 'requiredSecrets'>;
 
-async function bundledParts(deps: Deps, { id }: AgentView): Promise<Parts> {
-  const { tools, userInputs, skills, flows, secrets } = deps.storage.agents.parts;
-  const agentSecrets = await secrets.ofAgent(id);
-  const ownTools = withoutSecrets(await tools.ofAgents([id]), agentSecrets);
+/** @param content  of the published version, where the draft differs from it. */
+async function bundledParts(deps: Deps, { id }: AgentView, content: AgentContent | undefined): Promise<Parts> {
+  const stores = deps.storage.agents.parts;
+  const agentSecrets = await stores.secrets.ofAgent(id);
+  const { tools, userInputs, skills, flows } =
+    content === undefined
+      ? await stores.ofAgents({ tools: [id], userInputs: [id], skills: [id], flows: [id] })
+      : partsOfContent(id, content);
+  const ownTools = withoutSecrets(tools, agentSecrets);
   return {
     tools: sortedBy(ownTools, ({ name }) => name).map(({ name, type, data }) => ({ name, type, data })),
-    userInputs: (await userInputs.ofAgents([id])).map(
-      ({ variableName, type, label, configuration, showOnChatCreate, orderIndex }) => ({
-        ...{ variableName, type, label, configuration: { ...configuration }, showOnChatCreate, orderIndex },
-      }),
-    ),
-    flows: sortedBy(await flows.ofAgents([id]), ({ name }) => name).map(({ name, enabled, versions }) => ({
+    userInputs: userInputs.map(({ variableName, type, label, configuration, showOnChatCreate, orderIndex }) => ({
+      ...{ variableName, type, label, configuration: { ...configuration }, showOnChatCreate, orderIndex },
+    })),
+    flows: sortedBy(flows, ({ name }) => name).map(({ name, enabled, versions }) => ({
       name,
       enabled,
       versions,
     })),
-    skills: sortedBy(await skills.ofAgents([id]), ({ name }) => name).map(({ name, description, content, enabled }) => ({
+    skills: sortedBy(skills, ({ name }) => name).map(({ name, description, content, enabled }) => ({
       name,
       description,
       content,
@@ -154,9 +159,19 @@ function leftOut(param: string, message: string): Warning {
   return { code: 'left_out', message, param };
 }
 
-async function exportableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
+interface ExportedAgent {
+  /** As people get it. */
+  readonly agent: AgentView;
+  /** Of the published version, where the draft differs from it. */
+  readonly content: AgentContent | undefined;
+}
+
+async function exportableAgent(deps: Deps, caller: Caller, agentId: string): Promise<ExportedAgent> {
   const agent = await getAgent(deps, caller, agentId);
-  if (canExportAgent(caller, agent)) return agent;
+  const content = agent.isDraftChanged
+    ? await deps.storage.agents.versions.findContent(agent.id, agent.publishedVersion)
+    : undefined;
+  if (canExportAgent(caller, agent)) return { agent: content === undefined ? agent : withContent(agent, content), content };
   throw new DomainError('FORBIDDEN', 'Agents of other organizations may be exported by their editors and by INSTANCE keys only');
 }
 
@@ -207,7 +222,7 @@ function requiredSecrets(tools: readonly AgentTool[], declaredSecrets: readonly 
 async function bundledDataSources(
   deps: Deps,
   caller: Caller,
-  agent: AgentView,
+  { agent, content }: ExportedAgent,
   query: ExportQuery,
 ): Promise<readonly BundledDataSource[]> {
   const requestedIds = (query.dataSourceIds ?? []).filter((id) => id !== '');
@@ -218,8 +233,15 @@ async function bundledDataSources(
     if (param === undefined) return [];
     throw new DomainError('INSUFFICIENT_SCOPE', 'Exporting data sources needs a key with the scope DATA_SOURCES:READ', { param });
   }
+  const { sources } = deps.storage.knowledge;
+  const visible = visibleDataSources(caller);
   const attachedSources =
-    (await deps.storage.knowledge.sources.ofAgents([agent.id], visibleDataSources(caller))).get(agent.id) ?? [];
+    content === undefined
+      ? ((await sources.ofAgents([agent.id], visible)).get(agent.id) ?? [])
+      : await sources.findMany(
+          content.sources.map(({ id }) => id),
+          visible,
+        );
   const missing = requestedIds.find((id) => !attachedSources.some((source) => source.id === id));
   if (missing !== undefined) {
     throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });

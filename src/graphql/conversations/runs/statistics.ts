@@ -1,4 +1,4 @@
-import { agentRunFigures, getRunStatistics } from '../../../domain/conversations/runs/statistics.ts';
+import { agentRunFigures, getRunStatistics, getVersionFigures } from '../../../domain/conversations/runs/statistics.ts';
 import { canEditAgent } from '../../../domain/ground/access/access.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type RunStatistics,
   runGroupings,
 } from '../../../entities/conversations/runs/history.ts';
+import type { VersionFigures } from '../../../storage/conversations/runs/version-figures.ts';
 import { loadAgent } from '../../agents/agent-edge.ts';
 import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
@@ -159,6 +160,41 @@ const StatisticsType = builder.objectRef<RunStatistics>('RunStatistics').impleme
     }),
   }),
 });
+
+const VersionFiguresType = builder.objectRef<VersionFigures>('AgentVersionFigures').implement({
+  access: { scope: 'CHATS:READ' },
+  description: 'What the runs of one version of an agent took and cost.',
+  fields: (t) => ({
+    version: t.exposeInt('version', {
+      nullable: true,
+      description: 'The number of the version; 0: drafts that were tried. Null: runs of before versions.',
+    }),
+    figures: t.field({ type: RunFiguresType, description: 'What they took and cost.', resolve: (figures) => figures }),
+    unansweredCount: t.exposeInt('unansweredCount', {
+      description: 'Runs whose knowledge gave nothing, or whose answer is rated bad: see `unansweredRuns`.',
+    }),
+    toolErrorCount: t.exposeInt('toolErrorCount', { description: 'Calls of tools that failed.' }),
+  }),
+});
+
+builder.queryField('agentVersionStatistics', (t) =>
+  t.field({
+    authScopes: { key: 'CHATS:READ' },
+    type: [VersionFiguresType],
+    description:
+      'What the runs of an agent took and cost by its versions, the newest first: of a canary and the published version side by side. Of runs in its organization. For those who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      since: t.arg({ type: 'DateTime', required: false, description: 'Runs from this time on. Default: the last 30 days.' }),
+      until: t.arg({
+        type: 'DateTime',
+        required: false,
+        description: 'Runs before this time, at most 92 days later. Default: now.',
+      }),
+    },
+    resolve: async (_root, { agentId, ...span }, { deps, caller }) => [...(await getVersionFigures(deps, caller, agentId, span))],
+  }),
+);
 
 builder.queryField('runStatistics', (t) =>
   t.field({

@@ -4,12 +4,13 @@ import type { NewSecret } from './secrets.ts';
 import { partCountsMax } from './shapes.ts';
 
 /**
- * Writes the secrets that were found in a tool's data, and removes those that no tool refers to any more. The agent must be locked.
+ * Writes the secrets that were found in a tool's data, and removes those that no tool refers to any more, of an agent that publishes at once. The agent must be
+ * locked.
  *
  * @throws DomainError CONFLICT when another call gave the key to another row meanwhile: the value is sealed for the earlier row.
  */
 export async function putDerivedSecrets(tx: Transaction, agentId: string, secrets: readonly NewSecret[]): Promise<void> {
-  const { agentSecret, agentTool } = tx.prisma;
+  const { agentSecret } = tx.prisma;
   for (const { origins, ...secret } of secrets) {
     const { id, key, sealed, givenByUserId } = secret;
     const former = await agentSecret.findFirst({ where: { agentId, key }, select: { id: true } });
@@ -25,6 +26,19 @@ export async function putDerivedSecrets(tx: Transaction, agentId: string, secret
       await agentSecret.update({ where: { id }, data });
     }
   }
+  if (!(await hasOtherVersions(tx, agentId))) await deleteUnused(tx, agentId);
+  if ((await tx.prisma.agentSecret.count({ where: { agentId } })) > partCountsMax.secrets) {
+    throw new DomainError('CONFLICT', `This agent would have more than ${partCountsMax.secrets} secrets`);
+  }
+}
+
+/** Whether people get, or may get again by a roll back, tools that the draft does not have: their secrets stay. */
+async function hasOtherVersions({ prisma }: Transaction, id: string): Promise<boolean> {
+  const others = [{ publishing: 'ON_REQUEST' }, { isDraftChanged: true }, { canaryVersion: { not: null } }];
+  return (await prisma.agent.count({ where: { id, OR: others } })) > 0;
+}
+
+async function deleteUnused({ prisma: { agentSecret, agentTool } }: Transaction, agentId: string): Promise<void> {
   const tools = (await agentTool.findMany({ where: { agentId }, select: { data: true } })).map(({ data }) =>
     JSON.stringify(data),
   );
@@ -33,9 +47,6 @@ export async function putDerivedSecrets(tx: Transaction, agentId: string, secret
     .filter(({ key }) => !tools.some((text) => text.includes(`{{secret:${key}}}`)))
     .map(({ id }) => id);
   if (unusedIds.length > 0) await agentSecret.deleteMany({ where: { id: { in: unusedIds } } });
-  if ((await tx.prisma.agentSecret.count({ where: { agentId } })) > partCountsMax.secrets) {
-    throw new DomainError('CONFLICT', `This agent would have more than ${partCountsMax.secrets} secrets`);
-  }
 }
 
 /** Secrets without an origin, the user who gave them, and the origin of the tool that uses them first. */

@@ -55,6 +55,16 @@ export interface DraftChange {
   readonly members: readonly string[];
 }
 
+export interface PublishedContent {
+  readonly content: AgentContent;
+  readonly editorIds: ReadonlySet<string>;
+}
+interface PublishedRow {
+  readonly id: string;
+  readonly content: AgentContent;
+  readonly editorIds: readonly string[];
+}
+
 /** Changes of a draft that are remembered for each agent. */
 const draftChangesMax = 200;
 
@@ -166,6 +176,17 @@ export class AgentVersionStore {
   async findContent(agentId: string, number: number): Promise<AgentContent | undefined> {
     const row = await this.#db.prisma.agentVersion.findFirst({ where: { agentId, number }, select: { content: true } });
     return row === null ? undefined : (row.content as unknown as AgentContent);
+  }
+
+  /** What people get of those agents among some whose draft differs, with who may edit them, by the ids of the agents. */
+  async findPublished(ids: readonly string[]): Promise<ReadonlyMap<string, PublishedContent>> {
+    const rows = await this.#db.query<PublishedRow>(
+      `select a.id, v.content, array(select e."userId" from agent_editors e where e."agentId" = a.id) as "editorIds"
+       from agents a join agent_versions v on v."agentId" = a.id and v.number = a."publishedVersion"
+       where a.id = any($1::text[]) and a."isDraftChanged"`,
+      [ids],
+    );
+    return new Map(rows.map(({ id, content, editorIds }) => [id, { content, editorIds: new Set(editorIds) }]));
   }
 
   /** The changes of the draft after a revision, oldest first. */

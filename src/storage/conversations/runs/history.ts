@@ -11,9 +11,11 @@ import { readingOrder } from '../../ground/lists/paging.ts';
 import { containing } from '../../ground/lists/where.ts';
 import { chatWhere } from '../chats/filter.ts';
 import { pagesOfAgents } from './agent-pages.ts';
+import { type FigureRow, percentiles, sums, toFigures } from './figures.ts';
 import { Conditions, type RunHistoryQuery, type RunReach } from './history-conditions.ts';
 import { findByQuestion } from './question-search.ts';
 import { type RunRow, toRun, unseen } from './rows.ts';
+import { readVersionFigures, type VersionFigures, type VersionSpan } from './version-figures.ts';
 
 export interface StatisticsQuery extends RunNarrowing {
   readonly since: Date;
@@ -84,6 +86,11 @@ export class RunHistoryStore {
       [agents.map(({ id }) => id), agents.map(({ orgId }) => orgId), since.toISOString(), until.toISOString()],
     );
     return new Map(rows.map((row) => [row.key, toFigures(row)]));
+  }
+
+  /** What the runs of an agent took and cost by its versions. Cost: one statement. */
+  sumsOfVersions(span: VersionSpan, rowsMax: number): Promise<readonly VersionFigures[]> {
+    return readVersionFigures(this.#db, span, rowsMax);
   }
 
   /** Those of some agents that show their steps to all who use them, or match a rule that some agents do not. Cost: one statement; none without agents. */
@@ -206,33 +213,6 @@ async function countRuns(db: Database, reach: RunReach, query: RunHistoryQuery, 
   return row?.count ?? 0;
 }
 
-interface FigureRow extends Omit<RunFigures, 'firstTokenMs' | 'durationMs' | 'cost'> {
-  readonly cost: string | null;
-  readonly firstTokenMs?: readonly (number | null)[] | null;
-  readonly durationMs?: readonly (number | null)[] | null;
-}
-
-const ofStatus = (status: string, name: string) => `count(*) filter (where status = '${status}')::int as "${name}"`;
-const tokens = (name: string) => `coalesce(sum("${name}"), 0)::float8 as "${name}"`;
-/** Sums of money are exact: numeric. */
-const sums = [
-  'count(*)::int as "runCount"',
-  ofStatus('completed', 'completedCount'),
-  ofStatus('failed', 'failedCount'),
-  ofStatus('incomplete', 'incompleteCount'),
-  ofStatus('cancelled', 'cancelledCount'),
-  ofStatus('in_progress', 'activeCount'),
-  ...['inputTokens', 'outputTokens', 'cachedTokens', 'cacheWriteTokens', 'reasoningTokens'].map(tokens),
-  'sum(cost)::text as cost',
-  `count(*) filter (where cost is null and "inputTokens" is not null)::int as "unpricedCount"`,
-  `coalesce(sum("ratedUp"), 0)::int as "ratedUp"`,
-  `coalesce(sum("ratedDown"), 0)::int as "ratedDown"`,
-  `count(*) filter (where "hasFoundNothing")::int as "nothingFoundCount"`,
-].join(', ');
-const percentiles = ['firstTokenMs', 'durationMs']
-  .map((name) => `percentile_disc(array[0.5, 0.95]) within group (order by "${name}") as "${name}"`)
-  .join(', ');
-
 const groupKeys: Readonly<Record<RunGrouping, string>> = {
   AGENT: '"agentId"',
   USER: '"userId"',
@@ -267,21 +247,4 @@ async function readStatistics(
     total: toFigures(total),
     groups: rows.filter(({ isTotal }) => !isTotal).map((row) => ({ key: row.key, ...toFigures(row) })),
   };
-}
-
-function toFigures(row: FigureRow): RunFigures {
-  const { runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount, cost } = row;
-  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = row;
-  const { unpricedCount, ratedUp, ratedDown, nothingFoundCount } = row;
-  return {
-    ...{ runCount, completedCount, failedCount, incompleteCount, cancelledCount, activeCount },
-    ...{ firstTokenMs: toPercentiles(row.firstTokenMs), durationMs: toPercentiles(row.durationMs) },
-    ...{ inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens, cost: Number(cost ?? 0) },
-    ...{ unpricedCount, ratedUp, ratedDown, nothingFoundCount },
-  };
-}
-
-function toPercentiles(percentileValues: readonly (number | null)[] | null | undefined): RunFigures['durationMs'] {
-  const [p50 = null, p95 = null] = percentileValues ?? [];
-  return p50 === null || p95 === null ? null : { p50, p95 };
 }
