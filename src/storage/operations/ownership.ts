@@ -1,3 +1,4 @@
+import type { AgentContent } from '../../entities/agents/version.ts';
 import type { Database, Transaction } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
 
@@ -50,7 +51,15 @@ export class OwnershipStore {
     };
   }
 
+  /** Of the drafts of agents, and of the versions that people get besides. */
   async configurations(agentIds: readonly string[]): Promise<readonly AgentConfiguration[]> {
+    const contents = await this.#db.query<{ readonly agentId: string; readonly content: AgentContent }>(
+      `select v."agentId", v.content from agents a join agent_versions v on v."agentId" = a.id and v.number in (a."publishedVersion", a."canaryVersion")
+       where a.id = any($1::text[]) and (a."isDraftChanged" or a."canaryVersion" is not null)`,
+      [agentIds],
+    );
+    const byAgent = Map.groupBy(contents, ({ agentId }) => agentId);
+    const held = (id: string) => (byAgent.get(id) ?? []).map(({ content }) => content);
     const agents = await this.#db.prisma.agent.findMany({
       where: { id: { in: [...agentIds] } },
       select: {
@@ -58,10 +67,18 @@ export class OwnershipStore {
         flows: { select: { versions: { select: { data: true } } } },
       },
     });
-    return agents.map(({ tools, flows, ...agent }) => ({
-      ...agent,
-      parts: [...tools, ...flows.flatMap(({ versions }) => versions)].map(({ data }) => data),
-    }));
+    return agents.map(({ tools, flows, ...agent }) => {
+      const drafts = [...tools, ...flows.flatMap(({ versions }) => versions)];
+      const others = held(agent.id).flatMap((content) => [
+        ...content.tools,
+        ...content.flows.flatMap(({ versions }) => versions),
+      ]);
+      return {
+        ...agent,
+        enabledTools: [agent.enabledTools, ...held(agent.id).map(({ enabledTools }) => enabledTools)].flat(),
+        parts: [...drafts, ...others].map(({ data }) => data),
+      };
+    });
   }
 
   /**

@@ -114,6 +114,7 @@ export const table: Readonly<Record<string, Line>> = {
   // versions of agents
   'Query.agentVersions': line('edits', ofAgent),
   'Query.agentVersion': line('edits', ({ agent }) => ({ agentId: agent, number: 1 })),
+  'Query.agentVersionStatistics': line('edits', ofAgent),
   'Query.agentVersionContent': line('edits', ({ agent }) => ({ agentId: agent, version: '1' })),
   'Query.agentVersionDiff': line('edits', ({ agent }) => ({ agentId: agent, from: '1', to: 'draft' })),
   'Mutation.publishAgent': line('edits', async ({ world, visibility, group }) => ({

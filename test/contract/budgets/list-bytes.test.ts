@@ -74,6 +74,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.chatShares': short(3_000, 'ids, times and counts; ids of at most 100 readers'),
   'ChatShare.readers': short(100 * 800, 'at most 100 names and e-mails, each read as a node'),
   'Query.agentVersions': short(17_000, 'a note of 2,000 characters, a reason of as many, and at most 100 names'),
+  'Query.agentVersionStatistics': short(1_000, 'counts for each version that answered in 92 days at most'),
   'Query.agentVersionContent': short(0, 'one version of one agent, whose members have limits'),
   'Query.agentVersionDiff': short(0, 'what differs between two versions of one agent, whose members have limits'),
   'Query.activeRuns': short(2_000, 'at most 500 rows of ids, times and counts'),
