@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judge } from '../../../../bench/leak-test/judge.ts';
+import { type JudgedServer, judge } from '../../../../bench/leak-test/judge.ts';
 import { createParley } from '../../../../bench/leak-test/parley.ts';
 import type { Person } from '../../../../bench/leak-test/world.ts';
 import { copied } from '../../../support/knowledge/copied.ts';
@@ -34,11 +34,13 @@ describe.each([
 ] as const)('searched by %s', (_name, { service, make }) => {
   let people: readonly Person[];
   let clients: ReadonlyMap<string, TestPerson>;
+  let admin: TestPerson;
   let place: Parameters<typeof createParley>[0];
 
   beforeAll(async () => {
     const [organization, elsewhere] = [await make.organization(), await make.organization()];
     const owner = await make.person({ organization });
+    admin = await make.person({ organization, role: 'ADMIN' });
     const members = await Promise.all(Array.from({ length: 5 }, () => make.person({ organization })));
     const unproven = await make.person({ organization });
     const guest = await make.person({ organization: elsewhere });
@@ -58,13 +60,36 @@ describe.each([
   });
 
   async function createServer(access: 'MIRRORED' | 'LENT') {
-    const server = await createParley(place, access);
+    const parley = await createParley(place, access);
+    const server = access === 'MIRRORED' ? await withAdministrator(parley) : parley;
     if (service !== copy.service) return server;
     return {
       ...server,
       async settle() {
         await server.settle();
         await copied(service);
+      },
+    };
+  }
+
+  /** What an administrator is told that a person can see is one more way to see documents. */
+  async function withAdministrator(server: JudgedServer): Promise<JudgedServer> {
+    const where = { orgId: admin.orgId, name: 'Leak test' };
+    const { id } = await service.deps.storage.db.prisma.dataSource.findFirstOrThrow({ where, orderBy: { createdAt: 'desc' } });
+    const document = `query ($id: ID!, $user: ID!) {
+      openDocuments(dataSourceId: $id, userId: $user, first: 100) { nodes { name } } }`;
+    const { search } = server.ways;
+    return {
+      ...server,
+      ways: {
+        ...server.ways,
+        async 'what a person can see'(person) {
+          // A person of another organization is not found.
+          if (!person.isMember) return search === undefined ? [] : search(person);
+          const { data } = await admin.graphql(document, { id, user: clients.get(person.name)?.userId });
+          const names: string[] = data.openDocuments.nodes.map(({ name }: { name: string }) => name);
+          return names.filter((name) => name.startsWith('doc'));
+        },
       },
     };
   }
