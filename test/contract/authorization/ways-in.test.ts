@@ -129,6 +129,14 @@ const acts: Readonly<Record<string, Act>> = {
     entry: undefined,
     ways: {
       REST: (_world, who) => rest(who, 'POST', '/api/v2/responses', { model, input: 'Hi', store: false }),
+      Messages: async (_world, who) => {
+        const body = { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] };
+        const reply = await who.call('POST', '/api/v1/messages', body);
+        if (reply.status < 300) return '';
+        return reply.body.error.type === 'permission_error' ? 'insufficient_scope' : JSON.stringify(reply.body);
+      },
+      'AG-UI': ({ agentId }, who) =>
+        rest(who, 'POST', `/api/v1/ag-ui/${agentId}`, { threadId: 't', runId: 'r', messages: [{ role: 'user', content: 'Hi' }] }),
       GraphQL: (_world, who) =>
         graphql(who, `mutation { createCompletion(input: { model: "${model}", messages: [{ user: { text: "Hi" } }] }) { id } }`),
       WebSocket: (_world, who) => socket(who, { model, input: 'Hi', store: false }),

@@ -179,6 +179,28 @@ describe.each(Object.entries(surfaces).map(([name, ask], turn) => [name, ask, tu
   });
 });
 
+/** Doors whose requests name functions of the client, and none of the tools of the service. */
+const messages = [{ role: 'user', content: 'What is the key?' }];
+const doors = {
+  Messages: ['/api/v1/messages', { max_tokens: 100, messages, secrets }],
+  'Messages, streamed': ['/api/v1/messages', { max_tokens: 100, messages, secrets, stream: true }],
+  'AG-UI': ['/api/v1/ag-ui/', { threadId: 't', runId: 'r', messages, forwardedProps: { secrets } }],
+} as const;
+
+it.each(Object.entries(doors))('%s shows no secret that tools and the model tell', async (_door, [path, body]) => {
+  upstream.next(call('lookup', { secret }), call('tickets__echo', { text: forms.join(' ') }), last);
+  const reply = await ann.fetch(
+    'POST',
+    path.endsWith('/') ? path + agentId : path,
+    path.endsWith('/') ? body : { model: agentId, ...body },
+    {},
+  );
+  const text = await reply.text();
+  expect([reply.status, shows(text)]).toEqual([200, []]);
+  expect(text).toContain('[secret]');
+  expect(upstream.requests).toHaveLength(3);
+});
+
 it('keeps none of them in the event log, the messages, memories and the log of the service', async () => {
   expect(lines.flatMap(shows)).toEqual([]);
   // A person put the document there, with all that it tells.

@@ -16,6 +16,7 @@ import {
 } from '../runs/answers.ts';
 import { eventsOf, walk } from '../runs/response-walk.ts';
 import { graphqlInput } from '../tools/graphql-tool.ts';
+import { doors } from './doors.ts';
 import { graphqlCompletion, graphqlResponse } from './graphql-inputs.ts';
 
 /** The same question for every API. */
@@ -127,6 +128,7 @@ export const apis: Readonly<Record<string, Ask>> = {
       const results = await Array.fromAsync(who.subscribe(query, { input: graphqlResponse(body) }));
       return eventsResponse(results.map(({ data }) => data.newResponseEvents));
     }),
+  ...doors,
 };
 
 async function askCompletion(question: Question, ask: (body: Wire) => Promise<Answer>): Promise<readonly Answer[]> {
