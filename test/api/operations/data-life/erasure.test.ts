@@ -303,6 +303,7 @@ describe('an erasure', () => {
         'chats ERASED',
         'usage_entries PSEUDONYMISED',
         'audit_entries PSEUDONYMISED',
+        'agent_versions PSEUDONYMISED',
         'users ERASED',
       ]),
     );
@@ -311,9 +312,9 @@ describe('an erasure', () => {
     expect(await totals()).toEqual(before);
     // Holds and reports say whom they were about. Signals of changes are deleted after an hour.
     await pool.query('delete from cache_invalidations');
-    // A group goes to the successor with its name, and a prompt that is shared with its text.
+    // A group goes to the successor with its name, a prompt that is shared with its text, and a shared agent with its versions.
     expect(actions).toEqual(expect.arrayContaining(['groups TRANSFERRED', 'legal_holds STAYS']));
-    expect(await tablesWith(marker)).toEqual(['experiments', 'groups', 'legal_holds', 'prompts']);
+    expect(await tablesWith(marker)).toEqual(['agent_versions', 'experiments', 'groups', 'legal_holds', 'prompts']);
     expect(await tablesWith(ann.email)).toEqual([]);
     expect(await tablesWith(ann.userId)).toEqual(['audit_entries', 'erasures', 'legal_holds']);
     expect(await tablesWith(ann.keyId)).toEqual(['audit_entries']);
