@@ -19,6 +19,8 @@ export interface JudgedServer {
   settle(): Promise<void>;
   /** The ways in which a person sees documents: each gives the ids of those that it shows. */
   readonly ways: Readonly<Record<string, (person: Person) => Promise<readonly string[]>>>;
+  /** Ways that show some documents only, such as an answer with its sources: of these, only what is shown and not open counts. */
+  readonly partialWays?: Readonly<Record<string, (person: Person) => Promise<readonly string[]>>>;
 }
 
 export interface Verdict {
@@ -29,6 +31,8 @@ export interface Verdict {
   readonly leaks: readonly string[];
   /** Open to the person, and not shown. */
   readonly missing: readonly string[];
+  /** How many documents each way showed, to all persons together: a way that shows nothing finds no leak. */
+  readonly shownCounts: ReadonlyMap<string, number>;
 }
 
 /** A word that each document has, so that one search could show them all. */
@@ -55,7 +59,7 @@ export async function judge(
     true,
   );
   await server.settle();
-  const verdict = { seed, caseCount: 0, leaks: [] as string[], missing: [] as string[] };
+  const verdict = { seed, caseCount: 0, leaks: [] as string[], missing: [] as string[], shownCounts: new Map<string, number>() };
   await compare(server, world, 'begin', verdict);
   for (let step = 1; step <= stepCount; step += 1) {
     const change = changeWorld(world, random);
@@ -76,19 +80,20 @@ async function put(server: JudgedServer, { groups, documents }: World, step: Ste
 }
 
 async function compare(
-  { ways }: JudgedServer,
+  { ways, partialWays = {} }: JudgedServer,
   world: World,
   moment: string,
-  verdict: { caseCount: number; leaks: string[]; missing: string[] },
+  verdict: { caseCount: number; leaks: string[]; missing: string[]; shownCounts: Map<string, number> },
 ): Promise<void> {
   for (const person of world.people) {
     const open = openDocuments(world, person);
-    for (const [way, show] of Object.entries(ways)) {
+    for (const [way, show] of Object.entries({ ...ways, ...partialWays })) {
       const shown = new Set(await show(person));
       verdict.caseCount += world.documents.size;
+      verdict.shownCounts.set(way, (verdict.shownCounts.get(way) ?? 0) + shown.size);
       const say = (id: string) => `${moment}: ${person.name} by ${way}: ${id}`;
       verdict.leaks.push(...[...shown].filter((id) => !open.includes(id)).map(say));
-      verdict.missing.push(...open.filter((id) => !shown.has(id)).map(say));
+      if (way in ways) verdict.missing.push(...open.filter((id) => !shown.has(id)).map(say));
     }
   }
 }

@@ -1,5 +1,9 @@
 import { commonWord, type JudgedServer } from './judge.ts';
+import { type Ask, answers, SeenDocuments, waysById } from './ways.ts';
 import type { Person } from './world.ts';
+
+/** Of the sources that the judge makes. */
+const sourceName = 'Leak test';
 
 export interface ParleyPlace {
   readonly url: string;
@@ -12,10 +16,14 @@ export interface ParleyPlace {
 
 /** Parley, or a server with the same search API: makes a MIRRORED source at an agent, and looks at it in every way that names documents. */
 export async function createParley(place: ParleyPlace, access: 'MIRRORED' | 'LENT' = 'MIRRORED'): Promise<JudgedServer> {
-  const ask = createAsk(place.url);
-  const asOwner = (method: string, path: string, body?: object) => ask(place.ownerKey, method, path, body);
+  const ask = createAsk(place);
+  const askApi: Ask = (key, method, path, body) => ask(key, method, `/api/v1${path}`, body);
+  const asOwner = (method: string, path: string, body?: object) => askApi(place.ownerKey, method, path, body);
+  const seen = new SeenDocuments();
+  const byId = waysById(ask, place, seen);
+  await removeSources(asOwner, place.agentId);
   const source = await asOwner('POST', `/ais/${place.agentId}/data-sources/api`, {
-    name: 'Leak test',
+    name: sourceName,
     data: {},
     access: 'MIRRORED',
   });
@@ -45,23 +53,35 @@ export async function createParley(place: ParleyPlace, access: 'MIRRORED' | 'LEN
     },
     ways: {
       async search(person) {
-        const { data } = await ask(place.keyOf(person), 'POST', '/search', {
+        const { data } = await askApi(place.keyOf(person), 'POST', '/search', {
           ...{ agentId: place.agentId, dataSourceIds: [source.id], query: commonWord, limit: 50 },
         });
         return toTitles(data);
       },
       async 'list of items'(person) {
-        if (!person.isMember) return openToOutsiders(ask, place, person, source.id, toTitles);
-        const { data } = await ask(place.keyOf(person), 'GET', `${base}/knowledge?first=50`);
+        if (!person.isMember) return openToOutsiders(askApi, place, person, source.id, toTitles);
+        const { data } = await askApi(place.keyOf(person), 'GET', `${base}/knowledge?first=50`);
+        seen.note(data);
         return toTitles(data);
       },
+      ...Object.fromEntries(
+        Object.entries(byId).map(([way, show]) => [
+          way,
+          // Whoever is of another organization has no ids of its documents, and may open none by them.
+          async (person: Person) =>
+            person.isMember
+              ? show(person)
+              : [...(await show(person)), ...(await openToOutsiders(askApi, place, person, source.id, toTitles))],
+        ]),
+      ),
     },
+    partialWays: answers(ask, place, seen),
   };
 }
 
 /** Whoever is of another organization sees no list of its sources: the search by the name of a document is all that is left. */
 async function openToOutsiders(
-  ask: ReturnType<typeof createAsk>,
+  ask: Ask,
   { agentId, keyOf }: ParleyPlace,
   person: Person,
   dataSourceId: string,
@@ -71,16 +91,27 @@ async function openToOutsiders(
   return toTitles((await ask(keyOf(person), 'POST', '/search', body)).data);
 }
 
-function createAsk(url: string) {
-  // biome-ignore lint/suspicious/noExplicitAny: replies of a server that is judged.
-  return async (key: string, method: string, path: string, body?: object): Promise<any> => {
-    const reply = await fetch(`${url}/api/v1${path}`, {
+/** What an earlier judge left: its documents have the same names, and answers would show them. */
+async function removeSources(asOwner: (method: string, path: string) => ReturnType<Ask>, agentId: string): Promise<void> {
+  for (const { id, name } of (await asOwner('GET', `/ais/${agentId}/data-sources`)).data)
+    if (name === sourceName) await asOwner('DELETE', `/data-sources/${id}`);
+}
+
+/** @param place  its address is read anew for each request: a server that was started again may have another. */
+function createAsk(place: Pick<ParleyPlace, 'url'>): Ask {
+  return async (key, method, path, body) => {
+    const reply = await fetch(`${place.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${key}`,
+        // Clients of MCP take both.
+        accept: 'application/json, text/event-stream',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await reply.text();
     if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text.slice(0, 500)}`);
-    return JSON.parse(text);
+    return JSON.parse(text.startsWith('event:') ? text.slice(text.indexOf('data:') + 5, text.lastIndexOf('}') + 1) : text);
   };
 }
