@@ -17,6 +17,7 @@ import type { Tracing } from '../engine/tracing/tracing.ts';
 import type { IdKind } from '../entities/ground/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { PublishGate } from './agents/versions/publish-gate.ts';
 import type { AuditTrail } from './ground/audit/trail.ts';
 import type { DataLife } from './operations/data-life/data-life.ts';
 import type { LiveFeed } from './operations/live/feed.ts';
@@ -31,6 +32,8 @@ export interface Deps {
   readonly live: LiveFeed;
   readonly models: ModelRouter;
   readonly runs: RunEngine;
+  /** Decides which drafts of agents may be published. */
+  readonly gate: PublishGate;
   /** The tools of the service. */
   readonly tools: ToolRegistry;
   /** Sessions with MCP servers. */

@@ -78,6 +78,7 @@ import './conversations/evaluation/datasets.ts';
 import './conversations/evaluation/case-changes.ts';
 import './conversations/evaluation/experiments.ts';
 import './conversations/evaluation/pairs.ts';
+import './conversations/evaluation/gates.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';

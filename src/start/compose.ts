@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
+import { passEvaluationGate } from '../domain/conversations/evaluation/pass-gate.ts';
 import { createRightsOfAgent } from '../domain/conversations/runs/agent-rights.ts';
 import { createSubagentPlan } from '../domain/conversations/runs/subagent-plan.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -136,7 +137,7 @@ async function makeDeps(
   const auditSink = createAuditSink(settings, egressOptions);
   const live = new LiveFeed(storage.signals, storage.operations.live);
   const dataLife = new DataLife();
-  return {
+  const deps: Deps = {
     ...basics,
     startedAt,
     audit,
@@ -146,6 +147,7 @@ async function makeDeps(
     jobs,
     models,
     knowledge,
+    gate: { pass: (caller, request) => passEvaluationGate(deps, caller, request) },
     exportReader: createExportReader(settings, pools.queue('export-readers', settings.PROMPT_READERS_MAX)),
     runs,
     tools,
@@ -159,6 +161,7 @@ async function makeDeps(
     publicUrl,
     dataLife,
   };
+  return deps;
 }
 
 function storageOptions({ logger, onFatal, embedded }: ComposeOptions, pools: Pools): Parameters<typeof openStorage>[1] {

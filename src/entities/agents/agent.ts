@@ -141,6 +141,8 @@ export interface RunnableAgent extends AgentFacts, AgentRunParts {
   readonly publishedVersion: number;
   /** Whether the draft differs from the published version. */
   readonly isDraftChanged: boolean;
+  /** Whether drafts must pass a gate before they are published. */
+  readonly hasGate: boolean;
   /** Grows with every change of the draft. */
   readonly draftRevision: number;
   /** The version that a part of the chats gets which begin; null: there is none. */

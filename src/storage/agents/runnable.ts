@@ -9,6 +9,7 @@ import type { Signals } from '../ground/signals/signals.ts';
 const agentsMax = 5_000;
 
 interface RunnableRow extends Agent, AgentRunParts, AgentVersioning {
+  readonly hasGate: boolean;
   readonly tenantId: string;
   readonly editorIds: readonly string[];
   readonly groupIds: readonly string[];
@@ -18,7 +19,7 @@ interface RunnableRow extends Agent, AgentRunParts, AgentVersioning {
   readonly skills: RunnableAgent['skills'];
 }
 
-const findRunnable = `select a.*, o."tenantId",
+const findRunnable = `select a.*, o."tenantId", exists(select from agent_gates g where g."agentId" = a.id) as "hasGate",
       array(select e."userId" from agent_editors e where e."agentId" = a.id) as "editorIds",
       array(select g."groupId" from agent_groups g where g."agentId" = a.id) as "groupIds",
       array(select distinct m."userId" from agent_groups g join group_members m on m."groupId" = g."groupId"

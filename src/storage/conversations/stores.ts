@@ -14,6 +14,7 @@ import { ChatReadStore } from './chats/reads.ts';
 import { ThreadStore } from './chats/threads.ts';
 import { DatasetStore } from './evaluation/datasets.ts';
 import { ExperimentStore } from './evaluation/experiments.ts';
+import { GateStore } from './evaluation/gates.ts';
 import { FileStore } from './files/files.ts';
 import { FileUploadStore } from './files/uploads.ts';
 import { ChatImportStore } from './imports/imports.ts';
@@ -55,6 +56,7 @@ export class ConversationStores {
   readonly prompts: PromptStore;
   readonly datasets: DatasetStore;
   readonly experiments: ExperimentStore;
+  readonly gates: GateStore;
   readonly runs: RunStore;
   readonly runHistory: RunHistoryStore;
   readonly runEvents: RunEventStore;
@@ -85,6 +87,7 @@ export class ConversationStores {
     this.prompts = new PromptStore(db);
     this.datasets = new DatasetStore(db);
     this.experiments = new ExperimentStore(db, signals);
+    this.gates = new GateStore(db, signals);
     this.memories = new MemoryStore(db, signals);
     this.projects = new ProjectStore(db, signals);
     this.runs = new RunStore(db);

@@ -611,6 +611,11 @@ export type DatasetCase = Prisma.DatasetCaseModel
  */
 export type Experiment = Prisma.ExperimentModel
 /**
+ * Model AgentGate
+ * What a draft of an agent must pass before it is published.
+ */
+export type AgentGate = Prisma.AgentGateModel
+/**
  * Model ExperimentResult
  * What became of one case with one variant, once.
  */

@@ -54,6 +54,8 @@ const deletingNoContent: ReadonlySet<string> = new Set([
   'deleteTenant',
   // Revisions before keep them.
   'removeDatasetCases',
+  // It says what a draft must pass.
+  'removeAgentGate',
   // A name for a list.
   'deleteRunFilter',
   // Its deliveries name ids and states, for 30 days at most.

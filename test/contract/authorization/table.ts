@@ -362,6 +362,13 @@ export const table: Readonly<Record<string, Line>> = {
     ),
     reaches: 404,
   },
+  'Query.agentGate': line('edits', ofAgent),
+  'Mutation.setAgentGate': conflict('manages', async ({ world, agent }) => {
+    const { id } = await world.dataset(agent);
+    return { agentId: agent, input: { datasetId: id, mustTag: 'must', tokensMax: 1_000 } };
+  }),
+  'Mutation.removeAgentGate': { ...line('manages', ofAgent), reaches: 404 },
+  'Mutation.checkAgentGate': { ...line('edits', ofAgent), reaches: 404 },
   'Query.experiment': line('edits', ofExperiment('id')),
   'Query.experiments': line('edits', ofAgent),
   'Query.experimentPairs': line('edits', ofExperiment('experimentId')),

@@ -67,6 +67,10 @@ const unreached: Readonly<Record<string, readonly string[]>> = {
     'ContextStart',
     'QueuedMessage',
   ],
+  'it holds drafts that are published on request: test/api/conversations/evaluation/gate.test.ts': [
+    'AgentGate',
+    'AgentGateReport',
+  ],
   'people make them, and none does here: test/api/conversations/runs/tags.test.ts': ['RunTag', 'SavedRunFilter'],
   'only lists that are live show them, around things that are walked: test/api/operations/live': [
     'AgentChange',

@@ -97,7 +97,8 @@ export async function endCanary(
   const content = keep === 'CANARY' ? await versions.findContent(id, canary.version) : undefined;
   const reason = readNote('overrideReason', overrideReason) || undefined;
   const request = { agentId: id, orgId: agent.orgId, overrideReason: reason };
-  const overridden = content === undefined ? undefined : await passGate(deps, caller, { ...request, draft: content });
+  const overridden =
+    content === undefined ? undefined : await passGate(deps, caller, { ...request, draft: content, version: canary.version });
   const before = await deps.audit.change(caller, async () => {
     const opened = await open(deps, id, canary.version);
     if (opened.canaryVersion !== canary.version) throw new DomainError('CONFLICT', 'The canary was ended by another call');

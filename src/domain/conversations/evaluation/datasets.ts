@@ -82,9 +82,12 @@ export async function updateDataset(deps: Deps, caller: Caller, id: string, inpu
   return getDataset(deps, caller, id);
 }
 
-/** Deletes a dataset with its cases and experiments. @returns what it was. @throws DomainError NOT_FOUND, FORBIDDEN; CONFLICT for what a legal hold keeps. */
+/** Deletes a dataset with its cases and experiments. @returns what it was. @throws DomainError NOT_FOUND, FORBIDDEN; CONFLICT for what a legal hold keeps, and for that of a gate. */
 export async function deleteDataset(deps: Deps, caller: Caller, id: string): Promise<Dataset> {
   const dataset = await getDataset(deps, caller, id);
+  const gate = await deps.storage.conversations.gates.find(dataset.agentId);
+  if (gate?.datasetId === id)
+    throw new DomainError('CONFLICT', 'The gate of the agent asks this dataset: give it another, or take it away');
   await deps.audit.change(caller, async () => {
     if (!(await deps.storage.conversations.datasets.delete(id))) throw missingDataset();
     return { id, orgId: dataset.orgId };

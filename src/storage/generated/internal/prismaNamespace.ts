@@ -510,6 +510,7 @@ export const ModelName = {
   Dataset: 'Dataset',
   DatasetCase: 'DatasetCase',
   Experiment: 'Experiment',
+  AgentGate: 'AgentGate',
   ExperimentResult: 'ExperimentResult',
   Installation: 'Installation',
   CacheInvalidation: 'CacheInvalidation'
@@ -528,7 +529,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "experimentResult" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "agentGate" | "experimentResult" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -8894,6 +8895,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AgentGate: {
+      payload: Prisma.$AgentGatePayload<ExtArgs>
+      fields: Prisma.AgentGateFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AgentGateFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AgentGateFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>
+        }
+        findFirst: {
+          args: Prisma.AgentGateFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AgentGateFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>
+        }
+        findMany: {
+          args: Prisma.AgentGateFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>[]
+        }
+        create: {
+          args: Prisma.AgentGateCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>
+        }
+        createMany: {
+          args: Prisma.AgentGateCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AgentGateCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>[]
+        }
+        delete: {
+          args: Prisma.AgentGateDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>
+        }
+        update: {
+          args: Prisma.AgentGateUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>
+        }
+        deleteMany: {
+          args: Prisma.AgentGateDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AgentGateUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AgentGateUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>[]
+        }
+        upsert: {
+          args: Prisma.AgentGateUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AgentGatePayload>
+        }
+        aggregate: {
+          args: Prisma.AgentGateAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAgentGate>
+        }
+        groupBy: {
+          args: Prisma.AgentGateGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentGateGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AgentGateCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AgentGateCountAggregateOutputType> | number
+        }
+      }
+    }
     ExperimentResult: {
       payload: Prisma.$ExperimentResultPayload<ExtArgs>
       fields: Prisma.ExperimentResultFieldRefs
@@ -10899,6 +10974,21 @@ export const ExperimentScalarFieldEnum = {
 export type ExperimentScalarFieldEnum = (typeof ExperimentScalarFieldEnum)[keyof typeof ExperimentScalarFieldEnum]
 
 
+export const AgentGateScalarFieldEnum = {
+  agentId: 'agentId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  datasetId: 'datasetId',
+  mustTag: 'mustTag',
+  rateDropMax: 'rateDropMax',
+  costRatioMax: 'costRatioMax',
+  tokensMax: 'tokensMax',
+  scorers: 'scorers'
+} as const
+
+export type AgentGateScalarFieldEnum = (typeof AgentGateScalarFieldEnum)[keyof typeof AgentGateScalarFieldEnum]
+
+
 export const ExperimentResultScalarFieldEnum = {
   experimentId: 'experimentId',
   caseId: 'caseId',
@@ -11365,6 +11455,7 @@ export type GlobalOmitConfig = {
   dataset?: Prisma.DatasetOmit
   datasetCase?: Prisma.DatasetCaseOmit
   experiment?: Prisma.ExperimentOmit
+  agentGate?: Prisma.AgentGateOmit
   experimentResult?: Prisma.ExperimentResultOmit
   installation?: Prisma.InstallationOmit
   cacheInvalidation?: Prisma.CacheInvalidationOmit

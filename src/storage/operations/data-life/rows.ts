@@ -37,6 +37,7 @@ const keys: Readonly<Partial<Record<Model, readonly string[]>>> = {
   VectorStore: ['dataSourceId'],
   PersonAccount: ['connectionId'],
   PromptGroup: ['promptId', 'groupId'],
+  AgentGate: ['agentId'],
   DatasetCase: ['id', 'fromRevision'],
   ExperimentResult: ['experimentId', 'caseId', 'variant', 'repeat'],
   ChatRead: ['chatId', 'userId'],

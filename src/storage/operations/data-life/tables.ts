@@ -219,6 +219,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   // The answers are about the agent: it is handed over.
   Experiment: ownedRule('step', { omit: ['fence'] }),
   ExperimentResult: within('experiment', 'userId'),
+  AgentGate: within('agent', 'userId'),
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
   SavedRunFilter: ownedRule('delete'),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },

@@ -94,6 +94,7 @@ const notKept: Readonly<Partial<Record<Model, string>>> = {
           'AgentDraftChange',
           'AgentToolName',
           'AgentCategory',
+          'AgentGate',
           'Connection',
           'PersonAccount',
         ],

@@ -1,0 +1,116 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Organization, Person } from '../../../support/make.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
+import { withService } from '../../../support/service.ts';
+
+const { make, upstream } = await withService('model');
+let organization: Organization;
+let ann: Person;
+let editor: Person;
+beforeAll(async () => {
+  organization = await make.organization();
+  ann = await make.person({ organization });
+  editor = await make.person({ organization });
+});
+
+const publish = (who: Person, id: string, overrideReason?: string) =>
+  who.graphql(
+    'mutation ($id: ID!, $overrideReason: String) { publishAgent(id: $id, overrideReason: $overrideReason) { number overrideReason } }',
+    { id, overrideReason },
+  );
+const setGate = (who: Person, agentId: string, input: object) =>
+  who.graphql(
+    'mutation ($agentId: ID!, $input: SetAgentGateInput!) { setAgentGate(agentId: $agentId, input: $input) { mustTag rateDropMax costRatioMax report { verdict } } }',
+    { agentId, input: { tokensMax: 100_000, ...input } },
+  );
+const report = async (agentId: string) =>
+  (await ann.graphql('query ($id: ID!) { agentGate(agentId: $id) { report { verdict reasons experimentId } } }', { id: agentId }))
+    .data.agentGate.report;
+const instruct = (agentId: string, instructions: string) =>
+  ann.graphql('mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { id } }', {
+    id: agentId,
+    input: { instructions },
+  });
+
+/** An agent whose answers its instructions decide, with two cases that its published version answers right. */
+async function gatedAgent() {
+  const { id } = await make.agent({ owner: ann, editors: [{ id: editor.userId }], instructions: 'RIGHT RIGHT' });
+  await ann.graphql('mutation ($id: ID!) { setAgentPublishing(id: $id, publishing: ON_REQUEST) { id } }', { id });
+  const made = await ann.graphql('mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "Gate" }) { id } }', { id });
+  const datasetId = made.data.createDataset.id;
+  const cases = [
+    { question: 'Question 0?', mustContain: ['right'], tags: ['must'] },
+    { question: 'Question 1?', mustContain: ['right'] },
+  ];
+  await ann.graphql(
+    'mutation ($id: ID!, $cases: [DatasetCaseInput!]!) { addDatasetCases(datasetId: $id, cases: $cases) { id } }',
+    { id: datasetId, cases },
+  );
+  // The n-th word of the instructions is the answer to question n.
+  upstream.otherwise(({ body }) => {
+    const [system, question] = (body?.messages ?? []) as readonly { readonly content: string }[];
+    const place = Number(/Question (\d)/.exec(question?.content ?? '')?.[1] ?? 0);
+    return { text: system?.content.split(' ')[place] ?? '' };
+  });
+  return { id, datasetId };
+}
+
+it('a draft is published when the gate lets it pass, and asked once for the same draft', async () => {
+  const { id, datasetId } = await gatedAgent();
+  const gate = await setGate(ann, id, { datasetId, mustTag: 'must', rateDropMax: 2, costRatioMax: 1.1 });
+  expect(gate.data.setAgentGate).toEqual({
+    mustTag: 'must',
+    rateDropMax: 2,
+    costRatioMax: 1.1,
+    report: { verdict: 'NOT_ASKED' },
+  });
+  await instruct(id, 'RIGHT RIGHT .');
+  const checked = await ann.graphql('mutation ($id: ID!) { checkAgentGate(agentId: $id) { id variants { version } } }', { id });
+  expect(checked.data.checkAgentGate.variants).toEqual([{ version: '1' }, { version: 'draft' }]);
+  await eventually(async () => expect((await report(id)).verdict).toBe('PASSED'));
+  expect((await report(id)).experimentId).toBe(checked.data.checkAgentGate.id);
+  const published = await publish(ann, id);
+  expect(published.errors).toBeUndefined();
+  expect(published.data.publishAgent).toEqual({ number: 2, overrideReason: null });
+  const asked = await ann.graphql('query ($id: ID!) { experiments(agentId: $id) { totalCount } }', { id });
+  expect(asked.data.experiments.totalCount).toBe(1);
+});
+
+it('a refusal names the cases, and the owner overrides it with a reason that the version shows', async () => {
+  const { id, datasetId } = await gatedAgent();
+  await setGate(ann, id, { datasetId, mustTag: 'must', rateDropMax: 2 });
+  await instruct(id, 'WRONG RIGHT');
+  const refused = await publish(ann, id);
+  expect(refused.errors?.[0]?.extensions.code).toBe('CONFLICT');
+  expect(refused.errors?.[0]?.message).toMatch(
+    /^The gate of the agent refuses: a case tagged must failed: “Question 0\?” \(case_\w+\); its rate is 50 %, and that of the published version 100 %: at most 2 points less are allowed\. The answers are in the experiment exper_/,
+  );
+  expect(await report(id)).toMatchObject({
+    verdict: 'REFUSED',
+    reasons: [expect.stringContaining('Question 0?'), expect.any(String)],
+  });
+  expect((await publish(editor, id, 'It is urgent')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  const overridden = await publish(ann, id, 'The case is out of date');
+  expect(overridden.data.publishAgent).toEqual({ number: 2, overrideReason: 'The case is out of date' });
+});
+
+it('a gate is set by the owner, with rules that mean something, and taken away', async () => {
+  const { id, datasetId } = await gatedAgent();
+  expect((await setGate(editor, id, { datasetId, mustTag: 'must' })).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  expect((await setGate(ann, id, { datasetId })).errors?.[0]?.message).toMatch(/A gate needs a rule/);
+  expect((await setGate(ann, id, { datasetId, mustTag: 'must', tokensMax: 0 })).errors?.[0]?.message).toMatch(
+    /tokensMax must be/,
+  );
+  const atOnce = await make.agent({ owner: ann });
+  const other = await ann.graphql('mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "Gate" }) { id } }', {
+    id: atOnce.id,
+  });
+  const early = await setGate(ann, atOnce.id, { datasetId: other.data.createDataset.id, mustTag: 'must' });
+  expect(early.errors?.[0]?.message).toMatch(/take effect at once/);
+  await setGate(ann, id, { datasetId, mustTag: 'must' });
+  const remove = () => ann.graphql('mutation ($id: ID!) { removeAgentGate(agentId: $id) { mustTag } }', { id });
+  expect((await remove()).data.removeAgentGate.mustTag).toBe('must');
+  expect((await remove()).errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+  await instruct(id, 'WRONG WRONG');
+  expect((await publish(ann, id)).errors).toBeUndefined();
+});
