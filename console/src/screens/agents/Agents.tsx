@@ -3,14 +3,19 @@ import { Missing } from '../../parts/Missing.tsx';
 import { AgentEditor } from './editor/AgentEditor.tsx';
 import { AgentList } from './list/AgentList.tsx';
 
-/** Agents: the list at `/agents`, and each with its sections at `/agents/<id>/<section>`. */
+/** Agents: the list at `/agents`, and each with its sections at `/agents/<id>/<section>`; of the versions, one at `…/versions/4` and a comparison at `…/versions/3...draft`. */
 export function Agents() {
   return (
     <Switch>
       <Route path="/agents">
         <AgentList />
       </Route>
-      <Route path="/agents/:id/:section?">{({ id, section }) => <AgentEditor key={id} id={id} section={section} />}</Route>
+      <Route path="/agents/:id/*?">
+        {({ id, '*': place = '' }) => {
+          const [section, part] = place.split('/');
+          return <AgentEditor key={id} id={id} section={section} part={part} />;
+        }}
+      </Route>
       <Route>
         <Missing />
       </Route>

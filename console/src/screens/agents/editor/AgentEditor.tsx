@@ -21,9 +21,18 @@ import { SectionNav } from './SectionNav.tsx';
 import type { EditorAgent } from './section.ts';
 import { findSection, type SectionName } from './section.ts';
 import { sectionsFor } from './sections.tsx';
+import { DraftNote } from './versions/DraftNote.tsx';
 
 /** An agent with its sections, each at an address of its own, and a chat beside them to try it. */
-export function AgentEditor({ id, section }: { readonly id: string; readonly section: string | undefined }) {
+export function AgentEditor({
+  id,
+  section,
+  part,
+}: {
+  readonly id: string;
+  readonly section: string | undefined;
+  readonly part: string | undefined;
+}) {
   const { t } = useText();
   const { data, error, reload } = usePage(AgentEditorDocument, { id });
   useLive(AgentChangedDocument, {}, ({ agentsChanged }) => agentsChanged.id === id && reload(), { onBegin: reload });
@@ -48,7 +57,7 @@ export function AgentEditor({ id, section }: { readonly id: string; readonly sec
       </Page>
     );
   }
-  return <Editor agent={data.agent} models={data.models} section={findSection(section)} reload={reload} />;
+  return <Editor agent={data.agent} models={data.models} section={findSection(section)} part={part} reload={reload} />;
 }
 
 const previewStoredAs = 'parley.agents.preview';
@@ -57,11 +66,13 @@ function Editor({
   agent,
   models,
   section,
+  part,
   reload,
 }: {
   readonly agent: EditorAgent;
   readonly models: AgentEditorQuery['models'];
   readonly section: SectionName;
+  readonly part: string | undefined;
   readonly reload: () => void;
 }) {
   const { t } = useText();
@@ -96,10 +107,11 @@ function Editor({
       <div className={styles.main}>
         <EditorHead agent={agent} hasPreview={hasPreview} onTogglePreview={togglePreview} onRemoved={() => go('/agents')} />
         {mayEdit ? null : <Note>{t('You may use this agent. Its owner and its editors change it.')}</Note>}
+        {mayEdit ? <DraftNote agent={agent} isDirty={isDirty} onChange={reload} /> : null}
         <div className={styles.body}>
           <SectionNav agentId={agent.id} sections={sections} current={current?.name ?? 'basics'} />
           <div className={styles.section}>
-            {Section === undefined ? null : <Section agent={agent} form={form} models={models} reload={reload} />}
+            {Section === undefined ? null : <Section agent={agent} form={form} models={models} part={part} reload={reload} />}
           </div>
         </div>
         <SaveBar form={form} />

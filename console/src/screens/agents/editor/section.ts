@@ -8,6 +8,8 @@ export interface SectionProps {
   readonly agent: EditorAgent;
   readonly form: AgentForm;
   readonly models: AgentEditorQuery['models'];
+  /** What the address names within the section. */
+  readonly part: string | undefined;
   /** Asks again for everything that the editor shows. */
   readonly reload: () => void;
 }
@@ -22,6 +24,7 @@ const names = [
   'inputs',
   'secrets',
   'sharing',
+  'versions',
   'profile',
 ] as const;
 export type SectionName = (typeof names)[number];

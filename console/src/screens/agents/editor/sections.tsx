@@ -12,6 +12,7 @@ import type { EditorAgent, SectionName, SectionProps } from './section.ts';
 import { Sharing } from './sharing/Sharing.tsx';
 import { Skills } from './skills/Skills.tsx';
 import { Tools } from './tools/Tools.tsx';
+import { Versions } from './versions/Versions.tsx';
 
 interface Section {
   readonly name: SectionName;
@@ -50,6 +51,7 @@ export function sectionsFor(t: Text['t'], agent: EditorAgent, session: Session):
       isHidden: agent.secrets === null,
     },
     { name: 'sharing', label: t('Sharing'), component: Sharing, isHidden: !agent.canEdit },
+    { name: 'versions', label: t('Versions'), component: Versions, isHidden: !agent.canEdit },
     { name: 'profile', label: t('Profile'), component: Profile },
   ];
   return sections.filter(({ isHidden }) => isHidden !== true);

@@ -26,7 +26,7 @@ export const Answer = memo(function Answer({
 }) {
   const { t } = useText();
   const { chat, isBusy, openSources } = useChat();
-  const { runId, isGreeting, isRunning, messages } = row;
+  const { runId, isGreeting, isRunning, newVersion, messages } = row;
   const store = runId === undefined ? undefined : isRunning ? runStore(runId) : followedRun(runId);
   const view = useOptionalRun(store);
   const answers = messages.filter(({ role }) => role === 'ASSISTANT');
@@ -58,6 +58,13 @@ export const Answer = memo(function Answer({
       <Avatar name={name} pictureUrl={agent?.pictureUrl} />
       <div className={styles.answerBody}>
         <h2 className={styles.who}>{name}</h2>
+        {newVersion === undefined ? null : (
+          <p className={styles.newVersion}>
+            {newVersion === 0
+              ? t('The agent was changed: a draft answers from here on.')
+              : t('The agent was changed: version {version} answers from here on.', { version: newVersion })}
+          </p>
+        )}
         {runId === undefined ? null : <Steps runId={runId} view={view} isLive={isLive} hasText={texts.length > 0} />}
         <CitationsContext value={citationList}>
           <AnswerTexts texts={texts} isLive={isLive} />

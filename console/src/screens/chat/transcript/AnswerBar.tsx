@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { run } from '../../../graphql/client.ts';
 import { ReadAloudButton } from '../../../parts/browser/ReadAloudButton.tsx';
 import type { AnswerCitations } from '../../../parts/markdown/citations.tsx';
-import { useText } from '../../../text/text.ts';
+import { type Text, useText } from '../../../text/text.ts';
 import { Button, IconButton } from '../../../ui/form/button.tsx';
 import { Menu } from '../../../ui/overlay/menu.tsx';
 import { useAttempt } from '../../../ui/overlay/toasts.tsx';
@@ -15,6 +15,8 @@ import { type Chat_MessageFragment, ChatRateDocument, ChatRegenerateDocument, ty
 import { Branches } from './Branches.tsx';
 import { ReasonDialog } from './ReasonDialog.tsx';
 import styles from './transcript.module.css';
+
+const describeVersion = (t: Text['t'], version: number) => (version === 0 ? t('Draft') : t('Version {version}', { version }));
 
 /** What can be done with an answer. */
 export function AnswerBar({
@@ -95,6 +97,7 @@ export function AnswerBar({
         </>
       ) : null}
       <span className={styles.when}>
+        {message.agentVersion === null ? null : `${describeVersion(t, message.agentVersion)} · `}
         {model === undefined ? null : `${model} · `}
         <Time at={message.createdAt} />
       </span>

@@ -18,6 +18,8 @@ export type Row =
       /** It begins the chat: nobody had asked anything. */
       readonly isGreeting: boolean;
       readonly isRunning: boolean;
+      /** The version of the agent from here on, where the answer before is of another; 0 stands for a draft. */
+      readonly newVersion: number | undefined;
       /** Its texts, calls and their outputs, in order; empty while it is being said. */
       readonly messages: readonly Chat_MessageFragment[];
     }
@@ -58,10 +60,19 @@ export function buildRows(
   for (const runId of runIds) {
     if (rows.some((row) => row.kind === 'answer' && row.runId === runId)) continue;
     const questionIndex = rows.findLastIndex((row) => row.kind === 'user' && row.message.runId === runId);
-    const row: Row = { kind: 'answer', key: `answer-${runId}`, runId, isGreeting: false, isRunning: true, messages: [] };
+    const row: Row = {
+      kind: 'answer',
+      key: `answer-${runId}`,
+      runId,
+      isGreeting: false,
+      isRunning: true,
+      newVersion: undefined,
+      messages: [],
+    };
     rows.splice(questionIndex === -1 ? rows.length : questionIndex + 1, 0, row);
   }
   noteUnanswered(rows);
+  noteNewVersions(rows);
   compareAnswers(rows, chat?.comparison ?? undefined, before);
   for (const { id, text, filenames } of pending) rows.push({ kind: 'pending', key: id, text, filenames });
   const rowsByKey = new Map(before.map((row) => [row.key, row]));
@@ -88,6 +99,7 @@ function addToAnswer(rows: Row[], message: Chat_MessageFragment, runIds: readonl
     runId,
     isGreeting,
     isRunning: runId !== undefined && runIds.includes(runId),
+    newVersion: undefined,
     messages: [message],
   });
 }
@@ -98,6 +110,21 @@ function noteUnanswered(rows: Row[]): void {
   for (const [index, row] of rows.entries()) {
     if (row.kind !== 'user' || row.message.runId === null || answeringRuns.has(row.message.runId)) continue;
     rows[index] = { ...row, isUnanswered: true };
+  }
+}
+
+/** Where the agent was changed between two answers. Another agent may have answered one of them. */
+function noteNewVersions(rows: Row[]): void {
+  let before: { readonly agentId: string | undefined; readonly version: number } | undefined;
+  for (const [index, row] of rows.entries()) {
+    if (row.kind !== 'answer') continue;
+    const message = row.messages.findLast(({ agentVersion }) => agentVersion !== null);
+    if (message === undefined || message.agentVersion === null) continue;
+    const current = { agentId: message.run?.agent?.id, version: message.agentVersion };
+    if (before !== undefined && before.agentId === current.agentId && before.version !== current.version) {
+      rows[index] = { ...row, newVersion: current.version };
+    }
+    before = current;
   }
 }
 
@@ -131,6 +158,7 @@ function isSame(one: Row, other: Row): boolean {
   return (
     one.isRunning === other.isRunning &&
     one.isGreeting === other.isGreeting &&
+    one.newVersion === other.newVersion &&
     one.messages.length === other.messages.length &&
     one.messages.every((message, index) => message === other.messages[index])
   );

@@ -51,6 +51,7 @@ export function RunFacts({
             {run.agent.name}
           </Link>,
         ],
+    run.agentVersion === null ? undefined : [t('Version'), <AgentVersion key="version" run={run} />],
     run.user === null ? undefined : [t('Person'), run.user.name],
     run.key === null ? undefined : [t('Key'), run.key.name],
     retrieval === null
@@ -72,4 +73,12 @@ export function RunFacts({
       <Facts items={facts.filter((fact) => fact !== undefined)} />
     </Card>
   );
+}
+
+/** The version of the agent that answered; a link for those who may edit the agent. */
+function AgentVersion({ run: { agent, agentVersion } }: { readonly run: RunDetail }) {
+  const { t } = useText();
+  if (agentVersion === 0) return t('A draft that was not published');
+  if (agentVersion === null || agent?.canEdit !== true) return agentVersion;
+  return <Link href={`/agents/${agent.id}/versions/${agentVersion}`}>{agentVersion}</Link>;
 }

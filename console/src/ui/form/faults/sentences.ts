@@ -46,6 +46,18 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   'Only the owner, editors and administrators may change an agent':
     'Only the owner, editors and administrators may change an agent.',
   'Only the owner of an agent and administrators may delete it': 'Only the owner of an agent and administrators may delete it.',
+  '{who} changed {members} since you read revision {revision} of the draft: nothing was saved':
+    '{who} changed this meanwhile: {members}. Nothing was saved, and what you typed is still here. Look at it, then try again.',
+  'The draft does not differ from what people ask: there is nothing to publish':
+    'The draft does not differ from what people get: there is nothing to publish.',
+  'The draft does not differ from what people ask: there is nothing to discard':
+    'The draft does not differ from what people get: there is nothing to discard.',
+  'The draft was changed while it was published; try again': 'The draft was changed while it was published: try again.',
+  'The draft of this agent differs from what people ask: publish or discard it first':
+    'The draft of this agent differs from what people get: publish or discard it first.',
+  'A canary must differ from what people get anyway': 'This is what people get anyway.',
+  'Version {version} is the canary: end it first': 'A part of the chats gets version {version}: end that first.',
+  'This agent has no canary': 'Everybody gets the same version already.',
   'Only administrators may approve agents': 'Only administrators may approve agents.',
   'An agent may have at most {count} data sources': 'An agent has at most {count} sources.',
   'There is a category "{name}" already': 'There is a category “{name}” already.',

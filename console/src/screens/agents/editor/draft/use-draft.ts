@@ -63,7 +63,11 @@ export function useDraft(agent: AgentFieldsFragment, isReadOnly: boolean): Agent
       setLooking({ isBusy: false });
       if (nextDraft.conflicts.length > 0) return undefined;
       const names = changedFields(nextDraft);
-      const reply = await mutation.run({ id: agent.id, input: toInput(nextDraft.mine, names) });
+      const reply = await mutation.run({
+        id: agent.id,
+        input: toInput(nextDraft.mine, names),
+        expectedDraft: now?.draft?.revision ?? null,
+      });
       if (reply === undefined) return undefined;
       setDraft((current) => mergeSaved(current, request, names, readFields(reply.updateAgent)));
       return (reply.updateAgent.warnings ?? []).map(({ message }) => message);

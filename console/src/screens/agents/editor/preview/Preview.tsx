@@ -1,6 +1,7 @@
 import { RotateCcw, X } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Markdown } from '../../../../parts/markdown/Markdown.tsx';
+import { useSession } from '../../../../parts/session/session.tsx';
 import { useText } from '../../../../text/text.ts';
 import { ErrorNote, Note } from '../../../../ui/feedback.tsx';
 import { Button, IconButton } from '../../../../ui/form/button.tsx';
@@ -26,7 +27,9 @@ export function Preview(props: Props) {
 
 function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly onRestart: () => void }) {
   const { t } = useText();
-  const [chat] = useState(() => new PreviewChat(agent.id));
+  const session = useSession();
+  const isDraft = agent.canEdit && session.may('AGENTS_WRITE');
+  const [chat] = useState(() => new PreviewChat(agent.id, isDraft ? 'draft' : null));
   const turns = useSyncExternalStore(chat.subscribe, chat.getSnapshot);
   const [text, setText] = useState('');
   const log = useRef<HTMLElement>(null);
@@ -71,6 +74,9 @@ function PreviewRound({ agent, isDirty, onClose, onRestart }: Props & { readonly
         </IconButton>
       </header>
       {isDirty ? <Note tone="warn">{t('The preview answers as the agent is saved: save to try what you changed.')}</Note> : null}
+      {agent.draft?.isChanged === true && !isDirty ? (
+        <Note>{t('The preview tries the draft, which people do not get yet.')}</Note>
+      ) : null}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section ref={log} className={styles.log} aria-label={t('Preview of the chat')} tabIndex={0}>
         {turns.length === 0 ? (

@@ -188,6 +188,7 @@ export type BeginPreviewMutation = { createChat: { id: string } };
 export type AskPreviewMutationVariables = Exact<{
   chatId: string;
   text: string;
+  version?: string | null | undefined;
 }>;
 
 
@@ -250,7 +251,7 @@ export type PreviewEventsSubscription = { runEvents:
    };
 
 export const BeginPreviewDocument = document<BeginPreviewMutation, BeginPreviewMutationVariables>("mutation BeginPreview($agentId:ID!$input:CreateChatInput!){createChat(agentId:$agentId input:$input){id}}");
-export const AskPreviewDocument = document<AskPreviewMutation, AskPreviewMutationVariables>("mutation AskPreview($chatId:ID!$text:String!){sendMessage(chatId:$chatId input:{prompt:{text:$text}}){id}}");
+export const AskPreviewDocument = document<AskPreviewMutation, AskPreviewMutationVariables>("mutation AskPreview($chatId:ID!$text:String!$version:String){sendMessage(chatId:$chatId input:{prompt:{text:$text}}version:$version){id}}");
 export const StopPreviewDocument = document<StopPreviewMutation, StopPreviewMutationVariables>("mutation StopPreview($runId:ID!){cancelRun(id:$runId){id status}}");
 export const EndPreviewDocument = document<EndPreviewMutation, EndPreviewMutationVariables>("mutation EndPreview($chatId:ID!){deleteChat(id:$chatId){id}}");
 export const PreviewEventsDocument = document<PreviewEventsSubscription, PreviewEventsSubscriptionVariables>("subscription PreviewEvents($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{delta}...on ToolCallStarted{call{id name}}...on RunEnded{run{id status text incompleteReason error{code message}citations{id index name}toolCalls{id name approval}}}}}");

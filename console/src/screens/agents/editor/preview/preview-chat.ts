@@ -28,6 +28,7 @@ export interface Turn {
 /** A temporary chat with an agent, for `useSyncExternalStore`. It begins with the first question, and `close` deletes it. */
 export class PreviewChat {
   readonly #agentId: string;
+  readonly #version: 'draft' | null;
   readonly #listeners = new Set<() => void>();
   #turns: readonly Turn[] = [];
   #chatId: string | undefined;
@@ -36,8 +37,10 @@ export class PreviewChat {
   #isFlushPlanned = false;
   #isClosed = false;
 
-  constructor(agentId: string) {
+  /** @param version  who answers: `draft`, for those who may edit the agent; null: what people get. */
+  constructor(agentId: string, version: 'draft' | null) {
     this.#agentId = agentId;
+    this.#version = version;
   }
 
   readonly getSnapshot = (): readonly Turn[] => this.#turns;
@@ -60,7 +63,7 @@ export class PreviewChat {
         this.#chatId = createChat.id;
         if (this.#isClosed) return this.#delete();
       }
-      const { sendMessage } = await run(AskPreviewDocument, { chatId: this.#chatId, text: question });
+      const { sendMessage } = await run(AskPreviewDocument, { chatId: this.#chatId, text: question, version: this.#version });
       if (!this.#isClosed) this.#follow(sendMessage.id);
     } catch (cause) {
       this.#change({ error: readableError(cause) });
