@@ -80,6 +80,7 @@ class Bench {
       this.#bursts(name, this.#service.ready.agents['burst-2000'] ?? '', { ratioMin: 0.25 }),
     );
     await measure('paced CPU a chunk', (name) => this.#pacedCpu(name));
+    await measure('Messages beside completions', (name) => this.#messages(name));
     await measure('many open streams', (name) => this.#manyStreams(name));
     await measure('5,000 open streams', (name) => this.#wholeStreams(name));
     return rows;
@@ -93,6 +94,11 @@ class Bench {
   /** The least of the medians of several turns, after a warm-up: noise of a shared machine only lengthens a time. */
   async #firstToken(name: string): Promise<readonly Row[]> {
     const targets = [this.#direct('burst-1'), this.#throughRaw('burst-1'), this.#throughService('openai/burst-1')];
+    const [direct = 0, raw = 0, ours = 0] = await this.#leastFirstTokens(targets);
+    return [{ name, raw: raw - direct, ours: ours - direct, unit: 'µs', floor: { ratioMax: 2 } }];
+  }
+
+  async #leastFirstTokens(targets: readonly Target[]): Promise<readonly number[]> {
     const medians: number[][] = targets.map(() => []);
     const pools = targets.map((target) => new Pool(target.url, { connections: 1 }));
     const warmAtMs = performance.now() + warmUpMs;
@@ -108,8 +114,7 @@ class Bench {
       if (isWarm) turn += 1;
     }
     await Promise.all(pools.map((pool) => pool.close()));
-    const [direct = 0, raw = 0, ours = 0] = medians.map((all) => Math.min(...all) * 1000);
-    return [{ name, raw: raw - direct, ours: ours - direct, unit: 'µs', floor: { ratioMax: 2 } }];
+    return medians.map((all) => Math.min(...all) * 1000);
   }
 
   async #bursts(name: string, model: string, floor: Row['floor']): Promise<readonly Row[]> {
@@ -142,6 +147,29 @@ class Bench {
     return [
       { name: `${name}, REST`, raw, ours: rest, unit: 'µs', floor: { ratioMax: 1.6 } },
       { name: `${name}, GraphQL subscription`, raw, ours: graphql, unit: 'µs', floor: { ratioMax: 2.5 } },
+    ];
+  }
+
+  /** A stream of the Messages format against one of completions, of the same service in turns. */
+  async #messages(name: string): Promise<readonly Row[]> {
+    const cpu = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const model = 'openai/paced-100-20';
+    for (let pass = 0; pass <= passes; pass += 1) {
+      for (const [index, target] of [this.#throughService(model), this.#throughMessages(model)].entries()) {
+        const before = await this.#service.ask<Cpu>('cpu');
+        const { chunks } = await paced(target, 200);
+        const after = await this.#service.ask<Cpu>('cpu');
+        const micros = (after.cpuMicros - before.cpuMicros) / chunks;
+        if (pass > 0) cpu[index] = Math.min(cpu[index] ?? Number.POSITIVE_INFINITY, micros);
+      }
+    }
+    const targets = [this.#throughService('openai/burst-1'), this.#throughMessages('openai/burst-1')];
+    const [completion = 0, message = 0] = await this.#leastFirstTokens(targets);
+    const [raw = 0, ours = 0] = cpu;
+    const floor = { ratioMax: 1.15 };
+    return [
+      { name: `${name}, CPU a chunk`, raw, ours, unit: 'µs', floor },
+      { name: `${name}, first token p50`, raw: completion, ours: message, unit: 'µs', floor },
     ];
   }
 
@@ -219,6 +247,13 @@ class Bench {
       headers,
       body: request(model, stream),
     };
+  }
+
+  #throughMessages(model: string): Target {
+    const { url, headers } = this.#throughService(model);
+    const [system, ...messages] = (JSON.parse(request(model, true)) as { messages: readonly { content: string }[] }).messages;
+    const body = JSON.stringify({ model, max_tokens: 1_000, system: system?.content, messages, stream: true });
+    return { name: 'parley, Messages', url, path: '/api/v1/messages', headers, body };
   }
 
   #throughGraphql(model: string): Target {

@@ -89,7 +89,7 @@ export async function paced(target: Target, streams: number, leaveAfterMs?: numb
   let errors = 0;
   const onData = (chunk: Buffer) => {
     const nowMicros = (performance.timeOrigin + performance.now()) * 1000;
-    for (const [, micros] of chunk.toString('latin1').matchAll(/"(?:content|delta)":"(\d{16})"/g)) {
+    for (const [, micros] of chunk.toString('latin1').matchAll(/"(?:content|delta|text)":"(\d{16})"/g)) {
       chunks += 1;
       delaysMs.push((nowMicros - Number(micros)) / 1000);
     }
