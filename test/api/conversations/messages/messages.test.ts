@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DomainError, publicError } from '../../../../src/entities/ground/errors.ts';
+import { messagesBody } from '../../../../src/wire/messages/body.ts';
 import { messagesError, toErrorBody } from '../../../../src/wire/messages/errors.ts';
 import type { Person } from '../../../support/make.ts';
 import { startThinkingProvider } from '../../../support/runs/thinking-providers.ts';
@@ -124,6 +126,15 @@ it('a model elsewhere gets no marks', async () => {
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }],
   });
   expect(JSON.stringify(providers.deepSeek.bodies[0])).not.toContain('cache');
+});
+
+it.each(['messages', 'beta/messages'])('every member of a request of %s is taken, refused or warned of', (place) => {
+  const types = readFileSync(`node_modules/@anthropic-ai/sdk/resources/${place}/messages.d.ts`, 'utf8');
+  const declared = types.split('export interface MessageCreateParamsBase {')[1]?.split('\n}')[0] ?? '';
+  const members = [...declared.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name = '']) => name);
+  expect(members.length).toBeGreaterThan(15);
+  // The SDK sends it as a header.
+  expect(members.filter((name) => name !== 'betas' && !(name in messagesBody.shape))).toEqual([]);
 });
 
 it('a full service answers as clients of the format know it', () => {

@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { html, searchKey, startWeb } from '../../../../fixtures/upstreams/web.ts';
@@ -297,4 +298,25 @@ it('the openai package reads the stream of a web search', async () => {
       content: [{ annotations: [{ type: 'url_citation', url: `${web.url}/bikes`, title: 'Bikes of the town' }] }],
     },
   ]);
+});
+
+it.each([false, true])('are blocks of the Messages format, which come back with the next turn (stream %s)', async (stream) => {
+  const client = new Anthropic({ baseURL: `${bench.service.url}/api`, apiKey: ann.key, maxRetries: 0 });
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'What colour are the bikes?' }];
+  const tools = [{ type: 'web_search_20250305' as const, name: 'web_search' as const, allowed_domains: ['127.0.0.1'] }];
+  const request = { model: agentId, max_tokens: 500, messages, tools };
+  upstream.next(search(), answer, { text: 'As I said.' });
+  const reply = await (stream ? client.messages.stream(request).finalMessage() : client.messages.create(request));
+  expect(reply.stop_reason).toBe('end_turn');
+  expect(reply.content.slice(0, 3)).toMatchObject([
+    { type: 'server_tool_use', name: 'web_search', input: { query: 'blue bikes' } },
+    { type: 'web_search_tool_result', content: [{ type: 'web_search_result', title: 'Bikes of the town' }, {}] },
+    { type: 'text', citations: [{ type: 'web_search_result_location', title: 'Bikes of the town' }] },
+  ]);
+  const [called, result] = reply.content;
+  expect(result).toMatchObject({ tool_use_id: called?.type === 'server_tool_use' ? called.id : '' });
+  const said = { role: 'assistant' as const, content: reply.content as Anthropic.ContentBlockParam[] };
+  const next = await client.messages.create({ ...request, messages: [...messages, said, { role: 'user', content: 'Sure?' }] });
+  expect(next.content).toMatchObject([{ type: 'text', text: 'As I said.' }]);
+  expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('The bikes are blue [1].');
 });
