@@ -1,3 +1,4 @@
+// Raw SQL: the versions of an agent are those that its own columns name, which Prisma cannot say.
 import type { AgentContent } from '../../entities/agents/version.ts';
 import type { Database, Transaction } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
