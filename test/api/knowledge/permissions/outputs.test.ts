@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { indexed, itemsOf } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
+import { makeWebhook } from '../../../support/operations/webhooks.ts';
 import { withService } from '../../../support/service.ts';
 
-const { service, make, upstream } = await withService('model');
+const logLines: string[] = [];
+const { service, make, upstream } = await withService('model', { onLog: (line) => logLines.push(line) });
 const secret = 'kingfisher';
 let ann: Person;
 let bob: Person;
@@ -17,6 +19,8 @@ let runOfBob: string;
 let linkOfBob: string;
 let citation: { readonly url: string } | undefined;
 let responseOfBob: string;
+let agentOfBob: string;
+let sharedByBob: string;
 
 const push = (acl: readonly string[]) => ann.put(`/api/v1/data-sources/${source}/items`, { items: [{ uniqueId: 'plan', acl }] });
 async function graph(who: Person, document: string, variables: Readonly<Record<string, unknown>> = {}) {
@@ -25,6 +29,17 @@ async function graph(who: Person, document: string, variables: Readonly<Record<s
   return data;
 }
 const lookup = { query: secret, limit: 20 };
+/** What an MCP client gets of a tool. */
+const callTool = async (name: string, args: object) => {
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+  return (await bob.post(`/mcp/agents/${agentId}`, body, { accept: 'application/json, text/event-stream' })).body;
+};
+/** All that models were sent meanwhile. */
+const sentBy = async (act: () => Promise<unknown>) => {
+  const before = upstream.requests.length;
+  await act();
+  return upstream.requests.slice(before).map(({ body }) => body);
+};
 const cited = () =>
   `query ($id: ID!) { citedDocument(id: $id) { name url downloadUrl passage(charStart: 0, charEnd: 20) { text } } }`;
 
@@ -57,6 +72,27 @@ const outputs: Readonly<Record<string, () => Promise<unknown>>> = {
     await bob.post('/api/v1/responses', { model: agentId, input: 'Look', tools: [{ type: 'file_search' }] });
     return upstream.requests.at(-1)?.body;
   },
+  'search of an MCP client': () => callTool('search_knowledge', { query: 'nests' }),
+  'agent asked by an MCP client': () => {
+    upstream.next({ text: 'Nothing.' });
+    return sentBy(() => callTool('ask_guide', { question: 'Where does it nest?' }));
+  },
+  subagent: () => {
+    const ask = { id: 'call_1', name: 'ask_Guide', arguments: '{"question":"Where does it nest?"}' };
+    upstream.next({ toolCalls: [ask] }, { text: 'Nothing.' }, { text: 'Nothing.' });
+    return sentBy(() => bob.post('/api/v1/responses', { model: agentOfBob, input: 'Ask them' }));
+  },
+  'chat shared by a link': () =>
+    graph(
+      bob,
+      'query ($secret: String!) { sharedChat(secret: $secret) { messages { nodes { hiddenCitationCount citations { name snippet url } } } } }',
+      { secret: sharedByBob },
+    ),
+  'deliveries of webhooks': async () => {
+    const sql = 'select body from webhook_deliveries where "orgId" = $1';
+    return (await service.deps.storage.db.pool.query(sql, [bob.orgId])).rows;
+  },
+  log: async () => logLines,
   'list of items over REST': async () => itemsOf(bob, source),
   'items, counts and passages over GraphQL': () =>
     graph(
@@ -130,7 +166,7 @@ beforeAll(async () => {
     where: { id: { in: [ann.userId, bob.userId] } },
     data: { emailVerifiedAt: new Date() },
   });
-  agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION', intermediateStepsVisible: true })).id;
+  agentId = (await make.agent({ owner: ann, name: 'Guide', visibility: 'ORGANIZATION', intermediateStepsVisible: true })).id;
   source = (await ann.post(`/api/v1/ais/${agentId}/data-sources/api`, { name: 'Wiki', data: {}, access: 'MIRRORED' })).body.id;
   await ann.patch(`/api/v1/data-sources/${source}`, { orgVisible: true });
   const text = `# The plan of the ${secret}\n\nThe ${secret} nests in the river bank.`;
@@ -145,6 +181,11 @@ beforeAll(async () => {
   linkOfBob = citation?.url ?? '';
   upstream.next({ text: 'In the bank [1].' });
   responseOfBob = (await bob.post('/api/v1/responses', { model: agentId, input: 'Where does it nest?' })).body.id;
+  const enabledTools = [{ type: 'subagent', agents: [agentId] }];
+  agentOfBob = (await make.agent({ owner: bob, enabledTools })).id;
+  const sharing = 'mutation ($chatId: ID!) { shareChat(chatId: $chatId, input: { audience: ORGANIZATION }) { url } }';
+  sharedByBob = (await graph(bob, sharing, { chatId: chatOfBob })).shareChat.url.split('#')[1];
+  await makeWebhook(admin, 'http://127.0.0.1:9/nobody-listens');
   runOfBob = (await graph(bob, 'query { runs(first: 10) { nodes { id chatId } } }')).runs.nodes.find(
     ({ chatId }: { chatId: string }) => chatId === chatOfBob,
   ).id;
@@ -152,7 +193,7 @@ beforeAll(async () => {
 
 /** Rows that show nothing of a MIRRORED source to anybody, or nothing here before it is closed. */
 const neverShown: ReadonlySet<string> = new Set([
-  ...['bundle of an agent', 'unanswered questions', 'text for an administrator'],
+  ...['bundle of an agent', 'unanswered questions', 'text for an administrator', 'deliveries of webhooks', 'log'],
   'search for the owner of the source, who lost the right',
 ]);
 

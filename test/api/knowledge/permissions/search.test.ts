@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { withService } from '../../../support/service.ts';
+import { countStatements } from '../../../support/storage/statements.ts';
 
 const { service, make } = await withService();
 let organization: Organization;
@@ -88,6 +89,25 @@ describe('a MIRRORED API source', () => {
     expect((await change('MIRRORED')).status).toBe(200);
     expect(await search(bob)).toEqual([]);
     expect(await search(ann)).toEqual(['plan']);
+  });
+
+  it('gives a page of a hundred documents with at most twelve statements, over REST and GraphQL', async () => {
+    await push([document('plan', ['anyone_in_organization'])]);
+    await service.deps.storage.db.pool.query(
+      `insert into knowledge_items (id, "updatedAt", "orgId", "dataSourceId", name, "uniqueId", type, "indexStatus", "accessRuleId")
+       select 'ki_page_' || n, now(), item."orgId", item."dataSourceId", 'page ' || n, 'page ' || n, item.type, 'INDEXED', item."accessRuleId"
+       from knowledge_items as item, generate_series(1, 120) as n where item."dataSourceId" = $1 and item."uniqueId" = 'plan'`,
+      [source],
+    );
+    const overRest = () => ann.get(`/api/v1/data-sources/${source}/knowledge?first=100`);
+    await overRest();
+    const rest = await countStatements(service, overRest);
+    expect(rest.result.body.data).toHaveLength(100);
+    const query =
+      'query ($id: ID!) { knowledgeItems(dataSourceId: $id, first: 100) { totalCount nodes { id name indexStatus } } }';
+    const graphql = await countStatements(service, () => ann.graphql(query, { id: source }));
+    expect(graphql.result.data.knowledgeItems).toMatchObject({ totalCount: 121, nodes: { length: 100 } });
+    expect([rest.statements.length, graphql.statements.length]).toSatisfy(([one = 99, two = 99]) => one <= 12 && two <= 12);
   });
 
   it('says what is known, to its owner and administrators', async () => {
