@@ -68,6 +68,12 @@ export class Service {
     }
   }
 
+  /** Sends what is to be said when the command was cancelled. Failures are not told: the command ends anyway. */
+  async sendLast(method: string, path: string): Promise<void> {
+    const headers = { authorization: `Bearer ${this.#key}` };
+    await fetch(this.url + path, { method, headers, signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+  }
+
   /**
    * A reply whose body the caller reads.
    *

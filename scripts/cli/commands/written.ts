@@ -4,6 +4,7 @@ import { agentCommands } from './agents.ts';
 import { ask } from './ask.ts';
 import { chatCommands } from './chats.ts';
 import type { WrittenCommand } from './command.ts';
+import { evaluate } from './evaluate.ts';
 import { operations } from './operations.ts';
 import { signInLink } from './sign-in-link.ts';
 import { showPermissions } from './source-permissions.ts';
@@ -13,6 +14,7 @@ import { usage } from './usage.ts';
 /** All commands that are more than one call of the REST interface. */
 export const writtenCommands: readonly WrittenCommand[] = [
   ask,
+  evaluate,
   addSources,
   listSources,
   showPermissions,

@@ -63,6 +63,7 @@ export function printOpenApi(
 
 /** What each group of operations is about; a test holds that every tag has one. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
+  Evaluation: 'Datasets of cases, and experiments that ask versions of AIs their questions.',
   Agents: 'Agents: what they are told, which model answers, and who may use them. Called AIs in paths.',
   'Agent tools': 'What an agent may call: APIs, functions of the client, MCP servers.',
   'Agent user inputs': 'Values that an agent asks its users for, and what the caller gave.',

@@ -10,6 +10,7 @@ import { chatFileRoutes } from './conversations/chats/files.ts';
 import { chatPlaceRoutes } from './conversations/chats/places.ts';
 import { completionRoutes } from './conversations/completions.ts';
 import { conversationRoutes } from './conversations/conversations.ts';
+import { evaluationRoutes } from './conversations/evaluation.ts';
 import { fileRoutes } from './conversations/files.ts';
 import { memoryRoutes } from './conversations/memories.ts';
 import { messagesRoutes } from './conversations/messages.ts';
@@ -50,6 +51,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...responseRoutes,
   ...conversationRoutes,
   ...embeddingRoutes,
+  ...evaluationRoutes,
   ...fileRoutes,
   ...uploadRoutes,
   ...vectorStoreRoutes,

@@ -1543,6 +1543,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/ais/{aiId}/datasets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List datasets
+         * @description The datasets of an AI that the caller may edit, newest first.
+         */
+        get: operations["listDatasets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{datasetId}/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import cases
+         * @description Adds the cases of a file of CSV or JSONL: all of them, or none where a line has a fault.
+         */
+        post: operations["importDatasetCases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ais/{aiId}/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run experiment
+         * @description Begins to ask versions of an AI the cases of a dataset. `GET` it until `summary` is there.
+         */
+        post: operations["runExperiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{experimentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get experiment
+         * @description How far it is, and once it has ended, what it found.
+         */
+        get: operations["getExperiment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{experimentId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel experiment
+         * @description Ends an experiment that is under way. What it has asked stays, and is compared.
+         */
+        post: operations["cancelExperiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{experimentId}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get report of experiment
+         * @description A line for each answer as CSV, or JUnit XML with a suite for each variant, in `content`.
+         */
+        get: operations["getExperimentReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/files": {
         parameters: {
             query?: never;
@@ -7654,6 +7774,49 @@ export interface components {
          * @enum {string}
          */
         DataSourceType: "API" | "DRIVE_A" | "DRIVE_B" | "FILE_UPLOAD" | "REPO_HOST" | "TRACKER" | "WEB_URL" | "WIKI";
+        /** @description Questions with what a good answer to each must be, to try an agent with. Who may edit the agent sees and changes it. */
+        Dataset: {
+            /** @description The id of the dataset. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description What it is called. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description Whether experiments call tools that change something, instead of replaying what they gave. */
+            callsTools: boolean;
+            /**
+             * Format: int32
+             * @description Grows with each change of its cases. An experiment names the one it ran.
+             */
+            revision: number;
+            /**
+             * Format: int32
+             * @description Its cases, drafts included.
+             */
+            caseCount: number;
+            /**
+             * Format: int32
+             * @description Cases that nobody has agreed to yet.
+             */
+            draftCount: number;
+            /** @description The agent that it is for. */
+            agentId: string;
+        };
+        /**
+         * @description How a file of cases is written.
+         * @enum {string}
+         */
+        DatasetCaseFormat: "CSV" | "JSONL";
         /**
          * DeepResearchTool
          * @description Researches in many steps.
@@ -7943,6 +8106,240 @@ export interface components {
             /** @description deep_research: what it may spend. */
             budget: components["schemas"]["ToolResearchBudget"] | null;
         };
+        /** @description A run of versions of an agent over the cases of a dataset. Who may edit the agent sees it. */
+        Experiment: {
+            /** @description The id of the experiment. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it began; null while it waits.
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it is under way.
+             */
+            endedAt: string | null;
+            /** @description How far it is. */
+            status: components["schemas"]["ExperimentStatus"];
+            /** @description Why it stopped or failed. */
+            error: string | null;
+            /** @description The agent. */
+            agentId: string;
+            /** @description The dataset. */
+            datasetId: string;
+            /**
+             * Format: int32
+             * @description The revision of the dataset.
+             */
+            revision: number;
+            /** @description Who is asked; the first is what the others are compared with. At most 16. */
+            variants: components["schemas"]["ExperimentVariant"][];
+            /**
+             * Format: int32
+             * @description How often each case is asked.
+             */
+            repeats: number;
+            /**
+             * Format: int64
+             * @description Tokens that it may use, those of judges included.
+             */
+            tokensMax: number;
+            /** @description What it may cost; null: no bound. */
+            costMax: number | null;
+            /**
+             * Format: int32
+             * @description Of the bootstrap: the same seed gives the same intervals.
+             */
+            seed: number;
+            /**
+             * Format: int32
+             * @description Answers that it asks for.
+             */
+            plannedCount: number;
+            /**
+             * Format: int32
+             * @description Answers that it has.
+             */
+            doneCount: number;
+            /**
+             * Format: int32
+             * @description Questions without an answer.
+             */
+            failedCount: number;
+            /**
+             * Format: int32
+             * @description Questions that were asked when a process died. They are not asked twice unless somebody resumes the experiment.
+             */
+            interruptedCount: number;
+            /**
+             * Format: int64
+             * @description Tokens that it has used.
+             */
+            tokens: number;
+            /** @description What it has cost, as far as that is known. */
+            cost: number;
+            /** @description What it found; null until it ends. */
+            summary: components["schemas"]["ExperimentSummary"] | null;
+        };
+        /** @description How a variant differs from the first, case by case. */
+        ExperimentComparison: {
+            /**
+             * Format: int32
+             * @description Its place among the variants.
+             */
+            variant: number;
+            /**
+             * Format: int32
+             * @description Cases with a better answer.
+             */
+            better: number;
+            /**
+             * Format: int32
+             * @description Cases with an answer of the same value.
+             */
+            same: number;
+            /**
+             * Format: int32
+             * @description Cases with a worse answer.
+             */
+            worse: number;
+            /** @description Its rate less the first one's; null without pairs. */
+            difference: number | null;
+            /** @description Of the difference, by a paired bootstrap with the seed of the experiment. */
+            interval: components["schemas"]["ExperimentInterval"] | null;
+            /** @description What that says. */
+            verdict: components["schemas"]["ExperimentVerdict"];
+            /** @description Its cost divided by the first one's; null where that is not known. */
+            costRatio: number | null;
+        };
+        /** @description What to ask whom, and with which budget. */
+        ExperimentInput: {
+            /** @description What it may cost, in the currency of the models file, above 0. All its models need prices. Default: no bound. */
+            costMax?: number | null;
+            /** @description A dataset of the agent. Its drafts are left out. */
+            datasetId: string;
+            /** @description Models in place of the agent's, at most 4: each version is asked with each. Default: the agent's. */
+            models?: string[] | null;
+            /**
+             * Format: int32
+             * @description How often each case is asked, 1 to 5. Default: 1.
+             */
+            repeats?: number | null;
+            /**
+             * Format: int32
+             * @description A revision of the dataset. Default: the newest.
+             */
+            revision?: number | null;
+            /** @description How answers are scored, at most 20. Default: CONTAINS, CITES, REFUSES and TOOL_CALLS. */
+            scorers?: components["schemas"]["ScorerInput"][] | null;
+            /**
+             * Format: int32
+             * @description Of the bootstrap. Default: another one each time.
+             */
+            seed?: number | null;
+            /**
+             * Format: int64
+             * @description Tokens that it may use, those of judges included; at least 1. It never uses more.
+             */
+            tokensMax: number;
+            /** @description `draft`, `published`, or numbers of versions, 1 to 4; the first is what the others are compared with. */
+            versions: string[];
+        };
+        /** @description Where a number lies in 95 of 100 drawings of the cases. */
+        ExperimentInterval: {
+            /** @description Its lower end. */
+            low: number;
+            /** @description Its upper end. */
+            high: number;
+        };
+        /** @description What an experiment found, as a file. */
+        ExperimentReport: {
+            /** @description A name for the file. */
+            filename: string;
+            /** @description Its media type. */
+            contentType: string;
+            /** @description Its content. */
+            content: string;
+        };
+        /**
+         * @description How a report of an experiment is written.
+         * @enum {string}
+         */
+        ExperimentReportFormat: "CSV" | "JUNIT";
+        /**
+         * @description How far an experiment is.
+         * @enum {string}
+         */
+        ExperimentStatus: "CANCELLED" | "DONE" | "FAILED" | "RUNNING" | "STOPPED" | "WAITING";
+        /** @description What an experiment found. */
+        ExperimentSummary: {
+            /** @description One for each variant. */
+            variants: components["schemas"]["ExperimentVariantSummary"][];
+            /** @description One for each variant but the first. */
+            comparisons: components["schemas"]["ExperimentComparison"][];
+        };
+        /** @description Who is asked in an experiment. */
+        ExperimentVariant: {
+            /** @description The number of a version of the agent, or `draft`. */
+            version: string;
+            /** @description The model in place of the agent's; null: the agent's. */
+            modelId: string | null;
+        };
+        /** @description What one variant did. */
+        ExperimentVariantSummary: {
+            /**
+             * Format: int32
+             * @description Its place among the variants, from 0.
+             */
+            variant: number;
+            /**
+             * Format: int32
+             * @description Cases with a scored answer.
+             */
+            caseCount: number;
+            /** @description The weighted share of passed answers, 0 to 1; null without any. */
+            rate: number | null;
+            /** @description Of the rate. */
+            interval: components["schemas"]["ExperimentInterval"] | null;
+            /**
+             * Format: int32
+             * @description Questions without an answer.
+             */
+            failedCount: number;
+            /**
+             * Format: int32
+             * @description Answers of which a scorer could not say, or none has anything to say.
+             */
+            unscoredCount: number;
+            /**
+             * Format: int64
+             * @description What its answers took.
+             */
+            tokens: number;
+            /** @description What they cost, in the currency of the models file; 0 without prices. */
+            cost: number;
+            /**
+             * Format: int32
+             * @description How long half of them took at most.
+             */
+            medianMs: number | null;
+            /**
+             * Format: int32
+             * @description How long 95 of 100 took at most.
+             */
+            p95Ms: number | null;
+        };
+        /**
+         * @description How a variant differs from the first.
+         * @enum {string}
+         */
+        ExperimentVerdict: "BETTER" | "NOT_ENOUGH_CASES" | "SAME" | "WORSE";
         /** @description What the user of a chat thinks of an answer. Editors of the agent and administrators of the organization see it; what was said, and by whom, only where they may read the chat. */
         Feedback: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
@@ -8584,6 +8981,15 @@ export interface components {
             aiId: string | null;
             /** @description What is not as it was, sorted: `model substituted: …`, `skills skipped: …`, `data sources skipped: …`, `secret missing: <key>`, `data source content not included: <name>`. */
             warnings: string[];
+        };
+        /** @description A file of cases. */
+        ImportDatasetCasesInput: {
+            /** @description Its content; at most 10,000 cases. */
+            content: string;
+            /** @description How it is written. */
+            format: components["schemas"]["DatasetCaseFormat"];
+            /** @description Takes the cases out that are there. Default: false. */
+            replaces?: boolean | null;
         };
         /**
          * @description The progress of indexing.
@@ -12960,6 +13366,28 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description How answers are scored. A setting that has no effect on the kind is refused. */
+        ScorerInput: {
+            /** @description How. */
+            kind: components["schemas"]["ScorerKind"];
+            /** @description Of LATENCY in milliseconds, of TOKENS, and of COST in the currency of the models file. */
+            max?: number | null;
+            /** @description Of judges: the model that judges. */
+            modelId?: string | null;
+            /** @description Of MATCHES: a regular expression of at most 500 characters that RE2 can run. */
+            pattern?: string | null;
+            /** @description Of judges: what is weighed in every case, besides the rubric of the case; at most 4,000 characters. */
+            rubric?: string | null;
+            /** @description Of JSON_SCHEMA: the text of a JSON Schema. */
+            schema?: string | null;
+            /** @description Of NUMBERS: the share by which a number may differ, 0 to 1. Default: 0. */
+            tolerance?: number | null;
+        };
+        /**
+         * @description How an answer is scored. Where a case does not say what a scorer asks for, it says nothing.
+         * @enum {string}
+         */
+        ScorerKind: "CITES" | "CITES_NO_OTHER" | "CONTAINS" | "COST" | "EQUALS" | "JSON_SCHEMA" | "JUDGE" | "JUDGE_PAIR" | "LATENCY" | "MATCHES" | "NUMBERS" | "REFUSES" | "TOKENS" | "TOOL_CALLS";
         /** @description A message of a conversation. */
         SearchTurnInput: {
             /** @description Who said it. */
@@ -20966,6 +21394,275 @@ export interface operations {
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
             "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listDatasets: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Dataset"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    importDatasetCases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                datasetId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "format": "JSONL",
+                 *       "content": "{\"question\":\"How long is the warranty?\",\"mustContain\":[\"two years\"]}",
+                 *       "replaces": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ImportDatasetCasesInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dataset"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    runExperiment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                aiId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "versions": [
+                 *         "published",
+                 *         "draft"
+                 *       ],
+                 *       "datasetId": "dset_01jd0000000000000000000000",
+                 *       "tokensMax": 100000,
+                 *       "repeats": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExperimentInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getExperiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                experimentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    cancelExperiment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                experimentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getExperimentReport: {
+        parameters: {
+            query?: {
+                /** @description Default: `JUNIT`. */
+                format?: components["schemas"]["ExperimentReportFormat"];
+            };
+            header?: never;
+            path: {
+                experimentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentReport"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
         };
     };
