@@ -70,6 +70,7 @@ describe('settings and codes', () => {
       'PG_VERSION',
       'CODE_OF_CONDUCT',
     ],
+    ...['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_MODEL', 'ANTHROPIC_DEFAULT_HAIKU_MODEL'],
   ]);
   const code = tracked.filter(
     (path) =>
