@@ -22,6 +22,7 @@ import {
 import { type AgentInput, readAgentInput } from './input.ts';
 import { type CanaryKey, takesCanary } from './versions/canary-choice.ts';
 import { changeAgents, type ExpectedDraft } from './versions/change.ts';
+import { narrowVersion } from './versions/named-version.ts';
 import { withPublished } from './versions/published-view.ts';
 
 export interface CreateAgentInput extends AgentInput {
@@ -129,7 +130,9 @@ function choose(
   const chosen = isNamed ? version : takesCanary(agent, canary) ? agent.canary?.version : undefined;
   if (chosen === undefined) return agent;
   const versionAgent = storage.agents.findRunnable(agent.id, now().getTime(), chosen);
-  return versionAgent instanceof Promise ? versionAgent.then(requireVersion) : requireVersion(versionAgent);
+  const narrow = (one: RunnableAgent | undefined) =>
+    isNamed ? narrowVersion({ storage }, caller, agent, requireVersion(one)) : requireVersion(one);
+  return versionAgent instanceof Promise ? versionAgent.then(narrow) : narrow(versionAgent);
 }
 
 function requireVersion(agent: RunnableAgent | undefined): RunnableAgent {

@@ -1,3 +1,4 @@
+import type { RunnableAgent } from '../../../entities/agents/agent.ts';
 import type { EndedApproval } from '../../../entities/agents/part.ts';
 import type { AgentCanary } from '../../../entities/agents/version.ts';
 import { DomainError, outOfRange } from '../../../entities/ground/errors.ts';
@@ -8,7 +9,17 @@ import { endedApproval } from '../parts/access.ts';
 import { closing, type ExpectedDraft, listMembers, requireDraft } from './change.ts';
 import { readContent } from './content.ts';
 import { passGate } from './gate.ts';
-import { differ, missingVersion, open, readNote, requireVersionNumber, versionedAgent } from './publish.ts';
+import {
+  attachable,
+  differ,
+  missingVersion,
+  open,
+  readNote,
+  requireBringable,
+  requireVersionNumber,
+  restore,
+  versionedAgent,
+} from './publish.ts';
 
 export const canaryKeeps = ['CANARY', 'PUBLISHED'] as const;
 export type CanaryKeep = (typeof canaryKeeps)[number];
@@ -30,7 +41,7 @@ export interface CanaryTerms {
  *   does not differ from it, and while another version is the canary.
  */
 export async function startCanary(deps: Deps, caller: Caller, id: string, terms: CanaryTerms): Promise<AgentCanary> {
-  await versionedAgent(deps, caller, id);
+  const agent = await versionedAgent(deps, caller, id);
   const { percent, version, expectedDraft } = terms;
   if (typeof version === 'number') requireVersionNumber('version', version);
   if (!Number.isInteger(percent) || percent < 1 || percent > 99) throw outOfRange('percent', 1, 99);
@@ -40,6 +51,7 @@ export async function startCanary(deps: Deps, caller: Caller, id: string, terms:
     await requireDraft(deps, id, opened, expectedDraft);
     const number = version ?? opened.lastVersion + 1;
     requireOtherVersion(opened, version ?? undefined);
+    if (opened.target !== null) await requireContent(deps, caller, agent, opened.target, opened.draft);
     const startedAt = opened.canaryVersion === number ? await readStart(deps, id) : deps.now();
     const canary = { version: number, percent, startedAt };
     await deps.storage.agents.versions.close(id, {
@@ -49,6 +61,17 @@ export async function startCanary(deps: Deps, caller: Caller, id: string, terms:
     });
     return { ...canary, targetIds: [id] };
   });
+}
+
+/** Refuses an old version with what the caller may not give to the agent. */
+async function requireContent(deps: Deps, caller: Caller, agent: RunnableAgent, target: string, draft: string): Promise<void> {
+  const contents = { wanted: readContent(target), current: readContent(draft) };
+  requireBringable(deps, caller, agent, contents);
+  const sourceIds = await attachable(deps, caller, contents.wanted, contents.current);
+  const missing = contents.wanted.sources.find((source) => !sourceIds.includes(source.id));
+  if (missing === undefined) return;
+  const message = `The source ${JSON.stringify(missing.name)} of the version is gone, or not yours to attach: go back to the version, which leaves it out`;
+  throw new DomainError('CONFLICT', message, { param: 'version' });
 }
 
 /** @param version  undefined: the draft. */
@@ -109,12 +132,7 @@ export async function endCanary(
     }
     const { isDraftChanged } = opened;
     const before = readContent(opened.draft);
-    if (!isDraftChanged)
-      await versions.restore(
-        id,
-        target,
-        before.sources.map((source) => source.id),
-      );
+    if (!isDraftChanged) await restore(deps, caller, id, { opened, target });
     await versions.markPublished(id, canary.version, overridden);
     const members = isDraftChanged ? {} : { members: listMembers(before, readContent(target)) };
     await versions.close(id, {

@@ -85,8 +85,7 @@ export async function rollbackAgent(
     await requireDraft(deps, id, opened, expectedDraft);
     const { target } = opened;
     if (target === null) throw missingVersion();
-    requireScopes(caller, { wanted: readContent(target), current: readContent(opened.draft) });
-    requireServers(deps, caller, agent, { wanted: readContent(target), current: readContent(opened.draft) });
+    requireBringable(deps, caller, agent, { wanted: readContent(target), current: readContent(opened.draft) });
     const restored = await restore(deps, caller, id, { opened, target });
     const last = opened.lastVersion;
     const before = readContent(opened.published ?? opened.draft);
@@ -215,7 +214,7 @@ interface Restoring {
 }
 
 /** Makes the draft what a content says, without the sources that it cannot have. */
-async function restore(
+export async function restore(
   deps: Deps,
   caller: Caller,
   id: string,
@@ -241,6 +240,12 @@ async function restore(
 interface Restored {
   readonly wanted: AgentContent;
   readonly current: AgentContent;
+}
+
+/** What a version has and the draft has not comes back only by those who may give it to the agent. @throws DomainError INSUFFICIENT_SCOPE, FORBIDDEN. */
+export function requireBringable(deps: Deps, caller: Caller, agent: RunnableAgent, contents: Restored): void {
+  requireScopes(caller, contents);
+  requireServers(deps, caller, agent, contents);
 }
 
 /** A key brings back only what it may write. @throws DomainError INSUFFICIENT_SCOPE. */
@@ -271,7 +276,12 @@ function listServers({ enabledTools, tools }: AgentContent): readonly string[] {
 }
 
 /** The sources of a content that the draft has, and those that the caller may attach. */
-async function attachable(deps: Deps, caller: Caller, wanted: AgentContent, current: AgentContent): Promise<readonly string[]> {
+export async function attachable(
+  deps: Deps,
+  caller: Caller,
+  wanted: AgentContent,
+  current: AgentContent,
+): Promise<readonly string[]> {
   const currentIds = new Set(current.sources.map(({ id }) => id));
   const further = wanted.sources.map(({ id }) => id).filter((id) => !currentIds.has(id));
   const found = further.length === 0 ? [] : await deps.storage.knowledge.sources.findMany(further, visibleDataSources(caller));

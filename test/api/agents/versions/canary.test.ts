@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { agentForRun } from '../../../../src/domain/agents/agents.ts';
+import { type Caller, scopes } from '../../../../src/entities/people/caller.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
@@ -127,6 +129,23 @@ describe('a draft that differs', () => {
     });
   });
 });
+
+it('an old version opens nothing to an editor that was taken from the agent since', async () => {
+  const bob = await make.person({ organization, name: 'Bob' });
+  const agent = await make.agent({ owner: ann, instructions: 'x', modelId: model, editors: [{ id: bob.userId }] });
+  const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { secret: 'the launch code is 4711' } });
+  await ask(ann, `mutation ($agent: ID!, $id: ID!) { detachDataSource(agentId: $agent, dataSourceId: $id) { agentId } }`, {
+    ...{ agent: agent.id, id: source.id },
+  });
+  const find = (person: Person, version: number) => agentForRun(service.deps, callerOf(person), agent.id, { version });
+  expect((await find(bob, 2)).dataSourceIds).toEqual([]);
+  expect((await find(ann, 2)).dataSourceIds).toEqual([source.id]);
+  expect(await refusal(bob, start, { id: agent.id, percent: 5, version: 2 })).toBe('CONFLICT');
+});
+
+function callerOf({ userId, orgId, tenantId, keyId }: Person): Caller {
+  return { userId, orgId, tenantId, keyId, level: 'ORGANIZATION', role: 'MEMBER', scopes: new Set(scopes) };
+}
 
 describe('a canary', () => {
   it('takes a part of the chats that begin, each for good, until a person decides', async () => {
