@@ -11,7 +11,7 @@ import { SignalHub } from '../../src/storage/ground/signals/hub.ts';
 import { Signals } from '../../src/storage/ground/signals/signals.ts';
 import { createRateBucketStore } from '../../src/storage/operations/usage/rate-buckets.ts';
 import { createRedisRateBuckets } from '../../src/storage/operations/usage/redis-rate-buckets.ts';
-import { startTcpProxy, type TcpProxy } from '../support/apis/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/egress/tcp-proxy.ts';
 import { eventually } from '../support/processes/eventually.ts';
 import { startService } from '../support/service.ts';
 import { copyOf, type Place } from '../support/storage/databases.ts';

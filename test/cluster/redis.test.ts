@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { startTcpProxy, type TcpProxy } from '../support/apis/tcp-proxy.ts';
 import type { SseFrame, TestClient } from '../support/client.ts';
+import { startTcpProxy, type TcpProxy } from '../support/egress/tcp-proxy.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { timed } from '../support/processes/clock.ts';
 import { clusterLeaseMs } from '../support/processes/cluster.ts';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startTcpProxy, type TcpProxy } from '../../support/apis/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/egress/tcp-proxy.ts';
 import { makeFor, type Person } from '../../support/make.ts';
 import { eventually } from '../../support/processes/eventually.ts';
 import { startService, type TestService } from '../../support/service.ts';

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
-import { startTcpProxy, type TcpProxy } from '../apis/tcp-proxy.ts';
 import { TestClient } from '../client.ts';
+import { startTcpProxy, type TcpProxy } from '../egress/tcp-proxy.ts';
 import { copyOf, type Place } from '../storage/databases.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { type ParleyProcess, startProcess } from './process.ts';
