@@ -20,6 +20,8 @@ declare global {
       meter?: RouteMeter;
       /** How the format of the route shows a failure; default: the common error object. */
       errorForm?: (shownError: PublicError) => PublicError;
+      /** The header that tells a client of another format the id of its request. */
+      requestIdHeader?: string;
       /** How an API without that object answers what was thrown. */
       errorReply?: (error: unknown) => MadeError;
     }

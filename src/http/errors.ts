@@ -17,13 +17,14 @@ export function createErrorHandler({
   return (error: unknown, req, res, _next) => {
     if (isWithoutKey(error)) audit.refusals.noteWithoutKey();
     const requestId = findRequestId(req);
-    const { errorForm, errorReply } = res.locals;
+    const { errorForm, errorReply, requestIdHeader } = res.locals;
     const { status, text, headers } = errorReply?.(error) ?? replyFor(showError(error, logger, requestId), errorForm, requestId);
     if (res.headersSent) {
       if (!res.writableEnded) breakOff(res);
       return;
     }
-    sendJson(res, status, text, requestId, headers);
+    const own = requestIdHeader === undefined ? headers : [...headers, requestIdHeader, requestId];
+    sendJson(res, status, text, requestId, own);
     discardBody(req, settings.UPLOAD_MAX_BYTES);
   };
 }

@@ -66,7 +66,7 @@ export class Handler {
       return sendDownload(res, download, context.requestId, req.method === 'HEAD');
     }
     const { reply, isReplay } = await this.#runOnce(call, variables);
-    const headers = [...route.headers];
+    const headers = headersOf(call);
     if (isReplay) headers.push('idempotency-replayed', 'true');
     if (reply.headers !== noHeaders) headers.push(...Object.entries(reply.headers).flat());
     if (reply.text === undefined) sendEmpty(res, reply.status, context.requestId, headers);
@@ -137,7 +137,7 @@ export class Handler {
 
   async #stream(call: Call): Promise<void> {
     const { res, route, context } = call;
-    const { row, stream, headers } = route;
+    const { row, stream } = route;
     if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
     const variables = readCall(call);
     const { admissions, streams } = this.#options;
@@ -146,12 +146,18 @@ export class Handler {
     const stopWatching = endWithKey(context, this.#watch);
     try {
       const source = await stream(variables, context);
-      await sendStream(streams, row.stream.encoder, { source, variables, context, res, headers });
+      await sendStream(streams, row.stream.encoder, { source, variables, context, res, headers: headersOf(call) });
     } finally {
       stopWatching();
       admissions.runs.leave(context.caller);
     }
   }
+}
+
+/** Headers of a good reply, with the one by which clients of another format know the request. */
+function headersOf({ route, res, context }: Call): string[] {
+  const { requestIdHeader } = res.locals;
+  return requestIdHeader === undefined ? [...route.headers] : [...route.headers, requestIdHeader, context.requestId];
 }
 
 function readCall(call: Call): Variables {

@@ -85,7 +85,7 @@ export class Steps {
       locals.errorForm = client?.isOptional === true ? client.errorForm : errorForm;
       if (client !== undefined) {
         readKeyHeader(client, req);
-        res.setHeader(client.requestIdHeader, findRequestId(req));
+        locals.requestIdHeader = client.requestIdHeader;
       }
       if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {

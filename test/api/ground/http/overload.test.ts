@@ -17,7 +17,9 @@ let gate: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
   [noisy, quiet, late] = [await make.person(), await make.person(), await make.person()];
+  for (const owner of [noisy, quiet, late]) agents.set(owner, (await make.agent({ owner, modelId: 'openai/test-model' })).id);
 });
+const agents = new Map<TestClient, string>();
 beforeEach(() => {
   gate = Promise.withResolvers<void>();
   upstream.otherwise({ text: ['One', ' two', ' three'], gate: gate.promise });
@@ -31,9 +33,20 @@ interface Outcome {
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
 const graphqlInput = { input: { model: 'openai/test-model', messages: [{ user: { text: 'Hi' } }] } };
 
-const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, string])[] = [
-  ['REST', (who) => who.fetch('POST', '/api/v1/chat/completions', completion, {}), 'One two three'],
-  ['a REST stream', (who) => who.fetch('POST', '/api/v1/chat/completions', { ...completion, stream: true }, {}), 'data: [DONE]'],
+const message = { ...completion, max_tokens: 100 };
+const run = { threadId: 't', runId: 'r', messages: completion.messages };
+/** What each sends, what a whole reply has in it, and the status of a full process. */
+const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, string, number])[] = [
+  ['REST', (who) => who.fetch('POST', '/api/v1/chat/completions', completion, {}), 'One two three', 503],
+  [
+    'a REST stream',
+    (who) => who.fetch('POST', '/api/v1/chat/completions', { ...completion, stream: true }, {}),
+    'data: [DONE]',
+    503,
+  ],
+  ['Messages', (who) => who.fetch('POST', '/api/v1/messages', message, {}), 'One two three', 529],
+  ['a Messages stream', (who) => who.fetch('POST', '/api/v1/messages', { ...message, stream: true }, {}), 'message_stop', 529],
+  ['AG-UI', (who) => who.fetch('POST', `/api/v1/ag-ui/${agents.get(who)}`, run, {}), 'RUN_FINISHED', 503],
   [
     'GraphQL',
     (who) =>
@@ -47,6 +60,7 @@ const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, 
         {},
       ),
     'One two three',
+    503,
   ],
   [
     'a GraphQL subscription',
@@ -61,6 +75,7 @@ const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, 
         { accept: 'text/event-stream' },
       ),
     'event: complete',
+    503,
   ],
 ];
 
@@ -119,7 +134,7 @@ describe('runs without a reader', () => {
   });
 });
 
-describe.each(apis)('ten times the load over %s', (_api, send, whole) => {
+describe.each(apis)('ten times the load over %s', (_api, send, whole, status) => {
   it('refuses the excess, completes all admitted requests, and keeps room for another tenant', async () => {
     const order: Outcome[] = [];
     const flood = Array.from({ length: load }, async () => {
@@ -135,19 +150,19 @@ describe.each(apis)('ten times the load over %s', (_api, send, whole) => {
 
     const refused = order.slice(0, load - share);
     const good = [...order.slice(load - share), others];
-    expect(refused.filter(({ status }) => status !== 429 && status !== 503)).toEqual([]);
+    expect(refused.filter((one) => one.status !== 429 && one.status !== status)).toEqual([]);
     expect(refused.filter(({ retryAfter }) => !(Number(retryAfter) >= 1))).toEqual([]);
-    expect(good.filter(({ status, text }) => status !== 200 || !text.includes(whole))).toEqual([]);
+    expect(good.filter((one) => one.status !== 200 || !one.text.includes(whole))).toEqual([]);
     expect(upstream.aborted).toBe(0);
   });
 
   it('gives a tenant beyond the limit 503, and serves it once there is room', async () => {
     const running = await fill(send);
     const full = await outcomeOf(await send(late));
-    expect(full.status).toBe(503);
+    expect(full.status).toBe(status);
     expect(Number(full.retryAfter)).toBeGreaterThanOrEqual(1);
     gate.resolve();
-    for (const { status } of await Promise.all(running)) expect(status).toBe(200);
+    for (const one of await Promise.all(running)) expect(one.status).toBe(200);
     const served = await eventually(async () => {
       const outcome = await outcomeOf(await send(late));
       expect(outcome.status).toBe(200);

@@ -341,6 +341,12 @@ describe('a limit of an organization', () => {
     expect(await ask(ann, { stream: true })).toMatchObject(refusal);
     expect(await ask(ann, { model: agent.id })).toMatchObject(refusal);
     expect(await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' })).toMatchObject(refusal);
+    const messages = [{ role: 'user', content: 'Hi' }];
+    expect(await ann.post('/api/v1/messages', { model: agent.id, max_tokens: 9, messages })).toMatchObject({
+      ...{ status: 429, body: { type: 'error', error: { type: 'rate_limit_error' } } },
+    });
+    const run = { threadId: 't', runId: 'r', messages };
+    expect(await ann.post(`/api/v1/ag-ui/${agent.id}`, run)).toMatchObject(refusal);
     const mutation = 'mutation ($chatId: ID!) { sendMessage(chatId: $chatId, input: { prompt: { text: "Hi" } }) { id } }';
     expect((await ann.graphql(mutation, { chatId: chat.id })).errors).toMatchObject([
       { extensions: { code: 'INSUFFICIENT_QUOTA' } },
