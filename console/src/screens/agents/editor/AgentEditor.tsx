@@ -16,8 +16,8 @@ import { AgentChangedDocument, AgentEditorDocument, type AgentEditorQuery } from
 import { SaveBar } from './draft/SaveBar.tsx';
 import { useDraft } from './draft/use-draft.ts';
 import styles from './editor.module.css';
+import { SectionNav } from './parts/SectionNav.tsx';
 import { Preview } from './preview/Preview.tsx';
-import { SectionNav } from './SectionNav.tsx';
 import type { EditorAgent } from './section.ts';
 import { findSection, type SectionName } from './section.ts';
 import { sectionsFor } from './sections.tsx';

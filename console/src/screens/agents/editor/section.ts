@@ -25,6 +25,7 @@ const names = [
   'secrets',
   'sharing',
   'versions',
+  'evaluation',
   'profile',
 ] as const;
 export type SectionName = (typeof names)[number];

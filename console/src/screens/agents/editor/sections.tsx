@@ -3,6 +3,7 @@ import type { Session } from '../../../parts/session/session.tsx';
 import type { Text } from '../../../text/text.ts';
 import { Basics } from './basics/Basics.tsx';
 import { Instructions } from './basics/Instructions.tsx';
+import { Evaluation } from './evaluation/Evaluation.tsx';
 import { Flows } from './flows/Flows.tsx';
 import { Inputs } from './inputs/Inputs.tsx';
 import { Knowledge } from './knowledge/Knowledge.tsx';
@@ -52,6 +53,12 @@ export function sectionsFor(t: Text['t'], agent: EditorAgent, session: Session):
     },
     { name: 'sharing', label: t('Sharing'), component: Sharing, isHidden: !agent.canEdit },
     { name: 'versions', label: t('Versions'), component: Versions, isHidden: !agent.canEdit },
+    {
+      name: 'evaluation',
+      label: t('Evaluation'),
+      component: Evaluation,
+      isHidden: !agent.canEdit || !session.may('CHATS_READ'),
+    },
     { name: 'profile', label: t('Profile'), component: Profile },
   ];
   return sections.filter(({ isHidden }) => isHidden !== true);

@@ -12,7 +12,7 @@ import { useChanges } from './use-changes.ts';
 import { draftName } from './words.ts';
 
 interface Props {
-  readonly agent: { readonly id: string; readonly name: string; readonly publishedVersion: number };
+  readonly agent: { readonly id: string; readonly name: string; readonly publishedVersion: number; readonly canManage: boolean };
   /** Of the draft, as it is now. */
   readonly revision: number;
   readonly onClose: () => void;
@@ -25,10 +25,17 @@ export function PublishDialog({ agent, revision, onClose, onPublished }: Props) 
   const toast = useToast();
   const publish = useMutate(PublishAgentDocument);
   const [note, setNote] = useState('');
+  const [reason, setReason] = useState('');
+  const isRefused = publish.error?.message.startsWith('The gate of the agent') === true;
   const { changes, error, isCurrent, retry } = useChanges(agent.id, String(agent.publishedVersion), draftName, revision);
   const submit = async () => {
     if (!isCurrent) return;
-    const reply = await publish.run({ id: agent.id, note, expectedDraft: revision });
+    const reply = await publish.run({
+      id: agent.id,
+      note,
+      expectedDraft: revision,
+      overrideReason: reason === '' ? null : reason,
+    });
     if (reply === undefined) return;
     toast(t('Version {version} is published: people get it from now on.', { version: reply.publishAgent.number }));
     onPublished();
@@ -39,7 +46,7 @@ export function PublishDialog({ agent, revision, onClose, onPublished }: Props) 
       size="wide"
       isDirty={note !== ''}
       isBusy={publish.isBusy || (!isCurrent && error === undefined)}
-      error={errorBeside(publish.error, ['note'])}
+      error={errorBeside(publish.error, ['note', 'overrideReason'])}
       onClose={onClose}
       onSubmit={() => void submit()}
       action={t('Publish')}
@@ -53,6 +60,23 @@ export function PublishDialog({ agent, revision, onClose, onPublished }: Props) 
           <TextArea {...control} rows={2} value={note} maxLength={2_000} onChange={(event) => setNote(event.target.value)} />
         )}
       </Field>
+      {(isRefused || reason !== '') && agent.canManage ? (
+        <Field
+          label={t('Publish it in spite of the gate, because')}
+          error={findFault(publish.error, 'overrideReason')}
+          hint={t('The reason stands on the version and in the audit log. Empty: the gate is asked.')}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={2}
+              value={reason}
+              maxLength={2_000}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
       <h3>{t('What changes for people, against version {version}', { version: agent.publishedVersion })}</h3>
       <ErrorNote error={error} onRetry={retry} />
       {changes === undefined ? error === undefined ? <Skeleton /> : null : <Diff changes={changes.changes} />}

@@ -1,8 +1,8 @@
 import { Link } from 'wouter';
-import { useText } from '../../../text/text.ts';
-import styles from './editor.module.css';
-import type { SectionName } from './section.ts';
-import type { sectionsFor } from './sections.tsx';
+import { useText } from '../../../../text/text.ts';
+import styles from '../editor.module.css';
+import type { SectionName } from '../section.ts';
+import type { sectionsFor } from '../sections.tsx';
 
 interface Props {
   readonly agentId: string;
