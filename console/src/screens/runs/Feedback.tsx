@@ -10,6 +10,7 @@ import { Time } from '../../ui/small.tsx';
 import { RatedAnswersDocument, type RatedAnswersQuery, RunsChangedDocument } from './documents.ts';
 import { useRunChoices } from './list/choices.ts';
 import { Picker } from './list/Picker.tsx';
+import { AddToDataset } from './run/AddToDataset.tsx';
 import styles from './runs.module.css';
 
 const ratings = ['UP', 'DOWN'] as const;
@@ -97,6 +98,7 @@ function FeedbackCard({ feedback }: { readonly feedback: RatedAnswersQuery['feed
       </p>
       {message === null ? null : <blockquote className={styles.quote}>{message.content}</blockquote>}
       <div className={styles.actions}>
+        {runId === null || chat === null ? null : <AddToDataset runId={runId} agent={agent} />}
         {runId === null ? null : <Link href={`/runs/${runId}`}>{t('Show the run')}</Link>}
         {chat === null ? null : (
           <Link href={message === null ? `/chats/${chat.id}` : `/chats/${chat.id}?message=${message.id}`}>

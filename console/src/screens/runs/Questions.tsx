@@ -13,6 +13,7 @@ import { RunsChangedDocument, UnansweredQuestionsDocument, type UnansweredQuesti
 import { useRunChoices } from './list/choices.ts';
 import { Picker } from './list/Picker.tsx';
 import { Passages } from './Passages.tsx';
+import { AddToDataset } from './run/AddToDataset.tsx';
 import styles from './runs.module.css';
 import { reasonWords } from './words.ts';
 
@@ -85,6 +86,7 @@ function QuestionCard({ question: { question, reasons, passages, run: asked } }:
           </ButtonLink>
         ) : null}
         {asked.agent === null ? null : <Link href={`/agents/${asked.agent.id}/knowledge`}>{t('Knowledge of the agent')}</Link>}
+        {asked.chat === null ? null : <AddToDataset runId={asked.id} agent={asked.agent} />}
         <Link href={`/runs/${asked.id}`}>{t('Show the run')}</Link>
         {asked.chat === null ? null : <Link href={`/chats/${asked.chat.id}`}>{t('Open the chat')}</Link>}
       </div>

@@ -321,7 +321,7 @@ export type UnansweredQuestionsQueryVariables = Exact<{
 }>;
 
 
-export type UnansweredQuestionsQuery = { unansweredQuestions: { nodes: Array<{ reasons: Array<UnansweredReason>, question: string | null, passages: Array<{ title: string, isHidden: boolean, score: number, dataSourceId: string | null, dataSource: { id: string, name: string } | null }>, run: { id: string, createdAt: string, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, chat: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type UnansweredQuestionsQuery = { unansweredQuestions: { nodes: Array<{ reasons: Array<UnansweredReason>, question: string | null, passages: Array<{ title: string, isHidden: boolean, score: number, dataSourceId: string | null, dataSource: { id: string, name: string } | null }>, run: { id: string, createdAt: string, agent: { id: string, name: string, canEdit: boolean } | null, user: { id: string, name: string } | null, chat: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type RatedAnswersQueryVariables = Exact<{
   agentId?: string | null | undefined;
@@ -330,7 +330,7 @@ export type RatedAnswersQueryVariables = Exact<{
 }>;
 
 
-export type RatedAnswersQuery = { feedback: { nodes: Array<{ id: string, rating: FeedbackRating, comment: string | null, tags: Array<string>, updatedAt: string, runId: string | null, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, message: { id: string, content: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type RatedAnswersQuery = { feedback: { nodes: Array<{ id: string, rating: FeedbackRating, comment: string | null, tags: Array<string>, updatedAt: string, runId: string | null, agent: { id: string, name: string, canEdit: boolean } | null, user: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, message: { id: string, content: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type RunQueryVariables = Exact<{
   id: string;
@@ -460,6 +460,21 @@ export type RunHappensSubscription = { runEvents:
     | { __typename: 'UsageReported', sequence: number, usage: { totalTokens: number } }
    };
 
+export type RunDatasetsQueryVariables = Exact<{
+  agentId: string;
+}>;
+
+
+export type RunDatasetsQuery = { datasets: { nodes: Array<{ id: string, name: string }> } };
+
+export type AddRunToDatasetMutationVariables = Exact<{
+  datasetId: string;
+  runId: string;
+}>;
+
+
+export type AddRunToDatasetMutation = { addRunsToDataset: { id: string, name: string } };
+
 export type RunRowFragment = { id: string, kind: RunKind, status: RunStatus, incompleteReason: IncompleteReason | null, isStored: boolean, createdAt: string, startedAt: string | null, durationMs: number | null, firstTokenMs: number | null, cost: number | null, modelId: string | null, userId: string | null, ratedUpCount: number, ratedDownCount: number, tags: Array<string>, agent: { id: string, name: string } | null, user: { id: string, name: string } | null, key: { id: string, name: string } | null, chat: { id: string, name: string | null } | null, usage: { totalTokens: number } | null, error: { code: ErrorCode, message: string } | null };
 
 export type RunsQueryVariables = Exact<{
@@ -579,10 +594,12 @@ export type DeleteRunFilterMutationVariables = Exact<{
 
 export type DeleteRunFilterMutation = { deleteRunFilter: { id: string } };
 
-export const UnansweredQuestionsDocument = document<UnansweredQuestionsQuery, UnansweredQuestionsQueryVariables>("query UnansweredQuestions($agentId:ID$since:DateTime$after:String){unansweredQuestions(agentId:$agentId since:$since first:30 after:$after){nodes{reasons question passages{title isHidden score dataSourceId dataSource{id name}}run{id createdAt agent{id name}user{id name}chat{id}}}pageInfo{endCursor hasNextPage}}}");
-export const RatedAnswersDocument = document<RatedAnswersQuery, RatedAnswersQueryVariables>("query RatedAnswers($agentId:ID$rating:FeedbackRating$after:String){feedback(agentId:$agentId rating:$rating first:30 after:$after){nodes{id rating comment tags updatedAt agent{id name}user{id name}chat{id name}message{id content}runId}pageInfo{endCursor hasNextPage}}}");
+export const UnansweredQuestionsDocument = document<UnansweredQuestionsQuery, UnansweredQuestionsQueryVariables>("query UnansweredQuestions($agentId:ID$since:DateTime$after:String){unansweredQuestions(agentId:$agentId since:$since first:30 after:$after){nodes{reasons question passages{title isHidden score dataSourceId dataSource{id name}}run{id createdAt agent{id name canEdit}user{id name}chat{id}}}pageInfo{endCursor hasNextPage}}}");
+export const RatedAnswersDocument = document<RatedAnswersQuery, RatedAnswersQueryVariables>("query RatedAnswers($agentId:ID$rating:FeedbackRating$after:String){feedback(agentId:$agentId rating:$rating first:30 after:$after){nodes{id rating comment tags updatedAt agent{id name canEdit}user{id name}chat{id name}message{id content}runId}pageInfo{endCursor hasNextPage}}}");
 export const RunDocument = document<RunQuery, RunQueryVariables>("query Run($id:ID!){viewer{costCurrency}run(id:$id){...RunRow endedAt agentVersion agent{id canEdit}text messages{id role content}answeredModelId usage{totalTokens inputTokens outputTokens cachedTokens cacheWriteTokens reasoningTokens isEstimated}retrieval{mode passageCount bestScore reason nearPassages{...Passage}}steps{...Step}output{...Call}warnings{message}trace{instructions subagents{id task summary status}skills{name}}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount tags} fragment Passage on FoundPassage{title isHidden score dataSource{id name}} fragment Step on RunStep{__typename offsetMs durationMs status errorCode subagentId ...on ModelCallStep{modelId cost firstTokenMs usage{inputTokens outputTokens totalTokens}}...on RetrievalStep{question mode passageCount reason passages{...Passage}}...on ToolCallStep{callId itemId name}...on SubagentStep{id name cost agent{id name}usage{inputTokens outputTokens totalTokens}}...on FlowRunStep{stepId does}} fragment Call on RunItem{__typename id ...on CallItem{callId name arguments}...on McpCallItem{output serverLabel error{code message}}...on WebSearchItem{output error{code message}}...on FileSearchItem{output error{code message}}...on ToolOutputItem{callId output error{code message}}...on FunctionOutputItem{callId text}}");
 export const RunHappensDocument = document<RunHappensSubscription, RunHappensSubscriptionVariables>("subscription RunHappens($runId:ID!$after:Int){runEvents(runId:$runId after:$after){__typename sequence ...on TextDelta{delta}...on UsageReported{usage{totalTokens}}...on SubagentProgressed{subagentId message}}}");
+export const RunDatasetsDocument = document<RunDatasetsQuery, RunDatasetsQueryVariables>("query RunDatasets($agentId:ID!){datasets(agentId:$agentId first:100){nodes{id name}}}");
+export const AddRunToDatasetDocument = document<AddRunToDatasetMutation, AddRunToDatasetMutationVariables>("mutation AddRunToDataset($datasetId:ID!$runId:ID!){addRunsToDataset(datasetId:$datasetId runIds:[$runId]){id name}}");
 export const RunsDocument = document<RunsQuery, RunsQueryVariables>("query Runs($filter:RunFilter$after:String){viewer{costCurrency}runs(filter:$filter first:50 after:$after){nodes{...RunRow}pageInfo{endCursor hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount tags}");
 export const RunningRunsDocument = document<RunningRunsQuery, RunningRunsQueryVariables>("query RunningRuns($filter:RunFilter!){runs(filter:$filter first:30){nodes{...RunRow steps{__typename ...on ModelCallStep{cost usage{totalTokens}}}}pageInfo{hasNextPage}}} fragment RunRow on Run{id kind status incompleteReason isStored createdAt startedAt durationMs firstTokenMs cost modelId agent{id name}user{id name}key{id name}chat{id name}userId usage{totalTokens}error{code message}ratedUpCount ratedDownCount tags}");
 export const RunChoicesDocument = document<RunChoicesQuery, RunChoicesQueryVariables>("query RunChoices($ids:[ID!]!){agents:runStatistics(by:AGENT){groups{key agent{id name}}}people:runStatistics(by:USER){groups{key user{id name}}}keys:runStatistics(by:KEY){groups{key apiKey{id name}}}models:runStatistics(by:MODEL){groups{key}}nodes(ids:$ids){__typename id ...on Agent{name}...on User{name}...on ApiKey{name}}}");

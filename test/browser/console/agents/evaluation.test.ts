@@ -106,4 +106,28 @@ describe.skipIf(!hasBrowser())('the evaluation of an agent', () => {
     expect(await accessibilityFaults(phone.page)).toEqual([]);
     expect(await overflowWidth(phone.page)).toBeLessThanOrEqual(0);
   });
+
+  it('makes a case of a run', async () => {
+    const agent = await make.agent({ owner: ann, name: 'Buoy pilot', modelId: 'openai/test-model' });
+    const create = 'mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "Buoys" }) { id } }';
+    await ask(create, { id: agent.id });
+    const chat = await make.chat({ owner: ann, agentId: agent.id });
+    upstream.next({ text: 'The red one.' });
+    const send = 'mutation ($id: ID!) { sendMessage(chatId: $id, input: { prompt: { text: "Which buoy is next?" } }) { id } }';
+    const { sendMessage } = await ask(send, { id: chat.id });
+    const { page } = await openConsole(service, ann, `/runs/${sendMessage.id}`);
+    await page.getByRole('button', { name: 'Add to a dataset' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add to a dataset' });
+    await dialog.getByRole('combobox', { name: 'Dataset' }).waitFor();
+    await keepConsolePicture(page, 'evaluation-add-run');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('It is a case of Buoys now.').waitFor();
+    await page.goto(`${service.url}/agents/${agent.id}/evaluation`);
+    await page.getByRole('link', { name: 'Buoys' }).click();
+    // Nobody has said yet what a good answer is.
+    await page.getByRole('list', { name: 'Cases' }).getByText('Which buoy is next?').waitFor();
+    await page.getByRole('button', { name: 'Agree' }).click();
+    await page.getByText('To look at').waitFor({ state: 'detached' });
+  });
 });

@@ -14,6 +14,7 @@ import { getTitle } from '../RunTable.tsx';
 import styles from '../runs.module.css';
 import { StopButton, useMayStop } from '../StopButton.tsx';
 import { describeState, kindWords } from '../words.ts';
+import { AddToDataset } from './AddToDataset.tsx';
 import { useRunEvents } from './events.ts';
 import { RunFacts } from './RunFacts.tsx';
 import type { RunDetail } from './steps.ts';
@@ -84,6 +85,7 @@ function Content({
               {t('Open the chat')}
             </ButtonLink>
           ) : null}
+          {run.chat !== null && !isRunning ? <AddToDataset runId={run.id} agent={run.agent} size="normal" /> : null}
           {mayStop(run) ? <StopButton run={run} onStopped={onChange} size="normal" /> : null}
         </>
       }
