@@ -54,5 +54,6 @@ const promises: Readonly<Record<string, readonly RegExp[]>> = {
   'The same on the command line': [
     /2 of 2 indexed for "Workshop help"\.[\s\S]*priceEuro: 15\b[^\n]* \[1\]\.[\s\S]*Sources\n {2}\[1\] \S/,
   ],
+  'Change the agent, and see what became better.': [/5 better, 0 the same, 0 worse/],
   'The same with the stock `openai` package': [/100 euros/],
 };

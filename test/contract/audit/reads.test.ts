@@ -84,7 +84,8 @@ describe.each(administrators)('%s is shown what others have', (who) => {
     async (name, field, turn) => {
       const line = table[name];
       if (line === undefined) throw new Error(`${name} has no line`);
-      if (!callersOf(line, turn).includes(who)) return;
+      // What is in a state that refuses it shows nothing.
+      if (line.reaches === 409 || !callersOf(line, turn).includes(who)) return;
       const given = await line.given(setting);
       const requestId = nextId();
       const reply = withoutRunsOf(people[who].userId, withoutUse(await ask(new Numbered(people[who], requestId), field, given)));

@@ -15,7 +15,7 @@ describe("the README's quick tour", () => {
   afterAll(() => shell.close());
 
   it('is found, with a promise for each step', () => {
-    expect(tour).toHaveLength(7);
+    expect(tour).toHaveLength(8);
     expect(tour.filter(({ shows }) => shows.length === 0)).toEqual([]);
   });
   it.each(tour.map((block) => [block.title, block] as const))('%s', async (_title, { text, shows }) => {

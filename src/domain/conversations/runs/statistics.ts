@@ -75,7 +75,9 @@ export async function getVersionFigures(
   agentId: string,
   span: Pick<RunFilterInput, 'since' | 'until'>,
 ): Promise<readonly VersionFigures[]> {
-  const { id, orgId } = await versionedAgent(deps, caller, agentId);
+  const agent = await versionedAgent(deps, caller, agentId);
+  const { id, orgId } = agent;
+  deps.audit.read(caller, 'agent', [agent]);
   const { since, until } = toSpan(deps.now(), span, 'DAY');
   return deps.storage.conversations.runHistory.sumsOfVersions(
     { agentId: id, orgId, since, until },
