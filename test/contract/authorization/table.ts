@@ -120,7 +120,10 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.publishAgent': line('edits', async ({ world, visibility, group }) => ({
     id: await world.draft(await world.agent(visibility, group)),
   })),
-  'Mutation.rollbackAgent': line('edits', ({ agent }) => ({ id: agent, version: 1 })),
+  // Of an agent of its own: what others use would lose its parts.
+  'Mutation.rollbackAgent': line('edits', async ({ world, visibility, group }) => ({
+    ...{ id: await world.agent(visibility, group), version: 1 },
+  })),
   'Mutation.discardAgentDraft': line('edits', async ({ world, visibility, group }) => ({
     id: await world.draft(await world.agent(visibility, group)),
   })),

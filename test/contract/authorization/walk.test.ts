@@ -161,6 +161,8 @@ const shown: Readonly<Record<string, readonly Canary[]>> = {
 const refusals: readonly string[] = ['NOT_FOUND', 'MODEL_NOT_FOUND', 'FORBIDDEN', 'INSUFFICIENT_SCOPE'];
 /** The account of the walk is of a kind that cannot be browsed. */
 const unbrowsable = 'Query.connectionEntries INVALID_VALUE';
+/** The source is LENT; the other needs a scope of its own, as the item itself does. */
+const tolerated = [unbrowsable, 'Query.openDocuments CONFLICT'];
 
 const { service, upstream } = await withService('model', {
   env: { ...worldEnv, ...roomForWholeSelections, GRAPHQL_COST_MAX: '1000000000000' },
@@ -260,6 +262,6 @@ describe('the walk of others, who ask for everything that the administrator saw'
     expect(unfound(walk)).toEqual([]);
     const isRoot = (place: string) => place.startsWith('Query.') || place === 'Subscription.runEvents';
     const odd = walk.refusals.filter(({ place, code }) => !isRoot(place) || !refusals.includes(code));
-    expect(odd.map(({ place, code }) => `${place} ${code}`).filter((text) => text !== unbrowsable)).toEqual([]);
+    expect(odd.map(({ place, code }) => `${place} ${code}`).filter((text) => !tolerated.includes(text))).toEqual([]);
   });
 });

@@ -21,7 +21,10 @@ const eventsIn = (text: string): readonly Wire[] =>
 
 async function askMessage(question: Question, ask: (body: Wire) => Promise<Answer & { readonly content?: Wire }>) {
   const { model, text, image, functions, output } = question;
-  const source = { type: 'base64', media_type: 'image/png', data: image?.split(',')[1] };
+  const source =
+    image?.startsWith('data:') === true
+      ? { type: 'base64', media_type: 'image/png', data: image.split(',')[1] }
+      : { type: 'url', url: image };
   const content =
     image === undefined
       ? text

@@ -228,7 +228,9 @@ export async function restore(
     throw new DomainError('INVALID_VALUE', message, { param: 'version' });
   }
   const sourceIds = await attachable(deps, caller, wanted, current);
-  await deps.storage.agents.versions.restore(id, target, sourceIds);
+  const currentIds = current.sources.map((source) => source.id);
+  const changedIds = [...new Set(currentIds).symmetricDifference(new Set(sourceIds))];
+  await deps.storage.agents.versions.restore(id, target, sourceIds, changedIds);
   const sources = wanted.sources.filter((source) => sourceIds.includes(source.id));
   const content = { ...wanted, sources };
   const isWhole = sources.length === wanted.sources.length;

@@ -36,7 +36,7 @@ export interface ExperimentInput {
 const versionsMax = 4;
 const modelsMax = 4;
 const resultsMax = 50_000;
-const seedMax = 2_147_483_647;
+const seedMax = 1_000_000_000;
 const tokensLimit = 10_000_000_000;
 const costLimit = 1_000_000;
 

@@ -100,9 +100,14 @@ export class AgentVersionStore {
     return row?.draft ?? '{}';
   }
 
-  /** Makes the draft what a content says, with the sources that are named. The agent is open. */
-  async restore(agentId: string, content: string, sourceIds: readonly string[]): Promise<void> {
+  /**
+   * Makes the draft what a content says, with the sources that are named. The agent is open.
+   *
+   * @param changedIds  the sources that come or go.
+   */
+  async restore(agentId: string, content: string, sourceIds: readonly string[], changedIds: readonly string[]): Promise<void> {
     await this.#db.execute('select parley_restore_agent($1, $2::json, $3::text[])', [agentId, content, sourceIds]);
+    for (const id of changedIds) this.#signals.publish('data-source-changed', id);
   }
 
   /** Writes what a change leaves. The agent is open. */
