@@ -31,7 +31,6 @@ export const evaluate: WrittenCommand = {
   async run(context) {
     const { service, screen, options, switches } = context;
     const failBelow = numberOf(options, 'failBelow', 0);
-    if (failBelow > 100) throw misused(`--failBelow is a share in percent, at most 100, not ${failBelow}.`);
     const agent = await findAgent(service, options.get('agent'));
     const experiment = await whenEnded(context, await begin(context, agent.id));
     const path = options.get('junit');

@@ -127,7 +127,9 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.discardAgentDraft': line('edits', async ({ world, visibility, group }) => ({
     id: await world.draft(await world.agent(visibility, group)),
   })),
-  'Mutation.setAgentPublishing': line('edits', ({ agent }) => ({ id: agent, publishing: 'ON_REQUEST' })),
+  'Mutation.setAgentPublishing': line('edits', async ({ world, visibility, group }) => ({
+    ...{ id: await world.agent(visibility, group), publishing: 'ON_REQUEST' },
+  })),
   'Mutation.startCanary': line('edits', async ({ world, visibility, group }) => ({
     id: await world.draft(await world.agent(visibility, group)),
     percent: 10,
@@ -330,7 +332,8 @@ export const table: Readonly<Record<string, Line>> = {
     'edits',
     ofDataset('id', () => ({ input: { description: 'Changed' } })),
   ),
-  'Mutation.deleteDataset': line('edits', ofDataset('id')),
+  // With words of a person, which a legal hold keeps.
+  'Mutation.deleteDataset': line('edits', async ({ world, agent }) => ({ id: await world.datasetOfWords(agent) })),
   'Mutation.addDatasetCases': line(
     'edits',
     ofDataset('datasetId', () => ({ cases: [{ question: 'Why?' }] })),
@@ -365,7 +368,7 @@ export const table: Readonly<Record<string, Line>> = {
     ),
     reaches: 404,
   },
-  'Query.agentGate': line('edits', ofAgent),
+  'Query.agentGate': { ...line('edits', ofAgent), reaches: 404 },
   'Mutation.setAgentGate': conflict('manages', async ({ world, agent }) => {
     const { id } = await world.dataset(agent);
     return { agentId: agent, input: { datasetId: id, mustTag: 'must', tokensMax: 1_000 } };

@@ -191,6 +191,9 @@ export class World {
     return id;
   }
 
+  /** The datasets of an agent that were made here, the oldest first. */
+  readonly #datasets = new Map<string, string[]>();
+
   /** A dataset of an agent, with one case that is a draft. */
   async dataset(
     agentId: string,
@@ -198,7 +201,13 @@ export class World {
     isDraft = true,
   ): Promise<{ readonly id: string; readonly caseId: string }> {
     const document = `mutation ($agentId: ID!, $input: CreateDatasetInput!) { createDataset(agentId: $agentId, input: $input) { id } }`;
+    // An agent has at most 100.
+    const made = this.#datasets.get(agentId) ?? [];
+    this.#datasets.set(agentId, made);
+    const oldId = made.length < 50 ? undefined : made.shift();
+    if (oldId !== undefined) await this.owner.graphql('mutation ($id: ID!) { deleteDataset(id: $id) { id } }', { id: oldId });
     const { id } = (await this.owner.graphql(document, { agentId, input: { name: this.name('Cases') } })).data.createDataset;
+    made.push(id);
     const messages = [{ role: 'USER', content: 'Hello' }];
     const calls = { mustCall: [{ name: 'find' }], recordedCalls: [{ name: 'find', output: '7' }] };
     const cases = [{ question, messages, files: [{ filename: 'a.txt', text: 'A' }], ...calls, isDraft }];
@@ -206,6 +215,14 @@ export class World {
     await this.owner.graphql(added, { id, cases });
     const listed = await this.owner.graphql('query ($id: ID!) { datasetCases(datasetId: $id) { nodes { id } } }', { id });
     return { id, caseId: listed.data.datasetCases.nodes[0].id };
+  }
+
+  /** A dataset whose case has words that the owner said. */
+  async datasetOfWords(agentId: string): Promise<string> {
+    const { id } = await this.dataset(agentId);
+    const { prisma } = this.service.deps.storage.db;
+    await prisma.datasetCase.updateMany({ where: { datasetId: id }, data: { sourceUserId: this.owner.userId } });
+    return id;
   }
 
   /** An experiment over a dataset of the agent, with one answer. */

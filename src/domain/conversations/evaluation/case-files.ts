@@ -76,8 +76,18 @@ export function readCaseFile(format: CaseFormat, content: string): readonly Case
     if (fault !== undefined) faults.add(`line ${line}`, `line ${line} ${fault}`);
     else values.push(readCase(value, `line ${line}`, faults));
   }
-  faults.throwIfAny();
+  try {
+    faults.throwIfAny();
+  } catch (error) {
+    throw error instanceof DomainError ? inContent(error) : error;
+  }
   return values;
+}
+
+/** The lines stand in the messages: the member of the request is the content. */
+function inContent({ code, message, detail }: DomainError): DomainError {
+  const faults = detail.faults?.map((fault) => ({ ...fault, param: 'content' }));
+  return new DomainError(code, message, { param: 'content', ...(faults === undefined ? {} : { faults }) });
 }
 
 interface CaseRow {

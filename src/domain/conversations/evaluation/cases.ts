@@ -30,7 +30,7 @@ export async function updateCase(
   input: unknown,
 ): Promise<Dataset> {
   const dataset = await getDataset(deps, caller, datasetId);
-  const [before] = await findCases(deps, datasetId, [caseId]);
+  const [before] = await findCases(deps, datasetId, [caseId], 'caseId');
   const faults = new Faults();
   const values = readCase(input, '', faults);
   faults.throwIfAny();
@@ -84,12 +84,13 @@ async function findCases(
   deps: Deps,
   datasetId: string,
   ids: readonly string[],
+  param = 'caseIds',
 ): Promise<readonly [DatasetCase, ...DatasetCase[]]> {
   const cases = await deps.storage.conversations.datasets.findCases(datasetId, ids);
   const missingId = ids.find((id) => !cases.some((one) => one.id === id));
   const [first, ...more] = cases;
   if (missingId === undefined && first !== undefined) return [first, ...more];
-  throw new DomainError('NOT_FOUND', `The dataset has no case ${(missingId ?? '').slice(0, 100)}`, { param: 'caseIds' });
+  throw new DomainError('NOT_FOUND', `The dataset has no case ${(missingId ?? '').slice(0, 100)}`, { param });
 }
 
 function requireIds(ids: readonly string[]): readonly string[] {

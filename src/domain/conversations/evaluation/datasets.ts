@@ -27,8 +27,8 @@ export const datasetBounds = { datasetsMax: 100, casesMax: 10_000, nameMax: 200,
  *
  * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use the agent.
  */
-export async function getDataset(deps: Deps, caller: Caller, id: string): Promise<Dataset> {
-  return (await getDatasetWithAgent(deps, caller, id)).dataset;
+export async function getDataset(deps: Deps, caller: Caller, id: string, param = 'datasetId'): Promise<Dataset> {
+  return (await getDatasetWithAgent(deps, caller, id, param)).dataset;
 }
 
 /** The same, with its agent. */
@@ -36,10 +36,11 @@ export async function getDatasetWithAgent(
   deps: Deps,
   caller: Caller,
   id: string,
+  param = 'datasetId',
 ): Promise<{ readonly dataset: Dataset; readonly agent: AgentView }> {
   const dataset = isId('dataset', id) ? await deps.storage.conversations.datasets.find(id) : undefined;
   const agent = dataset === undefined ? undefined : await findAgent(deps, caller, dataset.agentId);
-  if (dataset === undefined || agent === undefined) throw missingDataset();
+  if (dataset === undefined || agent === undefined) throw missingDataset(param);
   if (!canEditAgent(caller, agent)) throw new DomainError('FORBIDDEN', 'Only who may edit an agent sees its datasets');
   deps.audit.read(caller, 'instructions', [agent]);
   return { dataset, agent };
@@ -73,10 +74,10 @@ export async function createDataset(deps: Deps, caller: Caller, agentId: string,
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, and naming every faulty member. */
 export async function updateDataset(deps: Deps, caller: Caller, id: string, input: DatasetInput): Promise<Dataset> {
-  const { orgId } = await getDataset(deps, caller, id);
+  const { orgId } = await getDataset(deps, caller, id, 'id');
   const changes = readDataset(input, new Faults());
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.conversations.datasets.update(id, changes))) throw missingDataset();
+    if (!(await deps.storage.conversations.datasets.update(id, changes))) throw missingDataset('id');
     return { id, orgId };
   });
   return getDataset(deps, caller, id);
@@ -84,12 +85,12 @@ export async function updateDataset(deps: Deps, caller: Caller, id: string, inpu
 
 /** Deletes a dataset with its cases and experiments. @returns what it was. @throws DomainError NOT_FOUND, FORBIDDEN; CONFLICT for what a legal hold keeps, and for that of a gate. */
 export async function deleteDataset(deps: Deps, caller: Caller, id: string): Promise<Dataset> {
-  const dataset = await getDataset(deps, caller, id);
+  const dataset = await getDataset(deps, caller, id, 'id');
   const gate = await deps.storage.conversations.gates.find(dataset.agentId);
   if (gate?.datasetId === id)
     throw new DomainError('CONFLICT', 'The gate of the agent asks this dataset: give it another, or take it away');
   await deps.audit.change(caller, async () => {
-    if (!(await deps.storage.conversations.datasets.delete(id))) throw missingDataset();
+    if (!(await deps.storage.conversations.datasets.delete(id))) throw missingDataset('id');
     return { id, orgId: dataset.orgId };
   });
   return dataset;
@@ -139,8 +140,8 @@ export function noteCases({ audit }: Deps, caller: Caller, cases: readonly Datas
   }
 }
 
-export function missingDataset(): DomainError {
-  return new DomainError('NOT_FOUND', 'There is no such dataset', { param: 'id' });
+export function missingDataset(param = 'datasetId'): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such dataset', { param });
 }
 
 function readDataset({ name, description, callsTools }: DatasetInput, faults: Faults) {

@@ -200,7 +200,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One dataset of an agent that the caller may edit; null when there is none.',
     args: { id: t.arg.id(id) },
-    resolve: (_root, args, { deps, caller }) => getDataset(deps, caller, args.id),
+    resolve: (_root, args, { deps, caller }) => getDataset(deps, caller, args.id, 'id'),
   }),
   datasets: t.field({
     authScopes: { key: 'AGENTS:READ' },

@@ -36,7 +36,10 @@ const CitationType = builder.objectRef<ScoredAnswer['citations'][number]>('Exper
   access,
   description: 'A document that an answer cites.',
   fields: (t) => ({
-    knowledgeItemId: t.exposeID('itemId', { description: 'Its id; empty for a page of the web.' }),
+    knowledgeItemId: t.exposeID('itemId', {
+      nullable: true,
+      description: 'Its id; empty for a page of the web, null for a key that may not read sources.',
+    }),
     name: t.exposeString('name', { description: 'Its name.' }),
   }),
 });

@@ -114,7 +114,7 @@ it('has values to compare: nothing but what stands here is empty', async () => {
     Object.keys(thing).filter((name) => [null, '', false, 0].includes(thing[name] as never));
   const [agent] = agentsOf(data);
   // Warnings are of the change that answers with the agent.
-  expect(empty(agent)).toEqual(['isDeleted', 'isPremiumModel', 'warnings']);
+  expect(empty(agent)).toEqual(['canary', 'isDeleted', 'isPremiumModel', 'warnings']);
   const sources = await ann.graphql(
     `{ agents(first: 2) { nodes { sources(first: 1) { nodes { ${selections('DataSource').join(' ')} } } } } }`,
   );
