@@ -89,7 +89,8 @@ function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core
   const [key, ...rest] = path;
   if (key === undefined) return schema;
   if (schema instanceof z.ZodObject) {
-    const member: z.core.$ZodType | undefined = schema.shape[String(key)];
+    // A caller may name a member `constructor`.
+    const member: z.core.$ZodType | undefined = Object.hasOwn(schema.shape, key) ? schema.shape[String(key)] : undefined;
     return member === undefined ? undefined : memberAt(member, rest);
   }
   return schema instanceof z.ZodArray ? memberAt(schema.element, rest) : undefined;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { FaultNotes } from '../../entities/ground/fault-notes.ts';
 import type { Warning } from '../../entities/ground/warning.ts';
 import { isObject, readElements } from '../../lib/json/json.ts';
@@ -19,6 +20,9 @@ export const countForm: RequestForm = {
   read: (body, faults) => readForm(body, faults, countBody),
 };
 
+/** The domain checks them too, but only where nothing else is wrong: all faults are told at once. */
+const secretsShape = z.record(z.string(), z.string(), 'must be an object of strings').nullish();
+
 function readForm(body: unknown, faults: FaultNotes, schema: typeof messagesBody | typeof countBody): FormReading | undefined {
   if (!isObject(body)) {
     faults.add('', 'The body must be an object', 'INVALID_TYPE');
@@ -26,6 +30,7 @@ function readForm(body: unknown, faults: FaultNotes, schema: typeof messagesBody
   }
   const tools = readElements(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`, faults));
   const request = readWire(schema, body, '', faults) as MessagesBody | undefined;
+  readWire(secretsShape, body.secrets, 'secrets', faults);
   if (request === undefined || tools.includes(undefined)) return undefined;
   const warnings = [...readUnserved(body, unservedInMessages, faults)];
   const conversation = new Conversation(warnings);
