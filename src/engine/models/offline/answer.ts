@@ -40,7 +40,7 @@ function draftCase({ title, text }: { readonly title: string; readonly text: str
   return {
     question: `What does ${title} say about ${named}?`,
     expected: sentence,
-    mustContain: [sentence.replace(/[.!?…]+$/u, '')],
+    mustContain: [sentence.replace(/(?<![.!?…])[.!?…]+$/u, '')],
   };
 }
 
