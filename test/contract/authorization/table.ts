@@ -190,6 +190,13 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.createCompletion': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
   'Query.completionInputTokens': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
   'Subscription.completionEvents': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
+  'POST /api/v1/messages': line('sees', ({ agent }) => ({
+    inputOfRest: { model: agent, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] },
+  })),
+  'POST /api/v1/ag-ui/{aiId}': line('sees', ({ agent }) => ({
+    aiId: agent,
+    inputOfRest: { threadId: 'thread-1', runId: 'run-1', messages: [{ id: 'message-1', role: 'user', content: 'Hello' }] },
+  })),
 
   // The agent of a key that may neither read nor run agents is no model: the catalog leaves it out too.
   'Query.modelCatalogEntry': { ...line('sees', byId('agent')), hidden: 'MODEL_NOT_FOUND' },

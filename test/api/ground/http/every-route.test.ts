@@ -58,15 +58,54 @@ function call(who: TestClient, route: Route, body?: unknown, headers: Readonly<R
 }
 const json = { 'content-type': 'application/json' };
 
-/** Expects the one shape of errors, and a fault of the caller. */
-function expectRefusal(reply: Reply, what: string): void {
+/** Whether all its callers are clients of another format, which has errors of its own. */
+function hasOwnErrors({ row: { client } }: Route): boolean {
+  return client !== undefined && client.isOptional !== true;
+}
+
+/** Expects the one shape of errors, or that of the route's format, and a fault of the caller. */
+function expectRefusal(route: Route, reply: Reply, what: string): void {
   expect(reply.status, what).toBeGreaterThanOrEqual(400);
   expect(reply.status, what).toBeLessThan(500);
+  if (hasOwnErrors(route)) {
+    const type = ownErrorTypes[reply.status] ?? 'invalid_request_error';
+    const requestId = reply.headers.get('x-request-id');
+    expect(requestId, what).toMatch(/./);
+    expect(reply.headers.get(route.row.client?.requestIdHeader ?? ''), what).toBe(requestId);
+    expect(reply.body, what).toEqual({
+      type: 'error',
+      error: { type, message: expect.stringMatching(/./) },
+      request_id: requestId,
+    });
+    return;
+  }
   expect(reply.body, what).toMatchObject({
     error: { message: expect.any(String), type: expect.any(String), code: expect.any(String) },
   });
   expect(reply.body.error.param === null || typeof reply.body.error.param === 'string', what).toBe(true);
   expect(reply.headers.get('x-request-id'), what).toMatch(/./);
+}
+
+const ownErrorTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+};
+
+/** By what programs tell one refusal from another. */
+function codeOf(route: Route, { body }: Reply): string {
+  return hasOwnErrors(route) ? body.error.type : body.error.code;
+}
+
+/** The members that a refusal names; a format without `param` names them before each fault: `model: must be a string; messages: …`. */
+function paramsOf(route: Route, { body }: Reply): readonly string[] {
+  if (!hasOwnErrors(route)) return (body.error.errors ?? [body.error]).map(({ param }: { param: string }) => param);
+  return String(body.error.message)
+    .split('; ')
+    .flatMap((fault) => /^([^\s:]+): \S/.exec(fault)?.[1] ?? []);
 }
 
 /** Runs a few at a time: the service is one process, and so is the test. */
@@ -97,15 +136,16 @@ describe.each(sampled(table))('%s', (_name, route) => {
       route.row.method === 'get' ? undefined : '{{{',
       route.row.method === 'get' ? {} : json,
     );
-    expectRefusal(reply, 'no key');
-    expect([reply.status, reply.body.error.code]).toEqual([401, 'invalid_api_key']);
+    expectRefusal(route, reply, 'no key');
+    expect([reply.status, codeOf(route, reply)]).toEqual([401, hasOwnErrors(route) ? ownErrorTypes[401] : 'invalid_api_key']);
   });
 });
 
 describe.each(sampled(table.filter(([, { scope }]) => scope !== null)))('%s', (_name, route) => {
   it('refuses a key without its scope, and names it', async () => {
     const reply = await call(await keyWithout(route.scope), route);
-    expect([reply.status, reply.body.error.code]).toEqual([403, 'insufficient_scope']);
+    expectRefusal(route, reply, 'no scope');
+    expect([reply.status, codeOf(route, reply)]).toEqual([403, hasOwnErrors(route) ? ownErrorTypes[403] : 'insufficient_scope']);
     expect(reply.body.error.message).toContain(route.scope);
   });
 });
@@ -127,7 +167,7 @@ describe.each(sampled(table.filter(([, { pathNames }]) => pathNames.length > 0))
     await forEach(inTurn(ids, turn), async (id) => {
       const body = route.row.body === undefined ? undefined : (route.row.example ?? {});
       const reply = await ann.call(route.row.method, pathOf(route, id), body);
-      expectRefusal(reply, id);
+      expectRefusal(route, reply, id);
     });
   });
 });
@@ -153,7 +193,7 @@ describe.each(sampled(table.filter(([, { row }]) => row.query !== undefined)))('
     const cases = Object.keys(route.row.query ?? {}).flatMap((name) => values.map((value) => `${name}=${value}`));
     await forEach(inTurn(cases, turn), async (text) => {
       const reply = await ann.call(route.row.method, `${pathOf(route)}?${text}`);
-      if (reply.status >= 400) expectRefusal(reply, text);
+      if (reply.status >= 400) expectRefusal(route, reply, text);
     });
   });
 });
@@ -171,7 +211,7 @@ describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
     ['nesting without end', '{"a":'.repeat(20_000)],
   ];
   it.each(inTurn(malformed, turn))('is refused when it is %s', async (_case, body) => {
-    expectRefusal(await call(ann, route, body, json), 'body');
+    expectRefusal(route, await call(ann, route, body, json), 'body');
   });
   it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml'])('is refused as %s', async (type) => {
     // A route that accepts a form or JSON reads the form, and finds it malformed.
@@ -211,7 +251,7 @@ describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
     };
     const asked = async (members: Readonly<Record<string, unknown>>, what: string) => {
       const reply = await call(ann, route, { ...route.row.example, ...members });
-      if (reply.status >= 400) expectRefusal(reply, what);
+      if (reply.status >= 400) expectRefusal(route, reply, what);
       return reply;
     };
     await forEach(inTurn(values, turn), async (value) => {
@@ -219,9 +259,9 @@ describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
       const wrong = fields.filter(({ type }) => isWrong(value, type)).map(({ member }) => member);
       // All in one request: each is named.
       for (const some of inParts(wrong, errorsMax)) {
-        const { status, body } = await asked(Object.fromEntries(some.map((member) => [member, value])), `${some}: ${what}`);
-        expect(status, `${some}: ${what}`).toBe(400);
-        const params: string[] = (body.error.errors ?? [body.error]).map(({ param }: { param: string }) => param);
+        const reply = await asked(Object.fromEntries(some.map((member) => [member, value])), `${some}: ${what}`);
+        expect(reply.status, `${some}: ${what}`).toBe(400);
+        const params = paramsOf(route, reply);
         for (const member of some) {
           expect(
             params.some((param) => param.startsWith(member)),
@@ -250,7 +290,7 @@ describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {
         const reply = await call(ann, route, { ...route.row.example, ...body });
-        if (reply.status >= 400) expectRefusal(reply, JSON.stringify(body));
+        if (reply.status >= 400) expectRefusal(route, reply, JSON.stringify(body));
       }),
       { numRuns: propertyRuns(25) },
     );
@@ -260,7 +300,7 @@ describe.each(sampled(withBody))('the body of %s', (_name, route, turn) => {
 describe.each(sampled(withUpload))('the form of %s', (_name, route) => {
   it('is refused as JSON, broken, or without its file', async () => {
     expect((await call(ann, route, { file: 'x' })).status).toBe(415);
-    expectRefusal(await call(ann, route, '--x\r\n', { 'content-type': 'multipart/form-data; boundary=x' }), 'broken');
+    expectRefusal(route, await call(ann, route, '--x\r\n', { 'content-type': 'multipart/form-data; boundary=x' }), 'broken');
     const form = new FormData();
     form.append('other', 'x');
     const reply = await call(ann, route, form);
