@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser())('the box of a chat', () => {
     await picker.selectOption('parley/offline');
     await box.fill('When?');
     await page.keyboard.press('Enter');
-    const answeredBy = transcript.getByText(/^parley\/offline ·/);
+    const answeredBy = transcript.getByText(/^(?:Version \d+ · )?parley\/offline ·/);
     await answeredBy.waitFor();
     await page.reload();
     await answeredBy.waitFor();
