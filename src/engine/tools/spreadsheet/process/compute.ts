@@ -40,6 +40,7 @@ export function computeAll(workbook: Workbook, doubtful: ReadonlySet<CellObject>
 /** The formulas of an unchanged file that the engine computes otherwise than the program that wrote the file. */
 export function findDoubtful(workbook: Workbook): ReadonlySet<CellObject> {
   const formulas = listFormulas(workbook, ({ v, f = '' }) => v !== undefined && !changing.test(f));
+  if (formulas.length === 0) return new Set();
   const values = evaluate(workbook, listFormulas(workbook));
   return new Set(formulas.map(({ cell }) => cell).filter((cell) => !isSame(cell, values.get(cell))));
 }
