@@ -58,6 +58,20 @@ function faultsOfInstances(): void {
     expect((await who.post(`/api/v1/ais/${id}/tools`, { name: 'act', type: 'API_FUNCTION', data })).status).toBe(200);
     return id;
   }
+  async function beginExperiment(who: TestClient, cases: readonly object[]): Promise<string> {
+    const call = async (document: string, variables: object) => (await who.graphql(document, { ...variables })).data;
+    const members = { src: 'x', name: 'Ada', description: 'Knows', instructions: 'Answer.', modelId: model };
+    const { id: agentId } = (await who.post('/api/v1/ais', members)).body;
+    const dataset = await call('mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "C" }) { id } }', {
+      id: agentId,
+    });
+    const datasetId = dataset.createDataset.id;
+    const add = 'mutation ($id: ID!, $cases: [DatasetCaseInput!]!) { addDatasetCases(datasetId: $id, cases: $cases) { id } }';
+    await call(add, { id: datasetId, cases });
+    const run = 'mutation ($id: ID!, $input: ExperimentInput!) { runExperiment(agentId: $id, input: $input) { id } }';
+    const begun = await call(run, { id: agentId, input: { versions: ['draft'], datasetId, tokensMax: 1_000_000 } });
+    return begun.runExperiment.id;
+  }
   const begin = async (who: TestClient, agent: string): Promise<string> =>
     (await who.post(path, { model: agent, input: 'Act', background: true })).body.id;
   const ended = (id: string) =>
@@ -116,6 +130,36 @@ function faultsOfInstances(): void {
     resolve();
     await settled(a);
     expect([api.requests.length, keys().size]).toEqual([2, 1]);
+  });
+
+  it('in the middle of an experiment: no case is asked twice, and answers that come late count', {
+    timeout: 120_000,
+  }, async () => {
+    const cases = Array.from({ length: 6 }, (_, index) => ({ question: `Question ${index}.`, mustContain: ['Answer'] }));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let askedCount = 0;
+    cluster.upstream.otherwise(() => {
+      askedCount += 1;
+      return askedCount <= 4 ? { text: 'Answer', gate: promise } : { text: 'Answer' };
+    });
+    // The process that queues a job begins it at once.
+    const id = await beginExperiment(a.client(), cases);
+    const members = 'status doneCount interruptedCount summary { variants { caseCount rate } }';
+    const find = async () =>
+      (await b.client().graphql(`query ($id: ID!) { experiment(id: $id) { ${members} } }`, { id })).data.experiment;
+    await cluster.upstream.until(({ requests }) => requests.length === 4);
+    a.process.signal('SIGSTOP');
+    const taken = await eventually(async () => {
+      const experiment = await find();
+      expect(experiment.summary).not.toBeNull();
+      return experiment;
+    }, 60_000);
+    expect(taken).toMatchObject({ status: 'DONE', doneCount: 2, interruptedCount: 4, summary: { variants: [{ caseCount: 2 }] } });
+    a.process.signal('SIGCONT');
+    resolve();
+    const all = { status: 'DONE', doneCount: 6, interruptedCount: 0, summary: { variants: [{ caseCount: 6, rate: 1 }] } };
+    await eventually(async () => expect(await find()).toMatchObject(all), 30_000);
+    expect(cluster.upstream.requests).toHaveLength(6);
   });
 
   it('between the record of a call and its request: the request never leaves', async () => {

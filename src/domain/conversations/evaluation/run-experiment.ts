@@ -34,32 +34,43 @@ async function workOn(deps: Deps, id: string, signal: AbortSignal): Promise<void
   const { experiments, datasets } = deps.storage.conversations;
   const experiment = await experiments.begin(id, deps.now());
   if (experiment === undefined) return summarizeResults(deps, id);
+  const { fence } = experiment;
   const person = await findPerson(deps, experiment);
   const dataset = await datasets.find(experiment.datasetId);
   if ('reason' in person || dataset === undefined) {
     const error = 'reason' in person ? person.reason : 'The dataset is gone';
-    await experiments.end(id, ['RUNNING'], { status: 'FAILED', endedAt: deps.now(), error });
+    await experiments.end(id, ['RUNNING'], { status: 'FAILED', endedAt: deps.now(), error }, fence);
     return;
   }
   const allowance = new TokenAllowance(experiment.tokensMax, undefined, experiment.tokens);
   const terms = { caller: person.caller, agentId: experiment.agentId, callsTools: dataset.callsTools, allowance };
   const work = new ExperimentWork(deps, experiment, terms, signal);
   await work.run();
-  // Another process goes on.
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    // Another process goes on, or has ended it without the last answers of this one.
+    await summarizeResults(deps, id);
+    throw signal.reason;
+  }
   const { stopReason } = work;
-  await experiments.end(id, ['RUNNING'], {
-    ...{ status: stopReason === undefined ? 'DONE' : 'STOPPED', endedAt: deps.now(), error: stopReason ?? null },
-  });
+  const changes = {
+    status: stopReason === undefined ? 'DONE' : 'STOPPED',
+    endedAt: deps.now(),
+    error: stopReason ?? null,
+  } as const;
+  await experiments.end(id, ['RUNNING'], changes, fence);
   await summarizeResults(deps, id);
 }
 
+/** Of an experiment that has ended. One that another process works on is left to that process. */
 async function summarizeResults(deps: Deps, id: string): Promise<void> {
   const { experiments } = deps.storage.conversations;
-  const experiment = await experiments.find(id);
-  if (experiment === undefined) return;
-  const figures = await experiments.figures(id);
-  await experiments.setSummary(id, await summarize(figures, experiment.variants.length, experiment.seed));
+  for (;;) {
+    const experiment = await experiments.find(id);
+    if (experiment === undefined || experiment.endedAt === null) return;
+    const summary = await summarize(await experiments.figures(id), experiment.variants.length, experiment.seed);
+    // An answer that came meanwhile, of a process whose place another one took, counts too.
+    if (await experiments.setSummary(experiment, summary)) return;
+  }
 }
 
 async function endAbandoned(deps: Deps): Promise<void> {

@@ -135,7 +135,8 @@ export class ExperimentStore {
   }
 
   /**
-   * Begins or goes on with an experiment, for one process: others write nothing from now on. What was asked by a process that died is INTERRUPTED.
+   * Begins or goes on with an experiment, for one process: others ask nothing from now on. What another process asked is INTERRUPTED, until that one
+   * writes its answer after all.
    *
    * @returns undefined when it has ended.
    */
@@ -159,13 +160,17 @@ export class ExperimentStore {
     return row === undefined ? undefined : { ...toExperiment(row), fence: row.fence };
   }
 
-  /** Claims the next question. @returns undefined when none is left, or the experiment does not run any more. */
+  /**
+   * Claims the next question. `materialized`: a plan may ask for the next one again for each row that it compares, and claim many.
+   *
+   * @returns undefined when none is left, or the experiment does not run any more.
+   */
   async claim(id: string, fence: number): Promise<ClaimedQuestion | undefined> {
     const [claimed] = await this.#db.query<ClaimedQuestion>(
-      `update experiment_results r set state = 'ASKED', fence = $2
-       from (select "caseId", variant, repeat from experiment_results where "experimentId" = $1 and state = 'PENDING'
-             order by "caseId", repeat, variant limit 1 for update skip locked) next,
-         dataset_cases c, experiments e
+      `with next as materialized (
+         select "caseId", variant, repeat from experiment_results where "experimentId" = $1 and state = 'PENDING'
+         order by "caseId", repeat, variant limit 1 for update skip locked)
+       update experiment_results r set state = 'ASKED', fence = $2 from next, dataset_cases c, experiments e
        where r."experimentId" = $1 and r."caseId" = next."caseId" and r.variant = next.variant and r.repeat = next.repeat
          and c.id = r."caseId" and c."fromRevision" = r."caseRevision"
          and e.id = $1 and e.status = 'RUNNING' and e.fence = $2
@@ -181,18 +186,25 @@ export class ExperimentStore {
     await this.#db.prisma.experimentResult.updateMany({ where, data: { state: 'PENDING' } });
   }
 
-  /** Writes the answer of a claimed question, with the counts of its experiment. */
+  /**
+   * Writes the answer of a claimed question, with the counts of its experiment: also one that comes after another process took the experiment. It is lost
+   * only when the question was asked again meanwhile.
+   */
   async finish(id: string, { caseId, variant, repeat }: ClaimedQuestion, fence: number, result: NewResult): Promise<void> {
     const { state, answer, citations, calls, scores, passed, value, tokens, cost, durationMs, error } = result;
     const { judgeTokens, judgeCost } = result;
     await this.#db.query(
-      `with written as (
+      `with question as materialized (
+         select state from experiment_results
+         where "experimentId" = $1 and "caseId" = $2 and variant = $3 and repeat = $4 and fence = $5 and state not in ('DONE', 'FAILED') for update),
+       written as (
          update experiment_results set state = $6, answer = $7, details = $8::jsonb, scores = $9::jsonb, passed = $10, value = $11, tokens = $12,
            cost = $13, "durationMs" = $14, error = $15
-         where "experimentId" = $1 and "caseId" = $2 and variant = $3 and repeat = $4 and fence = $5 and state = 'ASKED' returning 1)
+         where "experimentId" = $1 and "caseId" = $2 and variant = $3 and repeat = $4 and exists (select from question))
        update experiments set "doneCount" = "doneCount" + $16, "failedCount" = "failedCount" + $17, tokens = tokens + $12 + $18,
-         cost = cost + coalesce($13, 0) + $19, "updatedAt" = now()
-       where id = $1 and exists (select from written)`,
+         cost = cost + coalesce($13, 0) + $19, "updatedAt" = now(),
+         "interruptedCount" = "interruptedCount" - (select count(*) from question where state = 'INTERRUPTED')
+       where id = $1 and exists (select from question)`,
       [
         ...[id, caseId, variant, repeat, fence, state, answer, JSON.stringify({ citations, calls }), JSON.stringify(scores)],
         ...[passed, value, tokens, cost, durationMs, error, state === 'DONE' ? 1 : 0, state === 'FAILED' ? 1 : 0],
@@ -205,7 +217,7 @@ export class ExperimentStore {
   /** Claims two answers of a case that a judge has not compared. One process works on an experiment, so none is claimed twice. */
   async claimPair(id: string, fence: number): Promise<ClaimedPair | undefined> {
     const [claimed] = await this.#db.query<ClaimedPair>(
-      `update experiment_results r set "pairState" = 'DONE'
+      `update experiment_results r set "pairState" = 'ASKED'
        from (select o."caseId", o.variant, o.repeat, o."caseRevision", f.answer as first, o.answer as second
              from experiment_results o join experiment_results f on f."experimentId" = $1 and f."caseId" = o."caseId" and f.repeat = o.repeat
                and f.variant = ${firstVariant}
@@ -226,31 +238,40 @@ export class ExperimentStore {
     pair: PairVerdict,
     { tokens, cost }: { readonly tokens: number; readonly cost: number },
   ): Promise<void> {
-    const where = { experimentId_caseId_variant_repeat: { experimentId: id, caseId, variant, repeat } };
-    await this.#db.prisma.experimentResult.update({ where, data: { pair: pair as unknown as Prisma.InputJsonObject } });
+    const where = { experimentId: id, caseId, variant, repeat, pairState: 'ASKED' };
+    const written = { pairState: 'DONE', pair: pair as unknown as Prisma.InputJsonObject };
+    await this.#db.prisma.experimentResult.updateMany({ where, data: written });
     const data = { tokens: { increment: tokens }, cost: { increment: cost } };
-    await this.#db.prisma.experiment.update({ where: { id }, data });
+    await this.#db.prisma.experiment.updateMany({ where: { id }, data });
     this.#announce(id);
   }
 
-  /** Ends it. @param from  only while it has one of these statuses. */
+  /**
+   * Ends it.
+   *
+   * @param from  only while it has one of these statuses.
+   * @param fence  of the process that works on it; undefined: whoever does.
+   */
   async end(
     id: string,
     from: readonly ExperimentStatus[],
     changes: { readonly status: ExperimentStatus; readonly endedAt: Date | null; readonly error?: string | null },
+    fence?: number,
   ): Promise<boolean> {
-    const where = { id, status: { in: [...from] } };
+    const where = { id, status: { in: [...from] }, ...(fence === undefined ? {} : { fence }) };
     const { count } = await this.#db.prisma.experiment.updateMany({ where, data: changes });
     if (count > 0) this.#announce(id);
     return count > 0;
   }
 
-  async setSummary(id: string, summary: ExperimentSummary): Promise<void> {
-    await this.#db.prisma.experiment.updateMany({
-      where: { id },
+  /** @returns false when answers came since it was read: the summary may lack them. */
+  async setSummary({ id, doneCount, failedCount }: Experiment, summary: ExperimentSummary): Promise<boolean> {
+    const { count } = await this.#db.prisma.experiment.updateMany({
+      where: { id, doneCount, failedCount },
       data: { summary: summary as unknown as Prisma.InputJsonObject },
     });
     this.#announce(id);
+    return count > 0;
   }
 
   /** Lets an experiment that has ended ask what it has not asked, and what was interrupted. @returns false while it has not ended, or has nothing left. */
@@ -263,8 +284,10 @@ export class ExperimentStore {
         where: { experimentId: id, state: 'INTERRUPTED' },
         data: { state: 'PENDING', error: null },
       });
-      if ((await tx.prisma.experimentResult.count({ where: { experimentId: id, state: 'PENDING' }, take: 1 })) === 0)
-        return false;
+      const pairs = { experimentId: id, pairState: 'ASKED' };
+      const { count: pairCount } = await tx.prisma.experimentResult.updateMany({ where: pairs, data: { pairState: 'PENDING' } });
+      const isPending = { experimentId: id, state: 'PENDING' };
+      if (pairCount === 0 && (await tx.prisma.experimentResult.count({ where: isPending, take: 1 })) === 0) return false;
       await tx.prisma.experiment.update({
         where: { id },
         data: {

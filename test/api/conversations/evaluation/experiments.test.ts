@@ -79,7 +79,7 @@ describe('an experiment with the built-in model', () => {
       { question: 'Not asked yet?', isDraft: true },
     ]);
     const begun = (await run(ann, agent.id, { datasetId, repeats: 2, seed: 7 })).data.runExperiment;
-    expect(begun).toMatchObject({ status: 'WAITING', revision: 1, plannedCount: 8, summary: null });
+    expect(begun).toMatchObject({ revision: 1, plannedCount: 8, summary: null });
     const experiment = await ended(begun.id);
     expect(experiment).toMatchObject({ status: 'DONE', doneCount: 8, failedCount: 0, interruptedCount: 0, error: null, seed: 7 });
     expect(experiment.tokens).toBeGreaterThan(100);
