@@ -470,6 +470,11 @@ export type SavedRunFilter = Prisma.SavedRunFilterModel
  */
 export type RunEventBatch = Prisma.RunEventBatchModel
 /**
+ * Model BinnedRun
+ * A run of a chat in the bin, as the rows that come back with the chat.
+ */
+export type BinnedRun = Prisma.BinnedRunModel
+/**
  * Model FoldedResponse
  * What is left of the events of a stored response once they are deleted: those whose fold is its state.
  */

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts';
 import { removeBlobs } from '../../ground/blobs.ts';
 import { allDays, daysAgo, inBatches } from './batches.ts';
 import { makeEventPartitions, sweepEvents } from './event-sweep.ts';
+import { defaultDays } from './retention.ts';
 import { sweepLogs } from './sweep-logs.ts';
 
 const sweepEveryMs = 3_600_000;
@@ -39,6 +40,7 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
       for await (const count of inBatches<SweepPlace>(signal, (after) => findOldRows(deps, kind, rows, after))) note(kind, count);
     }
   }
+  for (const kind of ['runs', 'events'] as const) await sweepBinnedRuns(deps, kind, signal, note);
   const binnedBefore = daysAgo(deps, deps.settings.CHAT_BIN_DAYS);
   for await (const count of inBatches<SweepPlace>(signal, (after) => emptyBin(deps, binnedBefore, after))) note('chats', count);
   while (!signal.aborted && (await sweeps.deletedChats(daysAgo(deps, remainsDays))) > 0);
@@ -46,6 +48,22 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
   deps.dataLife.sweptAt = deps.now();
   if (Object.values(deletedCounts).some((count) => count > 0))
     deps.logger.info({ deleted: deletedCounts }, 'old data was deleted');
+}
+
+/** Days of keeping count in the bin too: runs and events that are older do not wait there for the end of their chat. */
+async function sweepBinnedRuns(
+  deps: Deps,
+  kind: 'runs' | 'events',
+  signal: AbortSignal,
+  note: (kind: RetainedKind, count: number) => void,
+): Promise<void> {
+  const age = { now: deps.now(), days: defaultDays(deps.settings, kind) };
+  let isLast = false;
+  while (!isLast && !signal.aborted) {
+    const batch = await deps.storage.operations.sweeps.binnedRuns(kind, age);
+    note(kind, batch.count);
+    isLast = batch.isLast;
+  }
 }
 
 /** Without its month, a row is written to the part of all others: the next sweep makes what could not be made now. */

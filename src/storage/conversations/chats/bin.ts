@@ -4,7 +4,8 @@ import { unlessMissing } from '../../ground/conflicts.ts';
 import type { Database, Transaction } from '../../ground/database.ts';
 import { byTime } from '../../ground/lists/paging.ts';
 import type { Signals } from '../../ground/signals/signals.ts';
-import { clearRuns, countSpoken } from './clearing.ts';
+import { binRuns, restoreRuns } from '../runs/binned.ts';
+import { countSpoken } from './clearing.ts';
 
 /** A chat in the bin. */
 export interface BinnedChat {
@@ -29,7 +30,7 @@ export class ChatBinStore {
     this.#signals = signals;
   }
 
-  /** Puts a chat into the bin: messages and files stay, its runs are deleted. @returns false when it was deleted before. */
+  /** Puts a chat into the bin: what is under way in it ends there. @returns false when it was deleted before. */
   async put(id: string): Promise<boolean> {
     const runIds = await this.#db.transaction((tx) => putIntoBin(tx, id));
     this.#signals.publish('chat-changed', id);
@@ -39,9 +40,11 @@ export class ChatBinStore {
 
   /** @returns false for one that is not in the bin of this person. */
   async restore(id: string, owner: BinOwner): Promise<boolean> {
-    const isRestored = await this.#db.transaction((tx) => takeFromBin(tx, id, owner));
-    if (isRestored) this.#signals.publish('chat-changed', id);
-    return isRestored;
+    const runIds = await this.#db.transaction((tx) => takeFromBin(tx, id, owner));
+    if (runIds === undefined) return false;
+    this.#signals.publish('chat-changed', id);
+    for (const runId of runIds) this.#signals.publish('run-changed', runId);
+    return true;
   }
 
   /** The ids that are in the bin of this person. */
@@ -67,22 +70,34 @@ function deletionKey({ deletedAt, id }: BinnedChat): SortKey {
 
 /** @returns the ids of its runs; undefined when it was deleted before. */
 async function putIntoBin(tx: Transaction, id: string): Promise<readonly string[] | undefined> {
-  const data = { deletedAt: new Date(), isBinned: true, activeRunId: null, comparedMessageId: null, lastRunId: null };
+  const data = { deletedAt: new Date(), isBinned: true, activeRunId: null };
   const select = { agentId: true };
   const binnedChat = await unlessMissing(tx.prisma.chat.update({ where: { id, deletedAt: null }, data, select }));
   if (binnedChat === undefined) return undefined;
   // A link that has ended stays so, also when the chat comes back.
   await tx.prisma.chatShare.deleteMany({ where: { chatId: id } });
-  const runIds = await clearRuns(tx, id);
+  const runIds = await binRuns(tx, id);
   await noteMessageCount(tx, binnedChat.agentId, -(await countSpoken(tx, id)));
   return runIds;
 }
 
-async function takeFromBin(tx: Transaction, id: string, { orgId, userId }: BinOwner): Promise<boolean> {
+/** @returns the ids of its runs; undefined when it is not in the bin of this person. */
+async function takeFromBin(tx: Transaction, id: string, { orgId, userId }: BinOwner): Promise<readonly string[] | undefined> {
   const where = { id, orgId, userId, isBinned: true };
   const data = { deletedAt: null, isBinned: false };
-  const restoredChat = await unlessMissing(tx.prisma.chat.update({ where, data, select: { agentId: true } }));
-  if (restoredChat === undefined) return false;
-  await noteMessageCount(tx, restoredChat.agentId, await countSpoken(tx, id));
-  return true;
+  const select = { agentId: true, lastRunId: true };
+  const restoredChat = await unlessMissing(tx.prisma.chat.update({ where, data, select }));
+  if (restoredChat === undefined) return undefined;
+  const { agentId, lastRunId } = restoredChat;
+  const runIds = await restoreRuns(tx, id);
+  if (lastRunId !== null && !runIds.includes(lastRunId)) await renewLastRun(tx, id);
+  await noteMessageCount(tx, agentId, await countSpoken(tx, id));
+  return runIds;
+}
+
+/** The newest run was under way when the chat was deleted, or too old to be kept. */
+async function renewLastRun({ prisma }: Transaction, chatId: string): Promise<void> {
+  const where = { chatId, besideMessageId: null };
+  const lastRun = await prisma.run.findFirst({ where, orderBy: { createdAt: 'desc' }, select: { id: true } });
+  await prisma.chat.update({ where: { id: chatId }, data: { lastRunId: lastRun?.id ?? null } });
 }

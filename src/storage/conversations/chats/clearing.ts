@@ -1,4 +1,5 @@
 import type { Transaction } from '../../ground/database.ts';
+import { deleteRuns } from '../runs/binned.ts';
 
 /** Messages that people see. The agent's counter counts these. */
 export const spoken = { role: { in: ['user', 'assistant'] }, isHidden: false };
@@ -23,14 +24,13 @@ export function countSpoken({ prisma }: Transaction, chatId: string): Promise<nu
   return prisma.message.count({ where: { chatId, ...spoken } });
 }
 
-/** Removes all runs of a chat; its messages and the ledger stay. The chat must be locked. @returns their ids. */
-export async function clearRuns({ prisma }: Transaction, chatId: string): Promise<readonly string[]> {
-  const runs = await prisma.run.findMany({ where: { chatId }, select: { id: true } });
-  const runIds = runs.map(({ id }) => id);
-  const ofRuns = { runId: { in: runIds } };
-  // Delete the runs first: an active run writes its events under a lock on its row, and would leave some of them behind for ever.
-  await prisma.run.deleteMany({ where: { chatId } });
-  await prisma.runEventBatch.deleteMany({ where: ofRuns });
-  await prisma.responseItem.deleteMany({ where: ofRuns });
+/** Removes all runs of a chat, those in the bin too; its messages and the ledger stay. The chat must be locked. @returns their ids. */
+async function clearRuns(tx: Transaction, chatId: string): Promise<readonly string[]> {
+  const runs = await tx.prisma.run.findMany({ where: { chatId }, select: { id: true } });
+  const binned = await tx.query<{ readonly id: string }>('delete from binned_runs where "chatId" = $1 returning "runId" as id', [
+    chatId,
+  ]);
+  const runIds = [...runs, ...binned].map(({ id }) => id);
+  await deleteRuns(tx, runIds);
   return runIds;
 }

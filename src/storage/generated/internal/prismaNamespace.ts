@@ -482,6 +482,7 @@ export const ModelName = {
   Run: 'Run',
   SavedRunFilter: 'SavedRunFilter',
   RunEventBatch: 'RunEventBatch',
+  BinnedRun: 'BinnedRun',
   FoldedResponse: 'FoldedResponse',
   ResponseItem: 'ResponseItem',
   UsageEntry: 'UsageEntry',
@@ -529,7 +530,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "agentGate" | "experimentResult" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "removal" | "scimUser" | "scimGroup" | "apiKey" | "session" | "signInIdentity" | "signInLink" | "password" | "signInAttempt" | "passkey" | "passkeyChallenge" | "invitation" | "group" | "groupMember" | "agent" | "agentVersion" | "agentDraftChange" | "agentToolName" | "agentUser" | "agentEditor" | "agentGroup" | "prompt" | "promptGroup" | "agentRating" | "agentMessageCount" | "agentCategory" | "connection" | "permissionPrincipal" | "permissionMember" | "accessSet" | "accessSetPrincipal" | "accessRule" | "permissionReading" | "personAccount" | "connectionAttempt" | "usedTicket" | "callApproval" | "webhook" | "webhookDelivery" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeNumbering" | "lexemeStatistics" | "searchIndex" | "searchIndexChange" | "embeddingSpace" | "chunkEmbedding" | "itemEmbedding" | "sourceEmbedding" | "chat" | "project" | "projectGroup" | "projectSource" | "projectAgent" | "message" | "messageFeedback" | "chatImport" | "chatOrigin" | "chatRead" | "chatShare" | "chatShareReader" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "agentGrant" | "memory" | "schedule" | "scheduleRun" | "run" | "savedRunFilter" | "runEventBatch" | "binnedRun" | "foldedResponse" | "responseItem" | "usageEntry" | "usageDay" | "usageSum" | "usageMonth" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "auditSink" | "dataRetention" | "sweepPlace" | "repeatedTask" | "legalHold" | "dataExport" | "erasure" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "dataset" | "datasetCase" | "experiment" | "agentGate" | "experimentResult" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -6823,6 +6824,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    BinnedRun: {
+      payload: Prisma.$BinnedRunPayload<ExtArgs>
+      fields: Prisma.BinnedRunFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BinnedRunFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BinnedRunFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>
+        }
+        findFirst: {
+          args: Prisma.BinnedRunFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BinnedRunFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>
+        }
+        findMany: {
+          args: Prisma.BinnedRunFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>[]
+        }
+        create: {
+          args: Prisma.BinnedRunCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>
+        }
+        createMany: {
+          args: Prisma.BinnedRunCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BinnedRunCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>[]
+        }
+        delete: {
+          args: Prisma.BinnedRunDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>
+        }
+        update: {
+          args: Prisma.BinnedRunUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>
+        }
+        deleteMany: {
+          args: Prisma.BinnedRunDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BinnedRunUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BinnedRunUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>[]
+        }
+        upsert: {
+          args: Prisma.BinnedRunUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BinnedRunPayload>
+        }
+        aggregate: {
+          args: Prisma.BinnedRunAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBinnedRun>
+        }
+        groupBy: {
+          args: Prisma.BinnedRunGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BinnedRunGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BinnedRunCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BinnedRunCountAggregateOutputType> | number
+        }
+      }
+    }
     FoldedResponse: {
       payload: Prisma.$FoldedResponsePayload<ExtArgs>
       fields: Prisma.FoldedResponseFieldRefs
@@ -10559,6 +10634,19 @@ export const RunEventBatchScalarFieldEnum = {
 export type RunEventBatchScalarFieldEnum = (typeof RunEventBatchScalarFieldEnum)[keyof typeof RunEventBatchScalarFieldEnum]
 
 
+export const BinnedRunScalarFieldEnum = {
+  runId: 'runId',
+  chatId: 'chatId',
+  endedAt: 'endedAt',
+  hasEvents: 'hasEvents',
+  run: 'run',
+  items: 'items',
+  folded: 'folded'
+} as const
+
+export type BinnedRunScalarFieldEnum = (typeof BinnedRunScalarFieldEnum)[keyof typeof BinnedRunScalarFieldEnum]
+
+
 export const FoldedResponseScalarFieldEnum = {
   runId: 'runId',
   createdAt: 'createdAt',
@@ -11427,6 +11515,7 @@ export type GlobalOmitConfig = {
   run?: Prisma.RunOmit
   savedRunFilter?: Prisma.SavedRunFilterOmit
   runEventBatch?: Prisma.RunEventBatchOmit
+  binnedRun?: Prisma.BinnedRunOmit
   foldedResponse?: Prisma.FoldedResponseOmit
   responseItem?: Prisma.ResponseItemOmit
   usageEntry?: Prisma.UsageEntryOmit

@@ -78,7 +78,7 @@ export class EventPartitionStore {
     return this.#db.transaction(async (tx) => {
       await tx.execute(shortLockWait);
       const [partitionState] = await tx.query<{ readonly isKept: boolean; readonly logs: number }>(
-        `select coalesce(bool_or(${isKeptLog('$1', '$2')} or ${mustFold}), false) as "isKept", count(distinct log."runId")::int as logs
+        `select coalesce(bool_or(${isKeptLog('log', '$1', '$2')} or ${mustFold}), false) as "isKept", count(distinct log."runId")::int as logs
            from ${name} log left join runs row on row.id = log."runId" left join data_retentions own on own."orgId" = row."orgId"`,
         [now.toISOString(), days],
       );

@@ -21,14 +21,16 @@ export const mustFold = `coalesce(row.id like 'resp\\_%' and not exists (select 
 const notHeldHere = notHeld('row."orgId"', 'hold."userId" = row."userId"');
 
 /**
- * SQL: the log of the run `row`, of an organization with the choice `own`, must stay. A log without a run is of one that was deleted.
+ * SQL: the log of the run `row`, of an organization with the choice `own`, must stay. A log without a run is of one that was deleted; those of chats in
+ * the bin are `SweepStore.binnedRuns`'s.
  *
+ * @param log   SQL: the table with its `runId`.
  * @param now   SQL of a moment.
  * @param days  SQL: of organizations that chose none.
  */
-export function isKeptLog(now: string, days: string): string {
-  return `(row.id is not null and not (${isOver} and ${notHeldHere}
-    and row."endedAt" < ${now}::timestamptz - make_interval(days => coalesce(own."eventDays", ${days}::int))))`;
+export function isKeptLog(log: string, now: string, days: string): string {
+  return `(case when row.id is null then exists (select from binned_runs binned where binned."runId" = ${log}."runId")
+    else not (${isOver} and ${notHeldHere} and row."endedAt" < ${now}::timestamptz - make_interval(days => coalesce(own."eventDays", ${days}::int))) end)`;
 }
 
 /**
@@ -57,7 +59,7 @@ export class EventSweepStore {
            select "runId" from run_event_batches where "runId" > $1 and "runId" < $2 order by "runId" limit ${rowsPerBatch}
          ), logs as (select distinct "runId" from batches)
          select logs."runId", ${mustFold} as "mustFold", (select count(*)::int from batches) as rows,
-           not ${isKeptLog('$3', '$4')} as "isDue"
+           not ${isKeptLog('logs', '$3', '$4')} as "isDue"
          from logs left join runs row on row.id = logs."runId" left join data_retentions own on own."orgId" = row."orgId"
          order by 1`,
       [after, before, now.toISOString(), days],

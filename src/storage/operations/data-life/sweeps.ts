@@ -68,6 +68,20 @@ export class SweepStore {
     );
   }
 
+  /**
+   * Deletes runs of chats in the bin, and events of other ones, that are older than their organizations keep them. The events of a response stay as
+   * long as its chat is in the bin: they tell its state.
+   *
+   * @param days  of organizations that chose none; undefined: they keep them.
+   * @returns how many runs, or logs, were deleted, and whether they were the last.
+   */
+  binnedRuns(
+    what: 'runs' | 'events',
+    { now, days }: { readonly now: Date; readonly days: number | undefined },
+  ): Promise<{ readonly count: number; readonly isLast: boolean }> {
+    return deleteBinnedRuns(this.#db, what, now, days);
+  }
+
   /** Removes what is left of chats and of their files that were deleted before a moment. @returns how many rows. */
   async deletedChats(before: Date): Promise<number> {
     const limit = `"deletedAt" < $1 and ${notHeld('chat."orgId"', 'hold."userId" = chat."userId"')} limit ${rowsPerBatch}`;
@@ -77,6 +91,21 @@ export class SweepStore {
     const chats = `select id from chats chat where not "isBinned" and ${limit}`;
     return count + (await this.#db.execute(`delete from chats where id in (${chats})`, values));
   }
+}
+
+async function deleteBinnedRuns(db: Database, what: 'runs' | 'events', now: Date, days: number | undefined) {
+  const own = what === 'runs' ? 'own."runDays"' : 'own."eventDays"';
+  const due = `select binned."runId" from binned_runs binned join chats row on row.id = binned."chatId" left join data_retentions own on own."orgId" = row."orgId"
+    where binned."endedAt" < $1::timestamptz - make_interval(days => coalesce(${own}, $2::int)) and ${notHeld('row."orgId"', 'hold."userId" = row."userId"')}
+      ${what === 'runs' ? '' : `and binned."hasEvents" and binned."runId" not like 'resp\\_%'`} limit ${runsPerBatch}`;
+  const change =
+    what === 'runs'
+      ? `delete from binned_runs where "runId" in (${due}) returning "runId"`
+      : `update binned_runs set "hasEvents" = false where "runId" in (${due}) returning "runId"`;
+  const rows = await db.query<{ readonly runId: string }>(change, [now.toISOString(), days ?? null]);
+  const ids = rows.map(({ runId }) => runId);
+  if (ids.length > 0) await db.execute('delete from run_event_batches where "runId" = any($1::text[])', [ids]);
+  return { count: ids.length, isLast: ids.length < runsPerBatch };
 }
 
 /** SQL: behind the place of `$3` and `$4`. */

@@ -196,6 +196,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   ChatOrigin: ofChats(within('chat', 'userId')),
   ChatFile: ofChats(within('chat', 'userId', ['blobKey'])),
   CodeState: ofChats(within('chat', 'userId')),
+  BinnedRun: { leftOut: 'It has runs of chats in the bin, and goes with them.' },
   ChatShare: ownedRule('delete', { omit: ['makerKeyId', 'makerLevel'] }),
   ChatShareReader: {
     ofPerson: ({ orgId, userId }) => ({ userId, share: { orgId } }),

@@ -80,10 +80,87 @@ describe('a deleted chat', () => {
     expect(await idsInBin()).toEqual([]);
     const { data } = await ann.graphql('query { feedback { nodes { chatId } } }');
     expect(data.feedback.nodes).toEqual([{ chatId: id }]);
-    // It goes on, also from an answer whose run is gone.
     expect((await ann.post(`/api/v1/chats/${id}/messages`, { prompt: 'And now?' })).status).toBe(200);
     const again = await ann.post(`/api/v1/chats/${id}/messages/${before.messages[1].id}/regenerate`, {});
     expect(again.status, JSON.stringify(again.body)).toBe(200);
+  });
+
+  it('has no runs while it is in the bin, and gets them back with their steps, costs, tags and events', async () => {
+    upstream.next({ status: 400 });
+    const { id } = await make.chat({ owner: ann, agentId: agent.id });
+    await ann.post(`/api/v1/chats/${id}/messages`, { prompt: 'This fails' });
+    await ann.post(`/api/v1/chats/${id}/messages`, { prompt: 'This works' });
+    const read = async () => {
+      const { data } = await ann.graphql(
+        `query ($id: ID!) { chat(id: $id) { messages(first: 10) { nodes { content error { code } run { id status cost tags error { code }
+          usage { inputTokens outputTokens } steps { __typename } } } } }
+          runs(first: 100) { nodes { id status tags } } runStatistics(by: AGENT) { total { runCount inputTokens ratedUpCount } } }`,
+        { id },
+      );
+      return data;
+    };
+    const trace = async (runId: string) => (await ann.get(`/api/v1/runs/${runId}/trace`)).body;
+    const answers = (await read()).chat.messages.nodes;
+    const [failedId, answeredId]: readonly string[] = [
+      ...new Set<string>(answers.map(({ run }: { run: { id: string } }) => run.id)),
+    ];
+    await ann.graphql('mutation ($id: ID!) { setRunTags(id: $id, tags: ["good"]) { id } }', { id: answeredId });
+    const before = await read();
+    const traceBefore = await trace(answeredId ?? '');
+    expect(before.runs.nodes).toMatchObject([
+      { id: answeredId, status: 'COMPLETED', tags: ['good'] },
+      { id: failedId, status: 'FAILED' },
+    ]);
+    await ann.delete(`/api/v1/chats/${id}`);
+    expect(await read()).toMatchObject({ runs: { nodes: [] }, runStatistics: { total: { runCount: 0 } } });
+    await sweep();
+    await restore([id]);
+    expect(await read()).toEqual(before);
+    expect(await trace(answeredId ?? '')).toEqual(traceBefore);
+    expect((await ann.post(`/api/v1/chats/${id}/messages`, { prompt: 'And now?' })).status).toBe(200);
+  });
+
+  it('brings stored responses back, so that one goes on from the last', async () => {
+    const conversation = (await ann.post('/api/v1/conversations', {})).body.id;
+    const ask = (body: object) => ann.post('/api/v2/responses', { model: agent.id, ...body });
+    const first = (await ask({ input: 'Hello', conversation })).body;
+    const pathOf = (path: string) => `/api/v2/responses/${first.id}${path}`;
+    const before = (await ann.get(pathOf(''))).body;
+    const items = (await ann.get(pathOf('/input_items'))).body;
+    expect(before.status).toBe('completed');
+    await ann.delete(`/api/v1/conversations/${conversation}`);
+    expect((await ann.get(pathOf(''))).status).toBe(404);
+    const [{ chatId } = { chatId: '' }] = await bin();
+    await restore([chatId]);
+    expect((await ann.get(pathOf(''))).body).toEqual(before);
+    expect((await ann.get(pathOf('/input_items'))).body).toEqual(items);
+    expect((await ask({ input: 'And now?', previous_response_id: first.id })).status).toBe(200);
+  });
+
+  it('has no older runs and events than the organization keeps', async () => {
+    const own = await make.organization();
+    const owner = await make.person({ organization: own, role: 'ADMIN' });
+    const ownAgent = await make.agent({ owner });
+    const { id } = await make.chat({ owner, agentId: ownAgent.id });
+    const runIds: string[] = [];
+    for (const prompt of ['One', 'Two']) {
+      await owner.post(`/api/v1/chats/${id}/messages`, { prompt });
+      runIds.push((await owner.get(`/api/v1/chats/${id}`)).body.messages.at(-1).runId);
+    }
+    await owner.delete(`/api/v1/chats/${id}`);
+    const age = (runId: string | undefined, days: number) =>
+      pool.query('update binned_runs set "endedAt" = $2 where "runId" = $1', [runId, daysAgo(days)]);
+    await age(runIds[0], 9);
+    await age(runIds[1], 4);
+    await owner.graphql('mutation { updateDataRetention(input: { runDays: 7, eventDays: 3 }) { runs { days } } }');
+    await sweep();
+    await restore([id], owner);
+    expect((await owner.get(`/api/v1/runs/${runIds[0]}`)).status).toBe(404);
+    expect((await owner.get(`/api/v1/runs/${runIds[1]}`)).body).toMatchObject({ status: 'completed' });
+    expect((await owner.get(`/api/v1/runs/${runIds[1]}/trace`)).status).toBe(404);
+    const { rows } = await pool.query('select 1 from run_event_batches where "runId" = any($1)', [runIds]);
+    expect(rows).toEqual([]);
+    expect((await owner.get(`/api/v1/chats/${id}`)).body.messages).toHaveLength(4);
   });
 
   it('is counted with its agent again once it is restored', async () => {
@@ -134,8 +211,10 @@ describe('the bin', () => {
     const { id } = await newChat();
     await ann.delete(`/api/v1/chats/${id}`);
     expect(await countOf('messages', id)).toBe(2);
+    expect(await countOf('binned_runs', id)).toBe(1);
     expect((await deleteForEver([id])).body).toEqual({ results: [{ chatId: id, error: null }] });
     expect(await countOf('messages', id)).toBe(0);
+    expect(await countOf('binned_runs', id)).toBe(0);
     const { rows } = await pool.query('select "blobKey", "deletedAt" from chat_files where "chatId" = $1', [id]);
     expect(rows).toEqual([{ blobKey: null, deletedAt: expect.any(Date) }]);
     expect((await restore([id])).body.results[0].error.code).toBe('NOT_FOUND');
