@@ -1,5 +1,5 @@
 import type { Transaction } from '../../ground/database.ts';
-import { deleteRuns } from '../runs/binned.ts';
+import { deleteBinnedRuns, deleteRuns } from '../runs/binned.ts';
 
 /** Messages that people see. The agent's counter counts these. */
 export const spoken = { role: { in: ['user', 'assistant'] }, isHidden: false };
@@ -27,10 +27,7 @@ export function countSpoken({ prisma }: Transaction, chatId: string): Promise<nu
 /** Removes all runs of a chat, those in the bin too; its messages and the ledger stay. The chat must be locked. @returns their ids. */
 async function clearRuns(tx: Transaction, chatId: string): Promise<readonly string[]> {
   const runs = await tx.prisma.run.findMany({ where: { chatId }, select: { id: true } });
-  const binned = await tx.query<{ readonly id: string }>('delete from binned_runs where "chatId" = $1 returning "runId" as id', [
-    chatId,
-  ]);
-  const runIds = [...runs, ...binned].map(({ id }) => id);
+  const runIds = [...runs.map(({ id }) => id), ...(await deleteBinnedRuns(tx, chatId))];
   await deleteRuns(tx, runIds);
   return runIds;
 }

@@ -33,10 +33,15 @@ export async function restoreRuns(tx: Transaction, chatId: string): Promise<read
   await moveBack(tx, chatId, 'runs', 'json_build_array(binned.run)');
   await moveBack(tx, chatId, 'response_items', 'binned.items');
   await moveBack(tx, chatId, 'folded_responses', 'binned.folded');
-  const rows = await tx.query<{ readonly runId: string }>('delete from binned_runs where "chatId" = $1 returning "runId"', [
+  return deleteBinnedRuns(tx, chatId);
+}
+
+/** Deletes the rows of runs in the bin. @returns their ids. */
+export async function deleteBinnedRuns(tx: Transaction, chatId: string): Promise<readonly string[]> {
+  const rows = await tx.query<{ readonly id: string }>('delete from binned_runs where "chatId" = $1 returning "runId" as id', [
     chatId,
   ]);
-  return rows.map(({ runId }) => runId);
+  return rows.map(({ id }) => id);
 }
 
 /** Deletes runs with their items and events. @param keepsEventsOf  ids of runs whose events stay. */
