@@ -5,7 +5,7 @@ import { type IndexingStatistics, indexingStatistics } from '../../entities/know
 import type { SourceRun } from '../../entities/knowledge/source-run.ts';
 import type { Caller } from '../../entities/people/caller.ts';
 import type { Deps } from '../deps.ts';
-import { visibleDataSources } from '../ground/access/access.ts';
+import { isAdministrator, visibleDataSources } from '../ground/access/access.ts';
 import { getDataSource } from './sources.ts';
 
 /** @throws DomainError NOT_FOUND, also for a run of a source that the caller may not see. */
@@ -41,6 +41,25 @@ export async function listRunsOfSources(
 ): Promise<readonly Page<SourceRun>[]> {
   const pages = await deps.storage.knowledge.sourceRuns.pagesOf(dataSourceIds, page);
   return dataSourceIds.map((id) => pages.get(id) ?? emptyPage(page));
+}
+
+/**
+ * The names of what runs read just now, in their order. Of a MIRRORED source they are for administrators, who see the names of its documents; null for others.
+ *
+ * Cost: none where nothing is read, or no source is MIRRORED; else one statement.
+ */
+export async function findCurrentItems(
+  { storage: { knowledge } }: Deps,
+  caller: Caller,
+  runs: readonly Pick<SourceRun, 'dataSourceId' | 'currentItem'>[],
+): Promise<readonly (string | null)[]> {
+  const ids = runs.flatMap(({ currentItem, dataSourceId }) => (currentItem === null ? [] : [dataSourceId]));
+  if (ids.length === 0 || !(await knowledge.permissions.gates.areAnyMirrored(ids))) return runs.map((run) => run.currentItem);
+  const sources = await knowledge.sources.findMany([...new Set(ids)], visibleDataSources(caller));
+  const shownIds = new Set(
+    sources.flatMap(({ id, access, orgId }) => (access === 'LENT' || isAdministrator(caller, orgId) ? [id] : [])),
+  );
+  return runs.map(({ currentItem, dataSourceId }) => (shownIds.has(dataSourceId) ? currentItem : null));
 }
 
 /** How far a run that goes on is. */

@@ -25,6 +25,14 @@ export interface Citation {
   readonly answerEnd: number;
 }
 
+/** What stands in place of the title of a document that the reader may not open. */
+export const hiddenTitle = 'Hidden from you';
+
+/** A citation without what it says of its document: for a reader who may not open that. */
+export function closeCitation(citation: Citation): Citation {
+  return { ...citation, name: hiddenTitle, url: '', snippet: '', headingPath: '', page: null };
+}
+
 /** A passage as retrieval finds it. */
 export interface Passage {
   readonly chunkId: string;

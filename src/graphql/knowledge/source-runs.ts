@@ -1,4 +1,5 @@
 import {
+  findCurrentItems,
   findProgressOfRuns,
   getSourceRun,
   getSourceRuns,
@@ -139,7 +140,13 @@ export const SourceRunType = SourceRunRef.implement({
       resolve: ({ errorCode }) => knowledgeErrorCode(errorCode),
     }),
     errorMessage: t.exposeString('errorMessage', { nullable: true, description: 'Why it failed, for people.' }),
-    currentItem: t.exposeString('currentItem', { nullable: true, description: 'What is being read now.' }),
+    currentItem: t.loadable({
+      type: 'String',
+      nullable: true,
+      description: 'What is being read now; of a MIRRORED source for administrators alone.',
+      load: (runs: SourceRun[], { deps, caller }) => findCurrentItems(deps, caller, runs),
+      resolve: (run) => run,
+    }),
   }),
 });
 

@@ -7,8 +7,8 @@ const nothing: Expectations = {
   ...{ expected: null, mustContain: [], mustNotContain: [], mustCite: [], mustCall: [], mustNotCall: [], mustRefuse: null },
 };
 const answered: ScoredAnswer = { text: '', isRefusal: false, citations: [], calls: [], durationMs: 900, tokens: 120, cost: 0.02 };
-const warranty = { itemId: 'ki_1', name: 'warranty.md' };
-const prices = { itemId: 'ki_2', name: 'prices.md' };
+const warranty = { itemId: 'ki_1', dataSourceId: 'ds_1', name: 'warranty.md' };
+const prices = { itemId: 'ki_2', dataSourceId: 'ds_1', name: 'prices.md' };
 const find = (args: string) => ({ name: 'find', arguments: args });
 const schema = { type: 'object', required: ['city'], properties: { city: { type: 'string' } } };
 

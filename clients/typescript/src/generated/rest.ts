@@ -13726,7 +13726,7 @@ export interface components {
             errorCode: string | null;
             /** @description Why it failed, for people. */
             errorMessage: string | null;
-            /** @description What is being read now. */
+            /** @description What is being read now; of a MIRRORED source for administrators alone. */
             currentItem: string | null;
         };
         /**

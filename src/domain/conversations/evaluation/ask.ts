@@ -86,7 +86,7 @@ function toAnswer(deps: Deps, run: RunSnapshot, modelId: string, durationMs: num
   return {
     text: readAnswerText(output),
     isRefusal: findRefusal(output) !== undefined,
-    citations: listCitations(output).map(({ knowledgeItemId, name }) => ({ itemId: knowledgeItemId, name })),
+    citations: listCitations(output).map(({ knowledgeItemId: itemId, dataSourceId, name }) => ({ itemId, dataSourceId, name })),
     calls: output.flatMap(toCall),
     durationMs,
     tokens: usage === null ? 0 : usage.inputTokens + usage.outputTokens,

@@ -19,8 +19,12 @@ export interface Report {
 export async function exportExperiment(deps: Deps, caller: Caller, id: string, format: ReportFormat): Promise<Report> {
   const experiment = await getExperiment(deps, caller, id);
   return format === 'CSV'
-    ? { filename: `${id}.csv`, contentType: 'text/csv; charset=utf-8', content: () => writeCsv(deps, experiment) }
-    : { filename: `${id}.xml`, contentType: 'application/xml; charset=utf-8', content: () => writeJunit(deps, experiment) };
+    ? { filename: `${id}.csv`, contentType: 'text/csv; charset=utf-8', content: () => writeCsv(deps, caller, experiment) }
+    : {
+        filename: `${id}.xml`,
+        contentType: 'application/xml; charset=utf-8',
+        content: () => writeJunit(deps, caller, experiment),
+      };
 }
 
 const columns = [
@@ -42,9 +46,9 @@ const columns = [
   ...['calls', 'tokens', 'cost', 'durationMs', 'error'],
 ];
 
-async function writeCsv(deps: Deps, experiment: Experiment): Promise<string> {
+async function writeCsv(deps: Deps, caller: Caller, experiment: Experiment): Promise<string> {
   const lines = [columns.join(',')];
-  for await (const cases of readPairs(deps, experiment)) {
+  for await (const cases of readPairs(deps, experiment, caller)) {
     for (const one of cases)
       for (const result of one.results) lines.push(writeCsvLine(toCells(one, result, experiment.variants[result.variant])));
   }
@@ -73,9 +77,9 @@ function toCells({ caseId, question, tags, verdict }: ExperimentCase, result: Ex
 }
 
 /** One suite for each variant. A case of which a scorer could not say whether it passes is an error, one that was not asked is skipped. */
-async function writeJunit(deps: Deps, experiment: Experiment): Promise<string> {
+async function writeJunit(deps: Deps, caller: Caller, experiment: Experiment): Promise<string> {
   const suites = experiment.variants.map(() => ({ lines: [] as string[], tests: 0, failures: 0, errors: 0, skipped: 0 }));
-  for await (const cases of readPairs(deps, experiment)) {
+  for await (const cases of readPairs(deps, experiment, caller)) {
     for (const one of cases) {
       for (const result of one.results) {
         const suite = suites[result.variant];

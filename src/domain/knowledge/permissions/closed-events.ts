@@ -1,9 +1,9 @@
 import { eventStream } from '../../../engine/runs/events/stream.ts';
 import type { RunEvent, RunEventStream, RunItem } from '../../../entities/conversations/runs/event.ts';
-import type { Citation } from '../../../entities/knowledge/citation.ts';
+import { type Citation, closeCitation } from '../../../entities/knowledge/citation.ts';
 import type { Reader } from '../../../storage/knowledge/permissions/open-rules.ts';
 import type { Deps } from '../../deps.ts';
-import { closeCitation, findOpenItems, type NamedItem } from './open-items.ts';
+import { findOpenItems, type NamedItem } from './open-items.ts';
 
 /**
  * The events of a run as a reader may see them: of citations of documents that the reader may not open, only the number and the place; of searches, the

@@ -1,12 +1,9 @@
 import type { RunItem } from '../../../entities/conversations/runs/event.ts';
 import type { FoundPassage } from '../../../entities/conversations/runs/step.ts';
-import type { Citation } from '../../../entities/knowledge/citation.ts';
+import { type Citation, closeCitation, hiddenTitle } from '../../../entities/knowledge/citation.ts';
 import type { AccessGate } from '../../../storage/knowledge/permissions/gate.ts';
 import type { Reader } from '../../../storage/knowledge/permissions/open-rules.ts';
 import type { Deps } from '../../deps.ts';
-
-/** What stands in place of the title of a document that the reader may not open. */
-export const hiddenTitle = 'Hidden from you';
 
 /** A document, as answers and records of runs name it. */
 export interface NamedItem {
@@ -83,10 +80,6 @@ export async function closeMessages<Message extends { readonly citations: readon
   return messages.map((message) =>
     message.citations === null ? message : { ...message, citations: message.citations.map((one) => byCitation.get(one) ?? one) },
   );
-}
-
-export function closeCitation(citation: Citation): Citation {
-  return { ...citation, name: hiddenTitle, url: '', snippet: '', headingPath: '', page: null };
 }
 
 /** The same of passages that searches of a run found. */

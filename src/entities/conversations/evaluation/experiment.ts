@@ -48,11 +48,19 @@ export interface Score {
   readonly error: string | null;
 }
 
+/** A document that an answer cites. */
+export interface AnswerCitation {
+  /** Both are empty for a page of the web. */
+  readonly itemId: string;
+  readonly dataSourceId: string;
+  readonly name: string;
+}
+
 /** An answer as scorers read it. */
 export interface ScoredAnswer {
   readonly text: string;
   readonly isRefusal: boolean;
-  readonly citations: readonly { readonly itemId: string; readonly name: string }[];
+  readonly citations: readonly AnswerCitation[];
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
   readonly durationMs: number;
   readonly tokens: number;
@@ -173,7 +181,7 @@ export interface ExperimentResult {
   readonly repeat: number;
   readonly state: ResultState;
   readonly answer: string | null;
-  readonly citations: readonly { readonly itemId: string; readonly name: string }[];
+  readonly citations: readonly AnswerCitation[];
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
   readonly scores: readonly Score[];
   /** Null: it was not scored. */

@@ -1,6 +1,6 @@
 import { getMessages, listKin, listReplies } from '../../../domain/conversations/chats/branches.ts';
 import { listFailures } from '../../../domain/conversations/chats/transcripts.ts';
-import { closeCitation, findOpenItems, hiddenTitle } from '../../../domain/knowledge/permissions/open-items.ts';
+import { findOpenItems } from '../../../domain/knowledge/permissions/open-items.ts';
 import { freshContentAddress } from '../../../engine/knowledge/content-links.ts';
 import {
   type Chat,
@@ -11,7 +11,7 @@ import {
   toolOutputStatuses,
 } from '../../../entities/conversations/chats/chat.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
-import type { Citation } from '../../../entities/knowledge/citation.ts';
+import { type Citation, closeCitation, hiddenTitle } from '../../../entities/knowledge/citation.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';

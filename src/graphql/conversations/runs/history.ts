@@ -1,11 +1,12 @@
 import { listRuns, pageRunsOfAgents } from '../../../domain/conversations/runs/history.ts';
 import { runsThatShowSteps } from '../../../domain/conversations/runs/steps.ts';
-import { findOpenItems, hiddenTitle } from '../../../domain/knowledge/permissions/open-items.ts';
+import { findOpenItems } from '../../../domain/knowledge/permissions/open-items.ts';
 import type { AgentView } from '../../../entities/agents/agent.ts';
 import { runFeedbacks } from '../../../entities/conversations/runs/history.ts';
 import type { Run } from '../../../entities/conversations/runs/run.ts';
 import type { FoundPassage, RetrievalSummary } from '../../../entities/conversations/runs/step.ts';
 import type { PageRequest } from '../../../entities/ground/page.ts';
+import { hiddenTitle } from '../../../entities/knowledge/citation.ts';
 import { findModel } from '../../agents/models.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';

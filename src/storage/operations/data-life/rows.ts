@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { hiddenTitle } from '../../../entities/knowledge/citation.ts';
+import { isObject } from '../../../lib/json/json.ts';
 import { Prisma } from '../../generated/client.ts';
 import type { Database } from '../../ground/database.ts';
 import { type DataPlace, secretColumns, type TableRule, tableRules } from './tables.ts';
@@ -146,9 +148,10 @@ function behindKey(columns: readonly string[], row: Row): object {
 async function* streamLines(db: Database, model: Model, place: DataPlace, onRow: () => void): AsyncGenerator<string> {
   const rule: TableRule = tableRules[model];
   const omittedColumns = new Set([...secretColumns, ...('omit' in rule ? (rule.omit ?? []) : [])]);
+  const mirroredIds = await findMirroredIds(db);
   for await (const row of streamRows(db, model, place)) {
     onRow();
-    yield jsonOfRow(Object.fromEntries(Object.entries(row).filter(([column]) => !omittedColumns.has(column))));
+    yield jsonOfRow(mirroredIds, Object.fromEntries(Object.entries(row).filter(([column]) => !omittedColumns.has(column))));
   }
 }
 
@@ -176,7 +179,38 @@ function safeName(filename: string): string {
   return name === '' ? 'content' : name;
 }
 
-/** One line of JSON with its end. Numbers that JavaScript has no exact type for are texts. */
-function jsonOfRow(row: Row): string {
-  return `${JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+/** Of all organizations: an agent of another one may have answered from its own. */
+async function findMirroredIds({ prisma }: Database): Promise<ReadonlySet<string>> {
+  const rows = await prisma.dataSource.findMany({ where: { access: { not: 'LENT' } }, select: { id: true } });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * One line of JSON with its end. Numbers that JavaScript has no exact type for are texts. Citations, and passages of searches, say nothing of the documents
+ * of MIRRORED sources: what a person may open is decided when it is shown, and a file is read for years.
+ */
+function jsonOfRow(mirroredIds: ReadonlySet<string>, row: Row): string {
+  return `${JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : closeDocuments(mirroredIds, value)))}\n`;
+}
+
+function closeDocuments(mirroredIds: ReadonlySet<string>, value: unknown): unknown {
+  if (mirroredIds.size === 0 || !isObject(value)) return value;
+  const { documents, dataSourceId, knowledgeItemId, itemId } = value;
+  // The scorer of an experiment that names documents.
+  if (value.kind === 'CITES_NO_OTHER') return { ...value, note: '' };
+  // A search in the events of a run: the titles are those of its documents.
+  if (Array.isArray(documents) && Array.isArray(value.titles)) {
+    const open = documents.filter((document) => isObject(document) && !mirroredIds.has(String(document.dataSourceId)));
+    return { ...value, documents: open, titles: [...new Set(open.map(({ title }) => title))] };
+  }
+  if (typeof dataSourceId !== 'string' || !mirroredIds.has(dataSourceId)) return value;
+  if (knowledgeItemId === undefined && itemId === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([member, text]) => [member, typeof text === 'string' ? closeText(member, text) : text]),
+  );
+}
+
+function closeText(member: string, text: string): string {
+  if (member === 'name' || member === 'title') return hiddenTitle;
+  return member === 'url' || member === 'snippet' || member === 'headingPath' ? '' : text;
 }

@@ -152,7 +152,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   WebhookDelivery: ownedRule('delete', { omit: ['lastBodyStart', 'lastError'] }),
   DataSource: ownedAs('ownerUserId', 'step', ['syncState']),
   AgentDataSource: within('agent', 'userId'),
-  SourceRun: within('dataSource', 'ownerUserId'),
+  // What is being read just now, and where the reading goes on: names of documents, gone a second later.
+  SourceRun: { ...within('dataSource', 'ownerUserId'), omit: ['currentItem', 'place'] },
   // What was read of a MIRRORED source is a copy of what each person may open there, and nobody's to take away.
   KnowledgeItem: {
     ofPerson: ({ orgId, userId }) => ({ dataSource: { orgId, ownerUserId: userId, access: 'LENT' } }),

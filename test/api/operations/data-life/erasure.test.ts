@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import yauzl from 'yauzl';
 import { sweepOldData } from '../../../../src/domain/operations/data-life/sweep.ts';
 import { DataRows } from '../../../../src/storage/operations/data-life/rows.ts';
 import { indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Organization, Person } from '../../../support/make.ts';
 import { eventually } from '../../../support/processes/eventually.ts';
 import { withService } from '../../../support/service.ts';
+import { unzip } from '../../../support/storage/unzip.ts';
 
 const { service, make } = await withService('plain', {});
 const { pool } = service.deps.storage.db;
@@ -105,17 +105,6 @@ function blobsWith(text: string): string[] {
     .filter((path) => readFileSync(path).includes(text));
 }
 
-async function zipOf(bytes: Buffer): Promise<Map<string, string>> {
-  const zip = await yauzl.fromBufferPromise(bytes, {});
-  const files = new Map<string, string>();
-  for await (const entry of zip.eachEntry()) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
-    files.set(entry.fileName, Buffer.concat(chunks).toString());
-  }
-  return files;
-}
-
 let organization: Organization;
 let ann: Person;
 let admin: Person;
@@ -186,7 +175,7 @@ describe('an export', () => {
     const { url, counts, id } = await exported(ann, 'exportPersonData(input: {})');
     const reply = await fetch(url);
     expect(reply.status).toBe(200);
-    const files = await zipOf(Buffer.from(await reply.arrayBuffer()));
+    const files = await unzip(Buffer.from(await reply.arrayBuffer()));
     const about = JSON.parse(files.get('about.json') ?? '{}');
     const leftOut = about.leftOut.map(({ name }: { name: string }) => name);
     const named = [...new Set((await columns()).filter(({ name }) => personColumns.includes(name)).map(({ table }) => table))];
@@ -213,7 +202,7 @@ describe('an export', () => {
   it('of the organization has what all people have, and none of another organization', async () => {
     const stranger = await make.person({ name: 'Wombat8080' });
     const { url } = await exported(admin, 'exportOrganizationData');
-    const files = await zipOf(Buffer.from(await (await fetch(url)).arrayBuffer()));
+    const files = await unzip(Buffer.from(await (await fetch(url)).arrayBuffer()));
     expect(files.get('users.ndjson')).toContain(admin.email);
     expect(files.get('users.ndjson')).toContain(ann.email);
     expect(files.get('usage_sums.ndjson')).toContain(organization.id);
