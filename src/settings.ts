@@ -263,6 +263,9 @@ export const settingsSchema = z.object({
   USAGE_RETENTION_DAYS: whole(0, 0, 36_500).describe(
     'Age at which the single calls of the usage ledger are deleted; its sums by day stay. 0: they are kept. Organizations may choose another.',
   ),
+  AGENT_VERSION_RETENTION_DAYS: whole(90, 0, 36_500).describe(
+    'Versions of an agent that nothing names are deleted at this age, but for its newest 100 (docs/versions.md). 0: they are kept.',
+  ),
   CHAT_TITLES: chooseOne(['words', 'model'], 'words').describe(
     'model: the model that gave the first answer of a chat names it, in a call of a few tokens that its person is charged for. words: the first words of the question name it (docs/chats.md).',
   ),

@@ -1,11 +1,11 @@
-import { type RetainedKind, retainedKinds } from '../../../entities/operations/data-life/retention.ts';
+import { retainedKinds, type SweptKind } from '../../../entities/operations/data-life/retention.ts';
 import { Counter } from '../../../lib/flow/counter.ts';
 import type { StoredRunKind } from '../../../storage/operations/data-life/event-partitions.ts';
 
 /** What one process counts of the deletion of old data, for its metrics. */
 export class DataLife {
   /** Rows that were deleted since the start of the process. */
-  readonly deleted = new Counter<RetainedKind>(retainedKinds);
+  readonly deleted = new Counter<SweptKind>([...retainedKinds, 'versions']);
   /** How far its sweeps of events have come. */
   readonly eventsSwept = new EventSweepProgress();
   /** When the last sweep ended; undefined before the first. */

@@ -1,4 +1,4 @@
-import type { RetainedKind } from '../../../entities/operations/data-life/retention.ts';
+import type { RetainedKind, SweptKind } from '../../../entities/operations/data-life/retention.ts';
 import { chatsPerBatch, type OldChat, type SweepPlace, type SweptBatch } from '../../../storage/operations/data-life/sweeps.ts';
 import { deleteBinned } from '../../conversations/chats/bin.ts';
 import type { Deps } from '../../deps.ts';
@@ -26,8 +26,8 @@ export function registerRetention(deps: Deps): void {
  */
 export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<void> {
   const { sweeps } = deps.storage.operations;
-  const deletedCounts: Partial<Record<RetainedKind, number>> = {};
-  const note = (kind: RetainedKind, count: number) => {
+  const deletedCounts: Partial<Record<SweptKind, number>> = {};
+  const note = (kind: SweptKind, count: number) => {
     deletedCounts[kind] = (deletedCounts[kind] ?? 0) + count;
     deps.dataLife.deleted.add(kind, count);
   };
@@ -44,6 +44,7 @@ export async function sweepOldData(deps: Deps, signal: AbortSignal): Promise<voi
   const binnedBefore = daysAgo(deps, deps.settings.CHAT_BIN_DAYS);
   for await (const count of inBatches<SweepPlace>(signal, (after) => emptyBin(deps, binnedBefore, after))) note('chats', count);
   while (!signal.aborted && (await sweeps.deletedChats(daysAgo(deps, remainsDays))) > 0);
+  for await (const count of sweepVersions(deps, signal)) note('versions', count);
   if (signal.aborted) return;
   deps.dataLife.sweptAt = deps.now();
   if (Object.values(deletedCounts).some((count) => count > 0))
@@ -63,6 +64,17 @@ async function sweepBinnedRuns(
     const batch = await deps.storage.operations.sweeps.binnedRuns(kind, age);
     note(kind, batch.count);
     isLast = batch.isLast;
+  }
+}
+
+/** Versions of agents that changes made by the dozen, and that nothing names. */
+async function* sweepVersions({ storage, settings, now }: Deps, signal: AbortSignal): AsyncGenerator<number> {
+  const days = settings.AGENT_VERSION_RETENTION_DAYS;
+  let after: string | undefined = '';
+  while (days > 0 && after !== undefined && !signal.aborted) {
+    const batch = await storage.operations.sweeps.versions(daysAgo({ now }, days), after);
+    yield batch.count;
+    after = batch.lastId;
   }
 }
 

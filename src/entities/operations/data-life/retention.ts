@@ -1,6 +1,8 @@
 /** What an organization keeps for a number of days. */
 export const retainedKinds = ['chats', 'runs', 'events', 'usage', 'audit'] as const;
 export type RetainedKind = (typeof retainedKinds)[number];
+/** What sweeps delete: of `versions` of agents an organization chooses nothing. */
+export type SweptKind = RetainedKind | 'versions';
 
 /** What the choice of days for a kind is called, in inputs and in the table. */
 export const retentionMembers = {

@@ -26,6 +26,19 @@ export interface OldChat {
 const rowsPerBatch = 2_000;
 const runsPerBatch = 500;
 export const chatsPerBatch = 100;
+const agentsPerBatch = 100;
+/** The newest versions of an agent, which stay however old they are. */
+const versionsKept = 100;
+
+const deleteVersionsSql = `delete from agent_versions row using agents agent,
+    lateral (select number from agent_versions where "agentId" = agent.id order by number desc offset ${versionsKept - 1} limit 1) as oldest
+  where agent.id = any($1::text[]) and row."agentId" = agent.id and row.number < oldest.number and row."createdAt" < $2
+    and row."isPublished" and row.note = '' and row."rolledBackTo" is null and row."overrideReason" is null
+    and row.number <> agent."publishedVersion" and row.number is distinct from agent."canaryVersion"
+    and not exists (select from agent_versions later where later."agentId" = agent.id and later."rolledBackTo" = row.number)
+    and not exists (select from runs where "agentId" = agent.id and "agentVersion" = row.number and "agentVersion" > 0)
+    and not exists (select from experiments e where e."agentId" = agent.id and e.variants @> jsonb_build_array(jsonb_build_object('version', row.number::text)))
+    and ${notHeld('agent."orgId"', 'hold."userId" = agent."userId"')}`;
 
 /** Deletes what is old, in small statements, each of which leaves what a legal hold keeps. Nothing is visited twice in one sweep. */
 export class SweepStore {
@@ -80,6 +93,23 @@ export class SweepStore {
     { now, days }: { readonly now: Date; readonly days: number | undefined },
   ): Promise<{ readonly count: number; readonly isLast: boolean }> {
     return deleteBinnedRuns(this.#db, what, now, days);
+  }
+
+  /**
+   * Old versions of agents that have more than the newest `versionsKept`: those that nothing names and of which nobody said anything.
+   *
+   * @param after  the agents up to this one were looked at.
+   * @returns how many were deleted, and the last agent that was looked at; undefined: nothing is left.
+   */
+  async versions(before: Date, after: string): Promise<{ readonly count: number; readonly lastId: string | undefined }> {
+    const agents = await this.#db.query<{ readonly id: string }>(
+      `select "agentId" as id from agent_versions where "agentId" > $1
+       group by "agentId" having count(*) > ${versionsKept} order by "agentId" limit ${agentsPerBatch}`,
+      [after],
+    );
+    const ids = agents.map(({ id }) => id);
+    const count = ids.length === 0 ? 0 : await this.#db.execute(deleteVersionsSql, [ids, before.toISOString()]);
+    return { count, lastId: ids.length < agentsPerBatch ? undefined : ids.at(-1) };
   }
 
   /** Removes what is left of chats and of their files that were deleted before a moment. @returns how many rows. */

@@ -33,6 +33,19 @@ const sweep = () => {
 const count = async (table: string, where: string, ...values: unknown[]) =>
   Number((await pool.query(`select count(*) from ${table} where ${where}`, values)).rows[0].count);
 
+/** 120 versions of an agent that changes made within a day, 100 days ago; the first is published, the 9th the canary, the 11th made from the 12th. */
+async function oldVersions(agent: string): Promise<void> {
+  await pool.query(
+    `insert into agent_versions ("agentId", number, "createdAt", "userId", note, "rolledBackTo", content)
+     select $1, n, now() - interval '100 days', $2, case n when 10 then 'The good one' else '' end, case n when 11 then 12 end, '{}'
+     from generate_series(2, 120) n`,
+    [agent, ann.userId],
+  );
+  await pool.query(`update agents set "canaryVersion" = 9, "canaryPercent" = 5, "canaryStartedAt" = now() where id = $1`, [
+    agent,
+  ]);
+}
+
 /** A chat with an answer and a file, a stored response and a plain completion, all of them 100 days old. */
 async function oldThings(who: Person, agent: string) {
   const chat = await make.chat({ owner: who, agentId: agent });
@@ -57,6 +70,42 @@ async function oldThings(who: Person, agent: string) {
 }
 
 describe('what is older than the organization keeps it', () => {
+  it('is deleted of the versions of agents too, but for the newest hundred, and what a run, an experiment, a canary or a note names', async () => {
+    const { body: agent } = await ann.patch(`/api/v1/ais/${agentId}`, { instructions: 'Say one.' });
+    expect(agent.id).toBe(agentId);
+    await pool.query(`update agents set "publishedVersion" = 1 where id = $1`, [agentId]);
+    await pool.query(`delete from agent_versions where "agentId" = $1 and number = 2`, [agentId]);
+    // Before them: the service sweeps by itself, too.
+    const { data } = await admin.graphql(hold, { input: { userId: ann.userId, reason: 'Claim 20' } });
+    await oldVersions(agentId);
+    await ann.post('/api/v1/chat/completions', { model: agentId, messages: [{ role: 'user', content: 'Hi' }] });
+    await expect.poll(() => count('runs', '"agentId" = $1 and "endedAt" is not null', agentId)).toBe(1);
+    await pool.query(`update runs set "agentVersion" = 3 where "agentId" = $1`, [agentId]);
+    const made = await ann.graphql('mutation ($id: ID!) { createDataset(agentId: $id, input: { name: "C" }) { id } }', {
+      id: agentId,
+    });
+    const datasetId = made.data.createDataset.id;
+    await ann.graphql('mutation ($id: ID!) { addDatasetCases(datasetId: $id, cases: [{ question: "Why?" }]) { id } }', {
+      id: datasetId,
+    });
+    await pool.query(
+      `insert into experiments (id, "updatedAt", "orgId", "userId", "agentId", "datasetId", revision, status, variants, scorers, repeats, "tokensMax", seed,
+         "plannedCount", "endedAt")
+       values ($1, now(), $2, $3, $4, $5, 1, 'DONE', '[{"version":"4","draftRevision":null,"modelId":null}]', '[]', 1, 1, 1, 0, now())`,
+      [`exper_${agentId.slice(3)}`, organization.id, ann.userId, agentId, datasetId],
+    );
+    const numbers = async () =>
+      (
+        await pool.query('select number from agent_versions where "agentId" = $1 and number <= 20 order by number', [agentId])
+      ).rows.map(({ number }) => number);
+    await sweep();
+    expect(await numbers()).toHaveLength(20);
+    await admin.graphql(endHold, { id: data.setLegalHold.id });
+    await sweep();
+    expect(await numbers()).toEqual([1, 3, 4, 9, 10, 11, 12]);
+    expect(await count('agent_versions', '"agentId" = $1', agentId)).toBe(107);
+  });
+
   it('is deleted, kind by kind, with its files; sums stay', async () => {
     const old = await oldThings(ann, agentId);
     const usage = async () => (await admin.graphql('{ viewer { organization { usage { apiTokensUsed } } } }')).data;
