@@ -1,6 +1,6 @@
 // Raw SQL: ranking. The names of chats are read from an index.
 import type { AgentFilter, DataSourceFilter } from '../../../entities/people/access.ts';
-import { agentWhere } from '../../agents/filter.ts';
+import { fewAgentsWhere } from '../../agents/few.ts';
 import { searchMessages } from '../../conversations/chats/message-search.ts';
 import type { Database } from '../../ground/database.ts';
 import { containing, literal } from '../../ground/lists/where.ts';
@@ -39,11 +39,12 @@ export class SearchStore {
     this.#db = db;
   }
 
-  /** By name and description. */
+  /** By name and description. Cost: two statements. */
   async agents(filter: AgentFilter, words: readonly string[], limit: number): Promise<readonly Mention[]> {
-    const mentions = words.map((word) => ({ OR: [{ name: containing(word) }, { description: containing(word) }] }));
+    const mentions = words.map((text) => ({ agent: 'mentions', text }) as const);
+    const where = await fewAgentsWhere(this.#db, { all: [filter, ...mentions] });
     const rows = await this.#db.prisma.agent.findMany({
-      where: { AND: [{ isDeleted: false }, agentWhere(filter), ...mentions] },
+      where: { AND: [{ isDeleted: false }, where] },
       select: { id: true, name: true, description: true, updatedAt: true },
       orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
       take: limit,
