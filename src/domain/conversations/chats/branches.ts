@@ -25,6 +25,8 @@ export interface RegenerateMessageInput {
   readonly modelId?: string | null | undefined;
   /** The secrets of the request again, where it had some: they are kept nowhere. */
   readonly secrets?: unknown;
+  /** The version of the agent that answers instead; 0: the draft. For those who may edit the agent. */
+  readonly version?: number | undefined;
 }
 
 /** Enough to find what was asked: no message has so many answers in a row. */
@@ -56,7 +58,7 @@ export async function editMessage(
 
 /**
  * Begins a branch with another answer, and the run that gives it: with the same tools and instructions, and the same model unless another one is named.
- * It takes an answer, whatever became of its run, or the message that was not answered. The old answer stays, and can be selected again.
+ * With a version, that one answers the question as one without options. It takes an answer, whatever became of its run, or the message that was not answered. The old answer stays, and can be selected again.
  *
  * @throws DomainError as `editMessage`; CONFLICT for a message that is no part of an exchange, and for an answer that made calls that a person approved;
  * MISSING_REQUIRED_PARAMETER for the secrets of the request.
@@ -75,7 +77,7 @@ export async function regenerateMessage(
   const faults = new Faults();
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
-  const { request, modelId, warnings } = await buildRequest(deps, caller, chat, message, input.modelId ?? undefined);
+  const { request, modelId, warnings } = await buildRequest(deps, caller, chat, message, input);
   if (request.needsSecrets === true && Object.keys(secrets).length === 0) {
     const text = 'The request had secrets, which are kept nowhere: give them again in secrets';
     throw new DomainError('MISSING_REQUIRED_PARAMETER', text, { param: 'secrets' });
@@ -165,10 +167,20 @@ export async function listLeaves(deps: Deps, chatIds: readonly string[]): Promis
   return chatIds.map((id) => leavesByChat.get(id) ?? null);
 }
 
-/** What is asked again: as the run of the message was asked, else, for a copied message, as a message without options. */
-export async function buildRequest(deps: Deps, caller: Caller, chat: Chat, message: ChatMessage, modelId: string | undefined) {
+/** What is asked again: as the run of the message was asked, else, for a copied message or another version, as a message without options. */
+export async function buildRequest(
+  deps: Deps,
+  caller: Caller,
+  chat: Chat,
+  message: ChatMessage,
+  { modelId, version }: Pick<RegenerateMessageInput, 'modelId' | 'version'>,
+) {
   // Refused when the caller may no longer use the agent.
-  const agent = await agentOfChat(deps, caller, chat);
+  const agent = await agentOfChat(deps, caller, chat, version);
+  if (version !== undefined) {
+    const model = await modelFor(deps, modelId ?? (agent === undefined ? '' : findModelId(deps, agent)));
+    return { agent, ...(await planQuestion(deps, caller, chat, message, { agent, model, userInputs: chat.userInputs })) };
+  }
   const before = message.runId === null ? undefined : await deps.storage.conversations.runs.findRequest(message.runId);
   const ofAgent = agent === undefined ? (chat.modelId ?? '') : findModelId(deps, agent);
   const model = await modelFor(deps, modelId ?? before?.modelId ?? ofAgent);

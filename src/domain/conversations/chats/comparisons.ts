@@ -19,6 +19,8 @@ export interface CompareAnswersInput {
   readonly agentId?: string | null | undefined;
   /** Another model than that of the agent. */
   readonly modelId?: string | null | undefined;
+  /** Another version of the agent; 0: the draft. For those who may edit the agent. */
+  readonly version?: number | undefined;
 }
 
 /** What stands beside each other in a chat. */
@@ -32,7 +34,7 @@ export interface Comparison {
 const besideMax = 3;
 
 /**
- * Begins another answer beside one that is there, or that is being said, by another agent or another model: on a branch of its own, which is not the
+ * Begins another answer beside one that is there, or that is being said, by another agent, version or model: on a branch of its own, which is not the
  * active one. Both go on at the same time. `selectBranch` goes on with one of them.
  *
  * @param id  the answer, or the message of the user.
@@ -95,14 +97,14 @@ async function planBeside(
   caller: Caller,
   chat: Chat,
   message: ChatMessage,
-  { agentId, modelId }: CompareAnswersInput,
+  { agentId, modelId, version }: CompareAnswersInput,
 ) {
   if (typeof agentId !== 'string' || agentId === chat.agentId) {
-    return { ...(await buildRequest(deps, caller, chat, message, modelId ?? undefined)), userInputs: {} };
+    return { ...(await buildRequest(deps, caller, chat, message, { modelId, version })), userInputs: {} };
   }
   // Refused when the caller may no longer use the agent of the chat, as every other message.
   await agentOfChat(deps, caller, chat);
-  const agent = await agentForRun(deps, caller, agentId);
+  const agent = await agentForRun(deps, caller, agentId, { version });
   const model = await modelFor(deps, modelId ?? findModelId(deps, agent));
   const userInputs = readValues(agent, chat.userInputs);
   return { ...(await planQuestion(deps, caller, chat, message, { agent, model, userInputs })), agent, userInputs };

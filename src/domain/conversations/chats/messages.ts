@@ -295,14 +295,17 @@ function toBatchKey(
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
 }
 
-/** Undefined for a thread that was opened with a plain model. */
+/** Undefined for a thread that was opened with a plain model. @throws DomainError NOT_FOUND; UNSUPPORTED_VALUE for a version of a model. */
 export async function agentOfChat(
   deps: Deps,
   caller: Caller,
   chat: Pick<Chat, 'id' | 'agentId'>,
   version?: number,
 ): Promise<RunnableAgent | undefined> {
-  if (chat.agentId === null) return undefined;
+  if (chat.agentId === null) {
+    if (version === undefined) return undefined;
+    throw new DomainError('UNSUPPORTED_VALUE', 'version: a model has no versions; the chat has no AI', { param: 'version' });
+  }
   try {
     return await agentForRun(deps, caller, chat.agentId, { version, canary: canaryKeyOfChat(chat.id) });
   } catch (error) {

@@ -3,9 +3,11 @@ import { editMessage, regenerateMessage, selectBranch } from '../../../domain/co
 import { editMessageBody, regenerateBody } from '../../../wire/chats.ts';
 import { describe } from '../../../wire/ground/body.ts';
 import { ToolInput } from '../../agents/tools/inputs.ts';
+import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { type GraphContext, textTerm } from '../../ground/builder/context.ts';
 import { byName, flatInput } from '../../ground/builder/flat-inputs.ts';
+import type { ArgBuilder } from '../../ground/pagination.ts';
 import { ChatRef, RunRef } from '../../ground/refs.ts';
 import { ChatOptionsInput } from '../../ground/types/json-inputs.ts';
 import { NamedTextInput } from '../../ground/types/named-texts.ts';
@@ -43,6 +45,14 @@ const RegenerateMessageInput = flatInput<z.output<typeof regenerateBody>>(
   { body: regenerateBody, members: { secrets: byName } },
 );
 
+/** The version that answers again. */
+const versionAgain = (arg: ArgBuilder) =>
+  arg.string({
+    required: false,
+    description:
+      'The version of the agent that answers instead: `draft`, or a number. It gets the question without the options of the request. For those who may edit the agent. Default: the one that answered.',
+  });
+
 const messageId = { description: 'The id of the message.' };
 
 const editing =
@@ -58,8 +68,10 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id(messageId),
       input: t.arg({ type: EditMessageInput, description: 'What it says instead.' }),
+      version: versionArg(t.arg),
     },
-    resolve: (_root, { id, input }, context) => editMessage(context.deps, context.caller, id, input, place(context)),
+    resolve: (_root, { id, input, version }, context) =>
+      editMessage(context.deps, context.caller, id, withVersion(input, version), place(context)),
   }),
   regenerateMessage: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -68,8 +80,10 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id(messageId),
       input: t.arg({ type: RegenerateMessageInput, required: false, description: 'How it is asked for.' }),
+      version: versionAgain(t.arg),
     },
-    resolve: (_root, { id, input }, context) => regenerateMessage(context.deps, context.caller, id, input ?? {}, place(context)),
+    resolve: (_root, { id, input, version }, context) =>
+      regenerateMessage(context.deps, context.caller, id, withVersion(input ?? {}, version), place(context)),
   }),
   selectBranch: t.field({
     authScopes: { key: 'CHATS:WRITE' },
@@ -91,10 +105,11 @@ builder.subscriptionFields((t) => ({
     args: {
       id: t.arg.id(messageId),
       input: t.arg({ type: EditMessageInput, description: 'What it says instead.' }),
+      version: versionArg(t.arg),
     },
-    subscribe: async (_root, { id, input }, context) => {
+    subscribe: async (_root, { id, input, version }, context) => {
       const { deps, caller, signal } = context;
-      const run = await editMessage(deps, caller, id, input, place(context));
+      const run = await editMessage(deps, caller, id, withVersion(input, version), place(context));
       return shownEvents(deps.runs.follow(run.id, -1, signal), run.id);
     },
     resolve: (event) => event,
@@ -106,10 +121,11 @@ builder.subscriptionFields((t) => ({
     args: {
       id: t.arg.id(messageId),
       input: t.arg({ type: RegenerateMessageInput, required: false, description: 'How it is asked for.' }),
+      version: versionAgain(t.arg),
     },
-    subscribe: async (_root, { id, input }, context) => {
+    subscribe: async (_root, { id, input, version }, context) => {
       const { deps, caller, signal } = context;
-      const run = await regenerateMessage(deps, caller, id, input ?? {}, place(context));
+      const run = await regenerateMessage(deps, caller, id, withVersion(input ?? {}, version), place(context));
       return shownEvents(deps.runs.follow(run.id, -1, signal), run.id);
     },
     resolve: (event) => event,

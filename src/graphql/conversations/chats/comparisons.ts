@@ -1,5 +1,6 @@
 import { type Comparison, compareAnswers, listComparisons } from '../../../domain/conversations/chats/comparisons.ts';
 import type { Chat } from '../../../entities/conversations/chats/chat.ts';
+import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import { ChatRef, RunRef } from '../../ground/refs.ts';
@@ -44,11 +45,13 @@ builder.mutationField('compareAnswers', (t) =>
     authScopes: { key: 'CHATS:WRITE' },
     type: RunRef,
     description:
-      'Begins another answer beside an answer, or beside the run that answers a message of the user: by another agent or another model, on a branch of its own. Neither waits for the other. Answers at once with the run that begins: follow it with `runEvents`. `selectBranch` goes on with one of them; CONFLICT when four answers stand beside each other.',
+      'Begins another answer beside an answer, or beside the run that answers a message of the user: by another agent, version or model, on a branch of its own. Neither waits for the other. Answers at once with the run that begins: follow it with `runEvents`. `selectBranch` goes on with one of them; CONFLICT when four answers stand beside each other.',
     args: {
       messageId: t.arg.id({ description: 'The answer, or the message of the user.' }),
       input: t.arg({ type: CompareAnswersInput, required: false, description: 'Who else answers.' }),
+      version: versionArg(t.arg),
     },
-    resolve: (_root, { messageId, input }, { deps, caller }) => compareAnswers(deps, caller, messageId, input ?? {}),
+    resolve: (_root, { messageId, input, version }, { deps, caller }) =>
+      compareAnswers(deps, caller, messageId, withVersion(input ?? {}, version)),
   }),
 );

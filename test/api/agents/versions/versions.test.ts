@@ -262,6 +262,53 @@ describe('versions of an agent', () => {
     });
   });
 
+  it('answer a message that is edited, asked again or compared, for those who may edit the agent', async () => {
+    const id = await agentOf();
+    await change(ann, id, 'Say two.');
+    const chat = await make.chat({ owner: ann, agentId: id });
+    const settled = (runId: string) =>
+      eventually(async () => {
+        const { run } = await ask(ann, `query ($id: ID!) { run(id: $id) { agentVersion status } }`, { id: runId });
+        expect(run.status).toBe('COMPLETED');
+        return run as {
+          readonly agentVersion: number;
+          readonly messages: readonly { readonly id: string; readonly role: string }[];
+        };
+      });
+    const input = { prompt: { text: 'Which?' } };
+    const send = `mutation ($id: ID!, $input: SendMessageInput!) { sendMessage(chatId: $id, input: $input) { id } }`;
+    const first = await settled((await ask(ann, send, { id: chat.id, input })).sendMessage.id);
+    const rows = await ask(ann, `query ($id: ID!) { chat(id: $id) { messages(first: 5) { nodes { id role } } } }`, {
+      id: chat.id,
+    });
+    const [question, answer] = rows.chat.messages.nodes.map((message: { readonly id: string }) => message.id);
+    expect(first.agentVersion).toBe(1);
+    const again = `mutation ($id: ID!, $version: String) { regenerateMessage(id: $id, version: $version) { id } }`;
+    const edit = `mutation ($id: ID!, $input: EditMessageInput!, $version: String) { editMessage(id: $id, input: $input, version: $version) { id } }`;
+    const beside = `mutation ($id: ID!, $version: String) { compareAnswers(messageId: $id, version: $version) { id } }`;
+    const compared = await ask(ann, beside, { id: answer, version: 'draft' });
+    expect((await settled(compared.compareAnswers.id)).agentVersion).toBe(0);
+    expect(String(messagesOf(upstream.requests.at(-1))[0]?.content)).toContain('Say two.');
+    const regenerated = await ask(ann, again, { id: answer, version: 'draft' });
+    expect((await settled(regenerated.regenerateMessage.id)).agentVersion).toBe(0);
+    expect(messagesOf(upstream.requests.at(-1)).at(-1)?.content).toContain('Which?');
+    const edited = await ask(ann, edit, { id: question, input, version: 'draft' });
+    expect((await settled(edited.editMessage.id)).agentVersion).toBe(0);
+    // Without a version, it is asked as it was.
+    expect((await settled((await ask(ann, again, { id: answer })).regenerateMessage.id)).agentVersion).toBe(1);
+    expect((await refusal(ann, again, { id: answer, version: '9' })).message).toBe('There is no such version of the agent');
+    const hers = await make.chat({ owner: cleo, agentId: id });
+    const asked = (await ask(cleo, send, { id: hers.id, input })).sendMessage.id;
+    await eventually(async () =>
+      expect((await ask(cleo, `query ($id: ID!) { run(id: $id) { status } }`, { id: asked })).run.status).toBe('COMPLETED'),
+    );
+    const { chat: seen } = await ask(cleo, `query ($id: ID!) { chat(id: $id) { messages(first: 5) { nodes { id } } } }`, {
+      id: hers.id,
+    });
+    for (const query of [again, beside])
+      expect((await refusal(cleo, query, { id: seen.messages.nodes[1].id, version: 'draft' })).code).toBe('FORBIDDEN');
+  });
+
   it('that an agent of before has not, is its agent as it is: it costs a run no further statement', async () => {
     const id = (await make.agent({ owner: ann, modelId: model, instructions: 'Old.' })).id;
     await instructionsFor(ann, id);
