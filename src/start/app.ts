@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import express, { type RequestHandler, Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
+import { createA2aEndpoint } from '../a2a/endpoint.ts';
 import type { Deps } from '../domain/deps.ts';
 import { operationScopes } from '../domain/ground/access/operation-scopes.ts';
 import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
@@ -125,6 +126,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
     createContentLinks(deps, metrics),
     ...rest,
     mcp.handle,
+    createA2aEndpoint({ deps, metrics, admissions, streams }),
     createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
     createProbes(deps, readMetrics, () => isStopping),

@@ -20,7 +20,7 @@ import './messages/events.ts';
 import './messages/models.ts';
 import './people.ts';
 import './usage.ts';
-import './vector-stores.ts';
+import './vector-stores/vector-stores.ts';
 import './responses/event-schemas.ts';
 
 /** What the wire schemas say in OpenAPI: component schemas by name, members of GraphQL types by schema coordinate, and members that REST shows in a form of its own. */

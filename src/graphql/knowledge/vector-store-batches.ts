@@ -10,7 +10,7 @@ import {
 } from '../../domain/knowledge/vector-stores/batches.ts';
 import { idAs } from '../../entities/ground/ids.ts';
 import { statusOfBatch } from '../../entities/knowledge/vector-store.ts';
-import { batchFileBody, fileBatchBody } from '../../wire/vector-store-bodies.ts';
+import { batchFileBody, fileBatchBody } from '../../wire/vector-stores/bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { type GraphContext, textTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';

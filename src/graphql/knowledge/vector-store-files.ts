@@ -15,7 +15,7 @@ import {
 import { idAs } from '../../entities/ground/ids.ts';
 import { knowledgeErrorCode } from '../../entities/knowledge/failure.ts';
 import { storeFileStatuses } from '../../entities/knowledge/vector-store.ts';
-import { newStoreFileBody, storeFileChangesBody } from '../../wire/vector-store-bodies.ts';
+import { newStoreFileBody, storeFileChangesBody } from '../../wire/vector-stores/bodies.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { type GraphContext, textTerm } from '../ground/builder/context.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';

@@ -20,7 +20,7 @@ import {
   statusOfStore,
   storeStatuses,
 } from '../../entities/knowledge/vector-store.ts';
-import { newStoreBody, storeChangesBody, storeSearchBody } from '../../wire/vector-store-bodies.ts';
+import { newStoreBody, storeChangesBody, storeSearchBody } from '../../wire/vector-stores/bodies.ts';
 import { AttributeFilterInput } from '../agents/tools/filters.ts';
 import { builder } from '../ground/builder/builder.ts';
 import { flatInput } from '../ground/builder/flat-inputs.ts';

@@ -29,6 +29,7 @@ import { QueueStore } from './runs/queue.ts';
 import { ResponseStore } from './runs/responses.ts';
 import { RunStore } from './runs/runs.ts';
 import { RunTagStore } from './runs/tags.ts';
+import { TaskStore } from './runs/tasks.ts';
 import { ScheduleStore } from './schedules.ts';
 import { ChatShareStore } from './shares.ts';
 
@@ -65,6 +66,7 @@ export class ConversationStores {
   readonly threads: ThreadStore;
   readonly approvals: ApprovalStore;
   readonly schedules: ScheduleStore;
+  readonly tasks: TaskStore;
 
   constructor(db: Database, signals: Signals) {
     this.chats = new ChatStore(db, signals);
@@ -98,5 +100,6 @@ export class ConversationStores {
     this.threads = new ThreadStore(db, signals);
     this.approvals = new ApprovalStore(db);
     this.schedules = new ScheduleStore(db, signals);
+    this.tasks = new TaskStore(db);
   }
 }

@@ -459,6 +459,11 @@ export type ScheduleRun = Prisma.ScheduleRunModel
  */
 export type Run = Prisma.RunModel
 /**
+ * Model Task
+ * A task of the A2A protocol: a response, and those that answer what it asked. A trigger keeps its state (migration 290).
+ */
+export type Task = Prisma.TaskModel
+/**
  * Model SavedRunFilter
  * What a person narrows the list of runs to, by name. Nobody else sees it.
  */

@@ -91,6 +91,13 @@ function socket(who: Person, request: object): Promise<string> {
   });
 }
 
+async function a2a(who: Person, agentId: string, method: string, params: object): Promise<string> {
+  const body = { jsonrpc: '2.0', id: 1, method, params };
+  const reply = await who.fetch('POST', `/a2a/${agentId}`, body, { 'a2a-version': '1.0' });
+  const { error } = JSON.parse(await reply.text());
+  return error === undefined ? '' : String(error.data[0].reason).toLowerCase();
+}
+
 const acts: Readonly<Record<string, Act>> = {
   'reads the inside of an agent of somebody else': {
     scope: 'AGENTS:READ',
@@ -99,6 +106,7 @@ const acts: Readonly<Record<string, Act>> = {
       REST: ({ agentId }, who) => rest(who, 'GET', `/api/v1/ais/${agentId}`),
       GraphQL: ({ agentId }, who) => graphql(who, `{ agent(id: "${agentId}") { instructions } }`),
       MCP: ({ agentId }, who) => mcp(who, (client) => client.readResource({ uri: `parley://agents/${agentId}` })),
+      A2A: ({ agentId }, who) => a2a(who, agentId, 'GetExtendedAgentCard', {}),
     },
   },
   'searches knowledge of somebody else': {
@@ -137,6 +145,8 @@ const acts: Readonly<Record<string, Act>> = {
       },
       'AG-UI': ({ agentId }, who) =>
         rest(who, 'POST', `/api/v1/ag-ui/${agentId}`, { threadId: 't', runId: 'r', messages: [{ role: 'user', content: 'Hi' }] }),
+      A2A: ({ agentId }, who) =>
+        a2a(who, agentId, 'SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Hi' }] } }),
       GraphQL: (_world, who) =>
         graphql(who, `mutation { createCompletion(input: { model: "${model}", messages: [{ user: { text: "Hi" } }] }) { id } }`),
       WebSocket: (_world, who) => socket(who, { model, input: 'Hi', store: false }),

@@ -36,6 +36,13 @@ const events = async (path: string, body: object): Promise<readonly Wire[]> =>
 const run = (more: object) => events(`/api/v1/ag-ui/${agentId}`, { threadId: 't', runId: 'r', messages: [user], ...more });
 const looksUp = () => upstream.next({ toolCalls: [{ id: 'call_1', name: 'look_up', arguments: '{}' }] }, { text: 'Found.' });
 
+const rpc = async (method: string, params: object): Promise<Wire> => {
+  const body = { jsonrpc: '2.0', id: 1, method, params };
+  return JSON.parse(await (await ann.fetch('POST', `/a2a/${agentId}`, body, { 'a2a-version': '1.0' })).text());
+};
+const send = async (part: object, more: object = {}, params: object = {}) =>
+  rpc('SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts: [part], ...more }, ...params });
+
 const rows: Readonly<Record<string, () => Promise<void>>> = {
   'a conversation that the service keeps (`thread`)': async () => {
     await refuses({ thread: { type: 'create' } }, 'thread');
@@ -101,11 +108,41 @@ const rows: Readonly<Record<string, () => Promise<void>>> = {
       { type: 'STEP_FINISHED', stepName: 'look_up' },
     ]);
   },
+  'versions other than 1.0': async () => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'message/send', params: {} };
+    const reply = await ann.fetch('POST', `/a2a/${agentId}`, body, {});
+    expect(JSON.parse(await reply.text()).error).toMatchObject({ code: -32009, message: expect.stringContaining('1.0') });
+  },
+  'audio and video, also as output': async () => {
+    for (const mediaType of ['audio/wav', 'video/mp4']) {
+      expect((await send({ raw: 'AA==', mediaType })).error.code).toBe(-32005);
+      const configuration = { acceptedOutputModes: [mediaType] };
+      expect((await send({ text: 'Hi' }, {}, { configuration })).error.code).toBe(-32005);
+    }
+  },
+  '`referenceTaskIds`, extensions and metadata other than `tools` and `secrets`': async () => {
+    const { result } = await send({ text: 'Hi' }, { referenceTaskIds: ['t'], extensions: ['urn:a'] }, { metadata: { theme: 1 } });
+    expect(result.task.metadata.warnings.map(({ param }: Wire) => param)).toEqual([
+      ...['message.extensions', 'message.referenceTaskIds', 'metadata.theme'],
+    ]);
+  },
+  'thoughts, and calls of tools of the service': async () => {
+    looksUp();
+    const { task } = (await send({ text: 'Look' })).result;
+    expect(task.artifacts).toMatchObject([{ name: 'answer', parts: [{ text: 'Found.' }] }]);
+  },
+  'artifacts in push notifications': async () => {
+    const taskPushNotificationConfig = { url: `${api.url}/told` };
+    await send({ text: 'Hi' }, {}, { configuration: { taskPushNotificationConfig } });
+    const told = () => api.requests.filter(({ path }) => path === '/told');
+    await expect.poll(() => told().length, { timeout: 10_000 }).toBe(1);
+    expect(Object.keys(JSON.parse(told()[0]?.body ?? '').statusUpdate)).toEqual(['taskId', 'contextId', 'status']);
+  },
 };
 
 it('tries every row of the table', () => {
   const table = readFileSync('docs/doors.md', 'utf8').split('## What is lost')[1] ?? '';
-  const lost = table.split('\n').flatMap((line) => (/^\| (?:Messages|AG-UI) /.test(line) ? [line.split(' | ')[1]] : []));
+  const lost = table.split('\n').flatMap((line) => (/^\| (?:Messages|AG-UI|A2A) /.test(line) ? [line.split(' | ')[1]] : []));
   expect(lost).toEqual(Object.keys(rows));
 });
 

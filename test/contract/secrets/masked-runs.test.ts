@@ -181,9 +181,15 @@ describe.each(Object.entries(surfaces).map(([name, ask], turn) => [name, ask, tu
 
 /** Doors whose requests name functions of the client, and none of the tools of the service. */
 const messages = [{ role: 'user', content: 'What is the key?' }];
+function toRpc(method: string): object {
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'What is the key?' }] };
+  return { jsonrpc: '2.0', id: 1, method, params: { message, metadata: { secrets } } };
+}
 const doors = {
   Messages: ['/api/v1/messages', { max_tokens: 100, messages, secrets }],
   'Messages, streamed': ['/api/v1/messages', { max_tokens: 100, messages, secrets, stream: true }],
+  A2A: ['/a2a/', toRpc('SendMessage')],
+  'A2A, streamed': ['/a2a/', toRpc('SendStreamingMessage')],
   'AG-UI': ['/api/v1/ag-ui/', { threadId: 't', runId: 'r', messages, forwardedProps: { secrets } }],
 } as const;
 
@@ -193,7 +199,7 @@ it.each(Object.entries(doors))('%s shows no secret that tools and the model tell
     'POST',
     path.endsWith('/') ? path + agentId : path,
     path.endsWith('/') ? body : { model: agentId, ...body },
-    {},
+    { 'a2a-version': '1.0' },
   );
   const text = await reply.text();
   expect([reply.status, shows(text)]).toEqual([200, []]);

@@ -13,6 +13,7 @@ export const doors: Readonly<Record<string, Ask>> = {
       return messageAnswer(walkMessage(eventsIn(text)));
     }),
   'AG-UI run': (who, question) => askAgUi(who, question),
+  'A2A task': (who, question) => askA2a(who, question),
 };
 
 const messages = '/api/v1/messages';
@@ -145,6 +146,50 @@ function agUiAnswer(events: readonly Wire[]): Answer {
     citations: events.flatMap(({ name, value }) =>
       name === 'citation' ? [{ start: value.start_index, end: value.end_index, title: value.title, url: value.url }] : [],
     ),
+    error: null,
+  };
+}
+
+async function askA2a(who: Person, question: Question): Promise<readonly Answer[]> {
+  const { model, agentOfModel, text, image, functions, output } = question;
+  const path = `/a2a/${model.startsWith('ai_') ? model : agentOfModel}`;
+  const metadata = functions === undefined ? {} : { tools: functions };
+  const send = async (parts: readonly object[], more: object = {}): Promise<Wire> => {
+    const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts, ...more };
+    const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, metadata } };
+    return JSON.parse(await (await who.fetch('POST', path, body, { 'a2a-version': '1.0' })).text());
+  };
+  const picture = image?.startsWith('data:') === true ? { raw: image.split(',')[1] } : { url: image };
+  const first = await send(image === undefined ? [{ text }] : [{ text }, { ...picture, mediaType: 'image/png' }]);
+  const firstAnswer = taskAnswer(first, 0, [0, 0]);
+  if (output === undefined) return [firstAnswer];
+  const { id: taskId, artifacts } = first.result.task;
+  const answers = firstAnswer.calls.map(({ id: callId }) => ({ data: { callId, output } }));
+  const second = await send(answers, { taskId });
+  return [firstAnswer, taskAnswer(second, artifacts.length, firstAnswer.usage ?? [0, 0])];
+}
+
+/** @param artifactsBefore  those of the answer before, as well as the tokens. */
+function taskAnswer(
+  { error, result }: Wire,
+  artifactsBefore: number,
+  [inputBefore, outputBefore]: readonly [number, number],
+): Answer {
+  if (error !== undefined) return failed(error.data[0].reason.toLowerCase());
+  const { status, artifacts, metadata = {} } = result.task;
+  const parts = artifacts.slice(artifactsBefore).flatMap((artifact: Wire) => (artifact.name === 'answer' ? artifact.parts : []));
+  if (status.state === 'TASK_STATE_FAILED') return failed(status.message.parts[0].metadata.code);
+  const calls = status.state === 'TASK_STATE_INPUT_REQUIRED' ? status.message.parts.map(({ data }: Wire) => data) : [];
+  const reasons: Readonly<Record<string, Answer['finish']>> = { max_output_tokens: 'length', content_filter: 'content_filter' };
+  const { inputTokens, outputTokens } = metadata.usage;
+  return {
+    text: parts.map(({ text = '' }: Wire) => text).join(''),
+    calls: calls.map(({ callId: id, name, arguments: args }: Wire) => ({ id, name, arguments: args })),
+    finish: reasons[metadata.incompleteReason] ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+    usage: [inputTokens - inputBefore, outputTokens - outputBefore],
+    citations: parts
+      .flatMap(({ data }: Wire) => data?.citations ?? [])
+      .map((one: Wire) => ({ start: one.start_index, end: one.end_index, title: one.title, url: one.url })),
     error: null,
   };
 }

@@ -17,6 +17,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   rest: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
   graphql: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
   mcp: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
+  a2a: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
   scim: ['http', 'domain', 'entities', 'lib'],
   pages: ['http', 'entities', 'lib'],
   http: ['domain', 'engine', 'storage', 'entities', 'lib'],

@@ -33,6 +33,9 @@ export interface BegunResponse {
   readonly attached?: 'collect' | 'steer';
 }
 
+/** @param runId  of the response, or of the one that the request joined. */
+export type OnPlaced = (runId: string, chatId: string) => Promise<void>;
+
 const forksMax = 3;
 
 /**
@@ -45,6 +48,7 @@ const forksMax = 3;
  * Cost: stored, one transaction.
  *
  * @param memory  keeps a response that is not stored, once it has ended well.
+ * @param onPlaced  writes what belongs to a stored response, in its transaction.
  */
 export async function beginResponse(
   deps: Deps,
@@ -52,6 +56,7 @@ export async function beginResponse(
   input: ResponseInput,
   signal: AbortSignal,
   memory?: ConnectionMemory,
+  onPlaced?: OnPlaced,
 ): Promise<BegunResponse> {
   const request = await prepareResponse(deps, caller, input, signal, memory);
   const { read, id, history, messages } = request;
@@ -66,7 +71,7 @@ export async function beginResponse(
     const events = deps.runs.runStateless(plan, signal, read.secrets);
     return { id, events: memory?.following(events, [...history, ...messages]) ?? events, isStored: false };
   }
-  const result = await beginStored(deps, begin);
+  const result = await beginStored(deps, begin, onPlaced);
   const runId = result.kind === 'attached' ? result.runId : id;
   const isWatched = input.stream === true || !read.isBackground;
   const events = isWatched ? deps.runs.follow(runId, -1, signal) : deps.runs.replay(runId);
@@ -120,7 +125,7 @@ export async function countResponseInput(deps: Deps, caller: Caller, input: Resp
 /** The thread has gone on since it was read. */
 class ThreadMoved extends Error {}
 
-async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
+async function beginStored(deps: Deps, begin: Begin, onPlaced: OnPlaced | undefined): Promise<PlacedTurn> {
   const { caller, read, place, id } = begin;
   let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
@@ -133,6 +138,7 @@ async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
       if (threadResult.kind === 'full') throw queueFull(deps);
       // Nothing was written: ends the transaction without an entry.
       if (threadResult.kind === 'moved') throw new ThreadMoved();
+      await onPlaced?.(threadResult.kind === 'attached' ? threadResult.runId : id, turn.run.chatId);
       return threadResult;
     };
     const result = await deps.audit.change(caller, beginTurn).catch((error: unknown) => {

@@ -58,8 +58,13 @@ export async function createResponse(
 export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
   const run = await loadState(deps.runs.replay(id));
-  const output = await closeRunItems(deps, caller, run.output);
-  return { ...run, output: output.map((item) => withFreshLinks(deps, caller, item)) };
+  return { ...run, output: await openOutput(deps, caller, run.output) };
+}
+
+/** The output of a stored response as the caller may read it now, with new links. */
+export async function openOutput(deps: Deps, caller: Caller, items: readonly RunItem[]): Promise<readonly RunItem[]> {
+  const output = await closeRunItems(deps, caller, items);
+  return output.map((item) => withFreshLinks(deps, caller, item));
 }
 
 /** Links to sources work for an hour, so whoever reads a stored answer gets new ones. */

@@ -4,7 +4,7 @@ import { idAs, isId } from '../../../entities/ground/ids.ts';
 import { emptyPage, type ListRequest, type Page, type PageRequest } from '../../../entities/ground/page.ts';
 import type { StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
-import type { newStoreFileBody, storeFileChangesBody } from '../../../wire/vector-store-bodies.ts';
+import type { newStoreFileBody, storeFileChangesBody } from '../../../wire/vector-stores/bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';

@@ -5,7 +5,7 @@ import type { Passage } from '../../../entities/knowledge/citation.ts';
 import { type StoreHit, type StoreSearchResults, statusOfStore } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import { isObject } from '../../../lib/json/json.ts';
-import type { storeSearchBody } from '../../../wire/vector-store-bodies.ts';
+import type { storeSearchBody } from '../../../wire/vector-stores/bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../ground/faults.ts';
 import { searchRun } from '../search.ts';

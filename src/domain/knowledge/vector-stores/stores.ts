@@ -5,7 +5,7 @@ import type { ListRequest, Page } from '../../../entities/ground/page.ts';
 import { statusOfStore, type VectorStore } from '../../../entities/knowledge/vector-store.ts';
 import type { Caller } from '../../../entities/people/caller.ts';
 import type { OrderedPage } from '../../../storage/knowledge/vector-stores/store-pages.ts';
-import type { newStoreBody, storeChangesBody } from '../../../wire/vector-store-bodies.ts';
+import type { newStoreBody, storeChangesBody } from '../../../wire/vector-stores/bodies.ts';
 import type { Deps } from '../../deps.ts';
 import { canEditDataSource, visibleDataSources } from '../../ground/access/access.ts';
 import { Faults } from '../../ground/faults.ts';

@@ -4,6 +4,7 @@ import { retryDelaysMs } from '../../../entities/operations/webhook.ts';
 import { signedPost } from '../../../lib/standard-webhooks.ts';
 import { storableText } from '../../../lib/text/text.ts';
 import type { Attempt, DeliveryDemand, DueDelivery, SealedWebhook } from '../../../storage/operations/webhooks/webhooks.ts';
+import { notificationPost } from '../../conversations/tasks/notification-post.ts';
 import type { Deps } from '../../deps.ts';
 import { toSecretPlace } from './webhooks.ts';
 
@@ -119,8 +120,11 @@ async function send(deps: Deps, { delivery, webhook, tenantId }: DueDelivery, si
   const toFailure = (error: string): Answer => ({ isGood: false, status: null, bodyStart: null, error });
   try {
     const at = deps.now();
+    const secrets = await openSecrets(deps, webhook, at);
     const request = {
-      ...signedPost(webhook.url, delivery.body, delivery.id, at, await openSecrets(deps, webhook, at)),
+      ...(webhook.taskId === null
+        ? signedPost(webhook.url, delivery.body, delivery.id, at, secrets)
+        : notificationPost(webhook.url, delivery.body, delivery.id, secrets[0] ?? '{}')),
       ...{ owner: { tenantId, orgId: webhook.orgId }, bytesMax: answerBytesMax, timeoutMs, isPrompt: true as const },
     };
     return await deps.egress.receive(request, signal, async ({ status }, content) => {

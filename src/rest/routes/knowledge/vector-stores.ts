@@ -9,7 +9,7 @@ import {
   storeListReply,
   storeReply,
   storeSearchReply,
-} from '../../../wire/vector-stores.ts';
+} from '../../../wire/vector-stores/vector-stores.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 const stores = '/api/v1/vector_stores';

@@ -223,6 +223,7 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   ExperimentResult: within('experiment', 'userId'),
   AgentGate: within('agent', 'userId'),
   Run: ownedRule('step', { omit: ['leaseOwner', 'leaseUntil', 'fence'] }),
+  Task: ofChats(ownedRule('delete')),
   SavedRunFilter: ownedRule('delete'),
   RunEventBatch: { leftOut: 'What runs said is in messages and response_items, as far as it is kept.' },
   FoldedResponse: within('run', 'userId'),

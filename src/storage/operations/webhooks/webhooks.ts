@@ -11,9 +11,13 @@ export interface SealedWebhook extends Webhook {
   readonly secret: string;
   readonly previousSecret: string | null;
   readonly previousUntil: Date | null;
+  /** The task that it tells of, for the client of that task; null: an administrator made it. */
+  readonly taskId: string | null;
 }
+/** Those that administrators made: no list shows the others. */
+const ofOrganization = { taskId: null };
 export type WebhookChange = Partial<
-  Omit<SealedWebhook, 'id' | 'createdAt' | 'updatedAt' | 'orgId' | 'events' | 'agentIds'> & {
+  Omit<SealedWebhook, 'id' | 'createdAt' | 'updatedAt' | 'orgId' | 'events' | 'agentIds' | 'taskId'> & {
     readonly events: string[];
     readonly agentIds: string[];
   }
@@ -55,7 +59,7 @@ export class WebhookStore {
   }
 
   async create(
-    webhook: Omit<SealedWebhook, 'updatedAt' | 'disabledReason' | 'failingSince' | 'previousSecret' | 'previousUntil'>,
+    webhook: Omit<SealedWebhook, 'updatedAt' | 'disabledReason' | 'failingSince' | 'previousSecret' | 'previousUntil' | 'taskId'>,
   ): Promise<Webhook> {
     return toWebhook(
       await this.#db.prisma.webhook.create({
@@ -65,26 +69,27 @@ export class WebhookStore {
   }
 
   count(orgId: string): Promise<number> {
-    return this.#db.prisma.webhook.count({ where: { orgId } });
+    return this.#db.prisma.webhook.count({ where: { orgId, ...ofOrganization } });
   }
 
   async findMany(ids: readonly string[], orgId: string): Promise<readonly Webhook[]> {
-    return (await this.#db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId } })).map(toWebhook);
+    return (await this.#db.prisma.webhook.findMany({ where: { id: { in: [...ids] }, orgId, ...ofOrganization } })).map(toWebhook);
   }
 
   async findSealed(id: string, orgId: string): Promise<SealedWebhook | undefined> {
-    const row = await this.#db.prisma.webhook.findFirst({ where: { id, orgId } });
+    const row = await this.#db.prisma.webhook.findFirst({ where: { id, orgId, ...ofOrganization } });
     return row === null ? undefined : (row as SealedWebhook);
   }
 
   async list(orgId: string, page: PageRequest): Promise<Page<Webhook>> {
-    const rows = await this.#db.prisma.webhook.findMany(newestFirst({ orgId }, page));
-    return toPage(rows.map(toWebhook), page, timeKey, (take) => this.#db.prisma.webhook.count({ where: { orgId }, take }));
+    const where = { orgId, ...ofOrganization };
+    const rows = await this.#db.prisma.webhook.findMany(newestFirst(where, page));
+    return toPage(rows.map(toWebhook), page, timeKey, (take) => this.#db.prisma.webhook.count({ where, take }));
   }
 
   /** @returns undefined when there is no such webhook any more. */
   async update(id: string, orgId: string, change: WebhookChange): Promise<Webhook | undefined> {
-    const { count } = await this.#db.prisma.webhook.updateMany({ where: { id, orgId }, data: change });
+    const { count } = await this.#db.prisma.webhook.updateMany({ where: { id, orgId, ...ofOrganization }, data: change });
     if (count === 0) return undefined;
     const row = await this.#db.prisma.webhook.findUnique({ where: { id } });
     return row === null ? undefined : toWebhook(row);
@@ -92,7 +97,7 @@ export class WebhookStore {
 
   /** Its deliveries go with it. */
   async delete(id: string, orgId: string): Promise<boolean> {
-    return (await this.#db.prisma.webhook.deleteMany({ where: { id, orgId } })).count > 0;
+    return (await this.#db.prisma.webhook.deleteMany({ where: { id, orgId, ...ofOrganization } })).count > 0;
   }
 
   async addDelivery(
@@ -106,7 +111,7 @@ export class WebhookStore {
 
   async findDeliveries(ids: readonly string[], orgId: string): Promise<readonly WebhookDelivery[]> {
     return (await this.#db.prisma.webhookDelivery.findMany({
-      where: { id: { in: [...ids] }, orgId },
+      where: { id: { in: [...ids] }, orgId, webhook: ofOrganization },
     })) as readonly WebhookDelivery[];
   }
 
@@ -138,7 +143,7 @@ export class WebhookStore {
   /** Sends a delivery again from its first attempt on. */
   async redeliver(id: string, orgId: string, at: Date): Promise<WebhookDelivery | undefined> {
     const data = { status: 'PENDING', attempts: 0, nextAttemptAt: at };
-    const { count } = await this.#db.prisma.webhookDelivery.updateMany({ where: { id, orgId }, data });
+    const { count } = await this.#db.prisma.webhookDelivery.updateMany({ where: { id, orgId, webhook: ofOrganization }, data });
     if (count === 0) return undefined;
     return ((await this.#db.prisma.webhookDelivery.findUnique({ where: { id } })) as WebhookDelivery | null) ?? undefined;
   }
@@ -220,6 +225,14 @@ export class WebhookStore {
 }
 
 /** Without the secrets. */
-function toWebhook({ secret: _secret, previousSecret: _previous, previousUntil: _until, ...row }: WebhookRow): Webhook {
+function toWebhook(sealed: WebhookRow): Webhook {
+  const {
+    secret: _secret,
+    previousSecret: _previous,
+    previousUntil: _until,
+    taskId: _task,
+    taskConfigId: _config,
+    ...row
+  } = sealed;
   return row as Webhook;
 }

@@ -10,10 +10,10 @@ import {
   storeStatuses,
   type VectorStore,
   type VectorStoreFile,
-} from '../entities/knowledge/vector-store.ts';
-import { storedMetadata } from './conversations.ts';
-import type { EncoderContext, WireReply } from './ground/encoder.ts';
-import { createListSchema, deletionReply, inSeconds, listOfItems, type PageOf } from './ground/envelopes.ts';
+} from '../../entities/knowledge/vector-store.ts';
+import { storedMetadata } from '../conversations.ts';
+import type { EncoderContext, WireReply } from '../ground/encoder.ts';
+import { createListSchema, deletionReply, inSeconds, listOfItems, type PageOf } from '../ground/envelopes.ts';
 import {
   always,
   component,
@@ -26,8 +26,8 @@ import {
   reference,
   type Sent,
   text,
-} from './ground/schema.ts';
-import { expiry } from './vector-store-bodies.ts';
+} from '../ground/schema.ts';
+import { expiry } from './bodies.ts';
 
 /** Vector stores in the common format. */
 

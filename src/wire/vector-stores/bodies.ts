@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { metadata } from './conversations.ts';
-import { body, idText, readAs } from './ground/body.ts';
-import { component, constant, described, flag, integerRange, list, oneOfTexts, range, text } from './ground/schema.ts';
+import { metadata } from '../conversations.ts';
+import { body, idText, readAs } from '../ground/body.ts';
+import { component, constant, described, flag, integerRange, list, oneOfTexts, range, text } from '../ground/schema.ts';
 
 /** The bodies of requests for vector stores. */
 

@@ -1,0 +1,102 @@
+import type { NotificationSecrets, Task, TaskNotification } from '../../../entities/conversations/task.ts';
+import { DomainError } from '../../../entities/ground/errors.ts';
+import type { Caller } from '../../../entities/people/caller.ts';
+import { TaskError } from '../../../wire/a2a/errors.ts';
+import type { NotificationParams } from '../../../wire/a2a/params.ts';
+import type { Deps } from '../../deps.ts';
+
+const notificationsMax = 10;
+
+/** A configuration as its client reads it. */
+export interface ShownNotification extends NotificationSecrets {
+  readonly taskId: string;
+  readonly configId: string;
+  readonly url: string;
+}
+
+/**
+ * Seals a configuration that comes with a message, and returns what writes it once its task is known.
+ *
+ * @throws DomainError for one that names a task: the message does.
+ */
+export async function prepareNotification(
+  deps: Deps,
+  caller: Caller,
+  params: NotificationParams | undefined,
+): Promise<((taskId: string) => Promise<void>) | undefined> {
+  if (params === undefined) return undefined;
+  const param = 'configuration.taskPushNotificationConfig.taskId';
+  if ((params.taskId ?? '') !== '')
+    throw new DomainError('INVALID_VALUE', `${param} must be left out: the message names the task`, { param });
+  const sealed = await seal(deps, caller, params);
+  return async (taskId) => {
+    const { tasks } = deps.storage.conversations;
+    const earlier = await tasks.listNotifications(taskId);
+    requireRoom(earlier, sealed.configId);
+    await tasks.deleteNotification(taskId, sealed.configId);
+    await tasks.addNotification(caller, { ...sealed, taskId });
+  };
+}
+
+/** Has a task tell an address where it stops. One of the same id takes the place of the other. @throws DomainError CONFLICT. */
+export async function createNotification(
+  deps: Deps,
+  caller: Caller,
+  { id: taskId }: Task,
+  params: NotificationParams,
+): Promise<ShownNotification> {
+  const write = await prepareNotification(deps, caller, { ...params, taskId: undefined });
+  const before = new Set((await deps.storage.conversations.tasks.listNotifications(taskId)).map(({ webhookId }) => webhookId));
+  await deps.audit.change(caller, async () => write?.(taskId));
+  const added = (await deps.storage.conversations.tasks.listNotifications(taskId)).find(
+    ({ webhookId }) => !before.has(webhookId),
+  );
+  if (added === undefined) throw new DomainError('CONFLICT', 'The configuration was replaced meanwhile', { param: 'id' });
+  return open(deps, caller, added);
+}
+
+export async function listNotifications(deps: Deps, caller: Caller, task: Task): Promise<readonly ShownNotification[]> {
+  const notifications = await deps.storage.conversations.tasks.listNotifications(task.id);
+  return Promise.all(notifications.map((one) => open(deps, caller, one)));
+}
+
+/** @throws TaskError TASK_NOT_FOUND. */
+export async function getNotification(deps: Deps, caller: Caller, task: Task, id: string): Promise<ShownNotification> {
+  const notifications = await deps.storage.conversations.tasks.listNotifications(task.id);
+  const match = notifications.find(({ configId }) => configId === id);
+  if (match === undefined) throw new TaskError('TASK_NOT_FOUND', 'This task has no such configuration', 'id');
+  return open(deps, caller, match);
+}
+
+/** One that is not there is deleted already. */
+export async function deleteNotification(deps: Deps, caller: Caller, task: Task, id: string): Promise<void> {
+  await deps.audit.change(caller, () => deps.storage.conversations.tasks.deleteNotification(task.id, id));
+}
+
+function requireRoom(earlier: readonly TaskNotification[], configId: string): void {
+  if (earlier.filter((one) => one.configId !== configId).length < notificationsMax) return;
+  throw new DomainError('CONFLICT', `A task has at most ${notificationsMax} configurations: delete one first`);
+}
+
+async function seal(deps: Deps, { orgId }: Caller, params: NotificationParams): Promise<Omit<TaskNotification, 'taskId'>> {
+  const { id, url, token, authentication } = params;
+  const webhookId = deps.newId('webhook');
+  const secrets: NotificationSecrets = {
+    ...((token ?? '') === '' ? {} : { token: token ?? '' }),
+    ...(authentication == null ? {} : { scheme: authentication.scheme }),
+    ...((authentication?.credentials ?? '') === '' ? {} : { credentials: authentication?.credentials ?? '' }),
+  };
+  const secret = await deps.storage.vault.seal(secretPlace(orgId, webhookId), JSON.stringify(secrets));
+  return { configId: (id ?? '') === '' ? webhookId : (id ?? ''), url, isEnabled: true, secret, webhookId };
+}
+
+async function open({ storage }: Deps, { orgId }: Caller, notification: TaskNotification): Promise<ShownNotification> {
+  const { taskId, configId, url, secret, webhookId } = notification;
+  const secrets = JSON.parse(await storage.vault.open(secretPlace(orgId, webhookId), secret)) as NotificationSecrets;
+  return { taskId, configId, url, ...secrets };
+}
+
+/** Deliveries open the secrets of every webhook in the same way: domain/operations/webhooks. */
+function secretPlace(orgId: string, rowId: string) {
+  return { orgId, table: 'webhooks', rowId };
+}
