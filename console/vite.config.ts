@@ -18,7 +18,12 @@ export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
   base: command === 'build' ? '/console/' : '/',
   plugins: [react(), modernFonts],
-  resolve: { alias: { '@parley/client': resolve(import.meta.dirname, '../clients/typescript/src/index.ts') } },
+  resolve: {
+    alias: {
+      '@parley/client': resolve(import.meta.dirname, '../clients/typescript/src/index.ts'),
+      'elkjs/lib/elk.bundled.js': resolve(import.meta.dirname, 'src/no-elk.ts'),
+    },
+  },
   build: {
     target: 'es2023',
     outDir: 'dist',

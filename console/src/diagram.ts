@@ -26,6 +26,8 @@ async function draw({ id, source, isDark }: Order): Promise<{ readonly svg: stri
       suppressErrorRendering: true,
       htmlLabels: false,
       theme: isDark ? 'dark' : 'default',
+      layout: 'dagre',
+      state: { layout: 'dagre' },
       fontFamily: 'system-ui, sans-serif',
       maxTextSize: 20_000,
       maxEdges: 300,
@@ -40,6 +42,7 @@ async function draw({ id, source, isDark }: Order): Promise<{ readonly svg: stri
         'suppressErrorRendering',
         'htmlLabels',
         'themeCSS',
+        'layout',
       ],
     });
     const { svg } = await mermaid.render(`diagram-${id}`, source);

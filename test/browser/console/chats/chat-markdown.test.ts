@@ -76,6 +76,7 @@ describe.skipIf(!hasBrowser())('what an answer draws', () => {
 
   it('diagrams of every kind', async () => {
     const kinds = [
+      '---\nconfig:\n  layout: elk\n---\nflowchart TD\n  A --> B\n  B --> C',
       'sequenceDiagram\n  Ann->>Bob: Hello\n  Note right of Bob: thinks',
       'classDiagram\n  Animal <|-- Duck\n  Animal : +int age',
       'stateDiagram-v2\n  [*] --> Open\n  Open --> [*]',
