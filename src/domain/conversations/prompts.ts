@@ -100,7 +100,9 @@ export async function updatePrompt(deps: Deps, caller: Caller, id: string, input
 /** Who may use a prompt after a change; nothing when the change says nothing of it. */
 function readersAfter(prompt: Prompt, { visibility, groupIds }: PromptInput): Pick<PromptInput, 'visibility' | 'groupIds'> {
   const isKept = (visibility ?? groupIds ?? null) === null;
-  return isKept ? {} : { visibility: visibility ?? prompt.visibility, groupIds: groupIds ?? prompt.groupIds };
+  if (isKept) return {};
+  const after = visibility ?? prompt.visibility;
+  return { visibility: after, groupIds: groupIds ?? (after === 'GROUP' ? prompt.groupIds : []) };
 }
 
 /** Deletes a prompt of the caller; administrators delete those that are shared with them. @returns what it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -182,7 +184,10 @@ async function readGroups(
   { visibility, groupIds }: PromptInput,
   faults: Faults,
 ): Promise<readonly string[] | undefined> {
-  if (visibility !== 'GROUP') return visibility === undefined || visibility === null ? undefined : [];
+  if (visibility !== 'GROUP') {
+    if ((groupIds ?? []).length > 0) faults.add('groupIds', 'groupIds must be left out unless visibility is GROUP');
+    return visibility === undefined || visibility === null ? undefined : [];
+  }
   const ids = [...new Set(groupIds ?? [])];
   if (ids.length === 0)
     faults.add('groupIds', 'groupIds must name a group while visibility is GROUP', 'MISSING_REQUIRED_PARAMETER');

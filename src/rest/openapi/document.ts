@@ -87,6 +87,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'Vector stores': 'Data sources that belong to no agent, in the common format.',
   Chats: 'Conversations that are kept, in a format of their own.',
   Projects: 'What gathers chats, with instructions, sources and agents of their own, and is shared with groups.',
+  Prompts: 'Texts that people keep for the box of a chat, with variables, own and shared ones.',
   Completions: 'The common chat completions format: nothing is kept.',
   'AG-UI': 'Agents for front ends that speak the AG-UI protocol: nothing is kept.',
   Messages: 'The Messages format, as clients of Anthropic speak it: nothing is kept.',

@@ -7,7 +7,9 @@ import { agUiRoutes } from './conversations/ag-ui.ts';
 import { chatBinRoutes } from './conversations/chats/bin.ts';
 import { chatRoutes } from './conversations/chats/chats.ts';
 import { chatFileRoutes } from './conversations/chats/files.ts';
+import { chatImportRoutes } from './conversations/chats/imports.ts';
 import { chatPlaceRoutes } from './conversations/chats/places.ts';
+import { chatShareRoutes } from './conversations/chats/shares.ts';
 import { completionRoutes } from './conversations/completions.ts';
 import { conversationRoutes } from './conversations/conversations.ts';
 import { evaluationRoutes } from './conversations/evaluation.ts';
@@ -15,6 +17,7 @@ import { fileRoutes } from './conversations/files.ts';
 import { memoryRoutes } from './conversations/memories.ts';
 import { messagesRoutes } from './conversations/messages.ts';
 import { projectRoutes } from './conversations/projects.ts';
+import { promptRoutes } from './conversations/prompts.ts';
 import { responseRoutes } from './conversations/responses.ts';
 import { runRoutes } from './conversations/runs.ts';
 import { uploadRoutes } from './conversations/uploads.ts';
@@ -45,6 +48,8 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...chatPlaceRoutes,
   ...chatBinRoutes,
   ...chatFileRoutes,
+  ...chatShareRoutes,
+  ...chatImportRoutes,
   ...completionRoutes,
   ...messagesRoutes,
   ...agUiRoutes,
@@ -71,5 +76,6 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...grantRoutes,
   ...memoryRoutes,
   ...projectRoutes,
+  ...promptRoutes,
   ...runRoutes,
 ];

@@ -836,6 +836,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chatId}/messages/{messageId}/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer beside an answer
+         * @description Begins another answer to the same message, by another agent (`agentId`), another model (`modelId`), or the same ones once more, and answers its run at once: follow it by its events. Select branch goes on with one of them. At most four answers stand beside each other.
+         */
+        post: operations["compareAnswers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chatId}/place": {
         parameters: {
             query?: never;
@@ -1055,6 +1075,154 @@ export interface paths {
          * @description With its bytes. What models were given of it stays in the chat. Answers the file as it is now.
          */
         delete: operations["deleteChatFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chatId}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Share chat
+         * @description Makes a link under which others read a chat of the caller. `url` is shown once: only a hash of its secret is stored.
+         */
+        post: operations["shareChat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat-shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List links to chats
+         * @description The caller's, newest first.
+         */
+        get: operations["listChatShares"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat-shares/{shareId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get link to a chat
+         * @description One of the caller; for administrators, of the organization.
+         */
+        get: operations["getChatShare"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke link to a chat
+         * @description Ends a link at once: of the caller, or, for administrators, of the organization.
+         */
+        delete: operations["revokeChatShare"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat-imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List imports of chats
+         * @description The caller's, newest first; of those that have ended, the newest hundred.
+         */
+        get: operations["listChatImports"];
+        put?: never;
+        /**
+         * Import chats
+         * @description Begins to bring the chats of a file that ChatGPT, Claude, LibreChat, Open WebUI or Parley exported. `GET` the import until `endedAt` is there.
+         */
+        post: operations["importChats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat-imports/{importId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get import of chats
+         * @description How far it is, and once it has ended, what it brought and what it left out.
+         */
+        get: operations["getChatImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat-imports/{importId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel import of chats
+         * @description Ends one that is under way. What it has brought stays, and can be undone.
+         */
+        post: operations["cancelChatImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat-imports/{importId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo import of chats
+         * @description Begins to delete the chats that it has brought. The same file can be imported again.
+         */
+        post: operations["undoChatImport"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3529,6 +3697,58 @@ export interface paths {
         patch: operations["updateProject"];
         trace?: never;
     };
+    "/api/v1/prompts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List prompts
+         * @description The caller's and those shared with it, newest first.
+         */
+        get: operations["listPrompts"];
+        put?: never;
+        /**
+         * Create prompt
+         * @description The caller owns it. Variables stand in its text as `{{name}}`, `{{name=default}}` or `{{name: one | two}}`.
+         */
+        post: operations["createPrompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{promptId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get prompt
+         * @description One that the caller may use, with its variables in the order of the text.
+         */
+        get: operations["getPrompt"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete prompt
+         * @description For its owner, and for administrators where it is shared with them. Answers what it was.
+         */
+        delete: operations["deletePrompt"];
+        options?: never;
+        head?: never;
+        /**
+         * Update prompt
+         * @description For its owner. Absent and null members are kept.
+         */
+        patch: operations["updatePrompt"];
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -5472,6 +5692,95 @@ export interface components {
          * @enum {string}
          */
         ChatFileStatus: "DELETED" | "FAILED" | "PENDING" | "UPLOADED";
+        /** @description A file of chats that the caller brought from another product, and what became of it. Nobody else sees it. */
+        ChatImport: {
+            /** @description The id of the import. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it is under way.
+             */
+            endedAt: string | null;
+            /** @description How far it is. */
+            status: components["schemas"]["ChatImportStatus"];
+            /** @description The name of the file. */
+            filename: string;
+            /**
+             * Format: int32
+             * @description The bytes of the file. They are deleted when the import ends.
+             */
+            sizeBytes: number;
+            /** @description Which product exported it; null until a chat was read. */
+            format: components["schemas"]["ChatImportFormat"] | null;
+            /** @description Who answers in its chats from then on; null when the agent is gone. */
+            agentId: string | null;
+            /**
+             * Format: int32
+             * @description Chats in the file; null until it was read once.
+             */
+            totalCount: number | null;
+            /**
+             * Format: int32
+             * @description How many of them were read.
+             */
+            readCount: number;
+            /**
+             * Format: int32
+             * @description How many were brought.
+             */
+            importedCount: number;
+            /**
+             * Format: int32
+             * @description How many were here before, and were not brought again.
+             */
+            existingCount: number;
+            /**
+             * Format: int32
+             * @description Messages of the chats that were brought.
+             */
+            messageCount: number;
+            /**
+             * Format: int32
+             * @description After it was undone: chats that stay, because somebody went on with them.
+             */
+            retainedCount: number;
+            /** @description What was left out, one entry a kind. */
+            omissions: components["schemas"]["ChatImportOmission"][];
+            /** @description Why it failed, or could not be undone. */
+            error: string | null;
+        };
+        /**
+         * @description The product that exported a file of chats.
+         * @enum {string}
+         */
+        ChatImportFormat: "CHATGPT" | "CLAUDE" | "LIBRECHAT" | "OPEN_WEBUI" | "PARLEY";
+        /** @description What an import has left out, of one kind. */
+        ChatImportOmission: {
+            /** @description What it is. */
+            kind: components["schemas"]["ChatImportOmissionKind"];
+            /**
+             * Format: int32
+             * @description How many.
+             */
+            count: number;
+            /** @description The names of the first chats that it concerns; at most 5. */
+            chatNames: string[];
+        };
+        /**
+         * @description What an import has left out.
+         * @enum {string}
+         */
+        ChatImportOmissionKind: "CUT_MESSAGES" | "EMPTY_CHATS" | "FAILED_ANSWERS" | "FILES" | "FURTHER_CHATS" | "IMAGES" | "INSTRUCTIONS" | "LONG_CHATS" | "OLD_CHATS" | "SOURCES" | "THOUGHTS" | "TOOL_CALLS" | "UNKNOWN_PARTS" | "UNREADABLE_CHATS";
+        /**
+         * @description How far an import of chats is.
+         * @enum {string}
+         */
+        ChatImportStatus: "CANCELLED" | "DONE" | "FAILED" | "READING" | "UNDOING" | "UNDONE" | "WAITING";
         /**
          * ChatMessageCompletedEvent
          * @description A message is whole.
@@ -6055,6 +6364,74 @@ export interface components {
             /** @description What of the AI has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /** @description A link under which others read a chat. Only a hash of its secret is stored: the link itself is shown once. */
+        ChatShare: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /** @description That chat; null when the caller may not read it. */
+            chat: components["schemas"]["ChatShareChat"] | null;
+            /** @description The user of the chat, who made it. */
+            userId: string;
+            /** @description What readers get. */
+            mode: components["schemas"]["ChatShareMode"];
+            /** @description Who may open it. */
+            audience: components["schemas"]["ChatShareAudience"];
+            /** @description The people whom it names, as far as the caller may see them; at most 100. */
+            readers: components["schemas"]["ChatShareReader"][];
+            /**
+             * Format: date-time
+             * @description When it ends by itself; null when it does not.
+             */
+            expiresAt: string | null;
+            /** @description What became of it. Whether its maker may still share the chat is asked when it is opened: who left, lost the right or the key opens nothing by it. */
+            status: components["schemas"]["ChatShareStatus"];
+            /**
+             * Format: date-time
+             * @description When somebody else last opened it; null before that.
+             */
+            openedAt: string | null;
+            /**
+             * Format: int32
+             * @description How often others opened it.
+             */
+            openCount: number;
+        };
+        /**
+         * @description Who may open a shared chat.
+         * @enum {string}
+         */
+        ChatShareAudience: "ANYONE" | "ORGANIZATION" | "PEOPLE";
+        /** @description A conversation of one user with one agent. */
+        ChatShareChat: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Null until the first exchange names it. */
+            name: string | null;
+        };
+        /**
+         * @description What readers of a shared chat get.
+         * @enum {string}
+         */
+        ChatShareMode: "FROZEN" | "GROWING";
+        /** @description A person, or a service, that keys act as. */
+        ChatShareReader: {
+            /** @description The id of the user. */
+            id: string;
+            /** @description As shown to others. */
+            name: string;
+            /** @description In lower case. */
+            email: string;
+        };
+        /**
+         * @description What became of a link.
+         * @enum {string}
+         */
+        ChatShareStatus: "ACTIVE" | "EXPIRED" | "REVOKED" | "SUSPENDED";
         /**
          * ChatStepEvent
          * @description Work between calls of the model; only where the AI shows intermediate steps.
@@ -6397,6 +6774,13 @@ export interface components {
             id?: string | null;
             /** @description As it was received. */
             status?: string | null;
+        };
+        /** @description Who else answers. Without a member: the same agent and model once more. */
+        CompareAnswersInput: {
+            /** @description Another agent than that of the chat. It gets what was said in the chat. */
+            agentId?: string | null;
+            /** @description Another model than that of the agent. */
+            modelId?: string | null;
         };
         /** @description The parts of the file. */
         CompleteFileUploadInput: {
@@ -7457,6 +7841,19 @@ export interface components {
             instructions?: string | null;
             /** @description 1 to 200 characters. */
             name: string;
+        };
+        /** @description A new prompt. */
+        CreatePromptInput: {
+            /** @description What is typed behind `/`: 1 to 40 lower-case letters, digits and hyphens; no other prompt of the caller has it. */
+            command: string;
+            /** @description With GROUP: the groups whose members may use it, 1 to 100. */
+            groupIds?: string[] | null;
+            /** @description 1 to 100 characters. */
+            name: string;
+            /** @description The text; at most 20,000 characters with 20 variables. */
+            text: string;
+            /** @description Who may use it. Default: PRIVATE. */
+            visibility?: components["schemas"]["PromptVisibility"] | null;
         };
         /** @description Whom a link signs in. */
         CreateSignInLinkInput: {
@@ -11328,6 +11725,37 @@ export interface components {
             /** @description Never blank. */
             name: string;
         };
+        /** @description A text that somebody keeps for the box of a chat, with variables. */
+        Prompt: {
+            /** @description The id of the prompt. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description What it is called. */
+            name: string;
+            /** @description What is typed behind `/` in the box of a chat. */
+            command: string;
+            /** @description The text, with its variables. */
+            text: string;
+            /** @description Its variables in the order of the text; at most 20. */
+            variables: components["schemas"]["PromptVariable"][];
+            /** @description Who may use it. */
+            visibility: components["schemas"]["PromptVisibility"];
+            /** @description Its owner. */
+            userId: string;
+            /** @description Whether the caller may change it: its owner may. */
+            canEdit: boolean;
+            /** @description The groups whose members may use it, as far as the caller may see them; at most 100. */
+            groups: components["schemas"]["PromptGroup"][];
+        };
         /**
          * PromptFilePart
          * @description A file of a chat.
@@ -11340,6 +11768,13 @@ export interface components {
             type: "id";
             /** @description The id of the file. */
             id: string;
+        };
+        /** @description Users who share agents. */
+        PromptGroup: {
+            /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
+            id: string;
+            /** @description Never blank. */
+            name: string;
         };
         /**
          * PromptPart
@@ -11375,6 +11810,20 @@ export interface components {
              */
             url: string;
         };
+        /** @description What is filled in before a prompt is used. In its text it is `{{name}}`, `{{name=default}}`, `{{name: one | two}}` or `{{name: one | two = two}}`. */
+        PromptVariable: {
+            /** @description Its name; the same name is the same variable. */
+            name: string;
+            /** @description What it is when nothing is given; null: something must be. */
+            default: string | null;
+            /** @description What it may be; empty: any text. */
+            choices: string[];
+        };
+        /**
+         * @description Who may use a prompt.
+         * @enum {string}
+         */
+        PromptVisibility: "GROUP" | "ORGANIZATION" | "PRIVATE";
         /**
          * @description Where the public catalog lists an agent.
          * @enum {string}
@@ -13563,6 +14012,29 @@ export interface components {
             /** @description The functions that the model sees, as far as they are known before a run. A function of a caller cannot have one of these names. */
             functions: string[];
         };
+        /** @description A link to make. */
+        ShareChatInput: {
+            /** @description Who may open it. */
+            audience: components["schemas"]["ChatShareAudience"];
+            /** @description With the audience PEOPLE: who may open it, by e-mail; 1 to 100 members of the organization. */
+            emails?: string[] | null;
+            /**
+             * Format: date-time
+             * @description When it ends by itself, in the future; default: never.
+             */
+            expiresAt?: string | null;
+            /** @description With the mode FROZEN: the last message that readers get, on any branch. Default: the newest message of the branch that the user reads. */
+            messageId?: string | null;
+            /** @description What readers get; default: FROZEN. */
+            mode?: components["schemas"]["ChatShareMode"] | null;
+        };
+        /** @description A link that was just made. */
+        ShareChatPayload: {
+            /** @description The link. It is shown once: only a hash of its secret is stored. */
+            url: string;
+            /** @description What is kept of it. */
+            share: components["schemas"]["ChatShare"];
+        };
         /** @description A link that signs one person in, once. */
         SignInLinkPayload: {
             /** @description The link, with its secret. It is shown once and kept nowhere. */
@@ -14610,6 +15082,19 @@ export interface components {
             instructions?: string | null;
             /** @description 1 to 200 characters. */
             name?: string | null;
+        };
+        /** @description Changes of a prompt: absent members are kept. */
+        UpdatePromptInput: {
+            /** @description What is typed behind `/`: 1 to 40 lower-case letters, digits and hyphens; no other prompt of the caller has it. */
+            command?: string | null;
+            /** @description With GROUP: the groups whose members may use it, 1 to 100. */
+            groupIds?: string[] | null;
+            /** @description 1 to 100 characters. */
+            name?: string | null;
+            /** @description The text; at most 20,000 characters with 20 variables. */
+            text?: string | null;
+            /** @description Who may use it. */
+            visibility?: components["schemas"]["PromptVisibility"] | null;
         };
         /** @description Changes of a skill: absent members are kept. */
         UpdateSkillInput: {
@@ -18942,6 +19427,57 @@ export interface operations {
             "5XX": components["responses"]["Error5XX"];
         };
     };
+    compareAnswers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chatId: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "modelId": "parley/offline"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CompareAnswersInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
     getChatPlace: {
         parameters: {
             query?: never;
@@ -19476,6 +20012,388 @@ export interface operations {
             404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    shareChat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                chatId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "audience": "ORGANIZATION",
+                 *       "mode": "FROZEN"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ShareChatInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareChatPayload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listChatShares: {
+        parameters: {
+            query?: {
+                /** @description Only links to this chat. */
+                chatId?: string;
+                /** @description Those of everybody in the caller's organization, for administrators. Default false. */
+                ofOrganization?: boolean;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChatShare"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getChatShare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                shareId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatShare"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    revokeChatShare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                shareId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatShare"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listChatImports: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChatImport"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    importChats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                    aiId?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatImport"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getChatImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                importId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatImport"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    cancelChatImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                importId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatImport"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    undoChatImport: {
+        parameters: {
+            query?: {
+                /** @description Also chats that somebody went on with here. Default false. */
+                includesContinued?: boolean;
+            };
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                importId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatImport"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
             "5XX": components["responses"]["Error5XX"];
         };
     };
@@ -27335,6 +28253,223 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listPrompts: {
+        parameters: {
+            query?: {
+                /** @description Only prompts whose name or command holds this, in any case. */
+                search?: string;
+                /** @description Only the caller's own. Default false. */
+                onlyOwn?: boolean;
+                /** @description How many to return. Default 100. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Prompt"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createPrompt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Summary",
+                 *       "command": "summary",
+                 *       "text": "Summarize {{text}} in {{language=English}}."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreatePromptInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getPrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                promptId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deletePrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                promptId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    updatePrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                promptId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "Summarize {{text}} in three sentences."
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdatePromptInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
                 };
             };
             400: components["responses"]["Error400"];

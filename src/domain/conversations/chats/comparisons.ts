@@ -37,13 +37,20 @@ const besideMax = 3;
  * Begins another answer beside one that is there, or that is being said, by another agent, version or model: on a branch of its own, which is not the
  * active one. Both go on at the same time. `selectBranch` goes on with one of them.
  *
- * @param id  the answer, or the message of the user.
+ * @param id      the answer, or the message of the user.
+ * @param chatId  the chat that it must be in, when the caller names one.
  * @throws DomainError NOT_FOUND, also for an agent that the caller may not use, and when the caller may no longer use the agent of the chat; FORBIDDEN
  * for others than the user of the chat; CONFLICT for a message that is no part of an exchange, for a request with secrets, and when as many answers stand
  * beside each other as may; MISSING_REQUIRED_PARAMETER for user inputs of the agent that the chat has no values for; and like `regenerateMessage`.
  */
-export async function compareAnswers(deps: Deps, caller: Caller, id: string, input: CompareAnswersInput): Promise<BegunRun> {
-  const { message, chat } = await getOwnMessage(deps, caller, id, undefined, 'messageId');
+export async function compareAnswers(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: CompareAnswersInput,
+  chatId?: string,
+): Promise<BegunRun> {
+  const { message, chat } = await getOwnMessage(deps, caller, id, chatId, 'messageId');
   if (!isAnswerable(message)) {
     throw new DomainError('CONFLICT', 'This message is no answer, and asks for none', { param: 'messageId' });
   }

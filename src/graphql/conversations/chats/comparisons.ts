@@ -3,6 +3,7 @@ import type { Chat } from '../../../entities/conversations/chats/chat.ts';
 import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { batched } from '../../ground/builder/batched.ts';
 import { builder } from '../../ground/builder/builder.ts';
+import { textTerm } from '../../ground/builder/context.ts';
 import { ChatRef, RunRef } from '../../ground/refs.ts';
 
 const ComparisonType = builder.objectRef<Comparison>('ChatComparison').implement({
@@ -51,7 +52,7 @@ builder.mutationField('compareAnswers', (t) =>
       input: t.arg({ type: CompareAnswersInput, required: false, description: 'Who else answers.' }),
       version: versionArg(t.arg),
     },
-    resolve: (_root, { messageId, input, version }, { deps, caller }) =>
-      compareAnswers(deps, caller, messageId, withVersion(input ?? {}, version)),
+    resolve: (_root, { messageId, input, version }, context) =>
+      compareAnswers(context.deps, context.caller, messageId, withVersion(input ?? {}, version), textTerm(context, 'chatId')),
   }),
 );

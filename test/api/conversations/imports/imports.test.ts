@@ -24,6 +24,23 @@ const undo = (who: Person, id: string, includesContinued = false) =>
   });
 const cancel = (who: Person, id: string) => who.graphql('mutation ($id: ID!) { cancelChatImport(id: $id) { status } }', { id });
 
+it('a file is imported, followed and undone over REST', async () => {
+  const person = await newcomer();
+  const form = new FormData();
+  form.append('aiId', agentId);
+  form.append('file', new Blob([JSON.stringify([claudeConversation('a', 'Rome')])], { type: 'application/json' }), 'export.json');
+  const made = await person.post('/api/v1/chat-imports', form);
+  expect(made.body, JSON.stringify(made.body)).toMatchObject({ filename: 'export.json', agentId });
+  const path = `/api/v1/chat-imports/${made.body.id}`;
+  await eventually(async () => expect((await person.get(path)).body).toMatchObject({ status: 'DONE', importedCount: 1 }));
+  expect((await person.get('/api/v1/chat-imports')).body.data).toMatchObject([{ id: made.body.id, format: 'CLAUDE' }]);
+  expect((await ann.get(path)).status).toBe(404);
+  expect((await person.post(`${path}/cancel`, {})).status).toBe(409);
+  expect((await person.post(`${path}/undo`, {})).status).toBe(200);
+  await eventually(async () => expect((await person.get(path)).body.status).toBe('UNDONE'));
+  expect(await chatsOf(person)).toEqual([]);
+});
+
 describe('a file that is imported again', () => {
   it('brings no chat twice, and says so', async () => {
     const person = await newcomer();

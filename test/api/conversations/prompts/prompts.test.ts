@@ -44,6 +44,23 @@ const codeOf = ({ errors }: Reply) => errors?.[0]?.extensions.code;
 const paramsOf = ({ errors }: Reply) => errors?.[0]?.extensions.faults?.map(({ path }) => path);
 
 describe('a prompt', () => {
+  it('is made, read, changed, listed and deleted over REST', async () => {
+    const path = '/api/v1/prompts';
+    const text = 'Translate: {{text=nothing}}';
+    const made = (await ann.post(path, { name: 'Over REST', command: command(), text })).body;
+    expect(made).toMatchObject({ text, variables: [{ name: 'text', default: 'nothing', choices: [] }], visibility: 'PRIVATE' });
+    expect((await bob.get(`${path}/${made.id}`)).status).toBe(404);
+    const changed = await ann.patch(`${path}/${made.id}`, { visibility: 'ORGANIZATION' });
+    expect(changed.body).toMatchObject({ text, visibility: 'ORGANIZATION' });
+    expect((await bob.get(`${path}?search=over`)).body.data).toMatchObject([{ id: made.id, canEdit: false }]);
+    expect((await bob.get(`${path}?onlyOwn=true`)).body.data).toEqual([]);
+    expect((await ann.post(path, { name: '', command: 'No!' })).status).toBe(400);
+    const unused = await ann.patch(`${path}/${made.id}`, { groupIds: ['grp_01m8m883eaejjar7nrn3y7few9'] });
+    expect(unused.body.error).toMatchObject({ param: 'groupIds', message: expect.stringContaining('GROUP') });
+    expect((await ann.delete(`${path}/${made.id}`)).body.id).toBe(made.id);
+    expect((await ann.get(`${path}/${made.id}`)).status).toBe(404);
+  });
+
   it('is kept with its variables, changed and deleted', async () => {
     const prompt = await created(ann, {
       text: 'Translate into {{language: German | French = German}}: {{text}} ({{tone=plain}})',

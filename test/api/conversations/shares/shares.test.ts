@@ -63,6 +63,19 @@ const refusal = async (who: TestClient, chatId: string, input: object) =>
     ({ message, extensions }: { message: string; extensions: { code: string } }) => `${extensions.code}: ${message}`,
   );
 
+it('a link is made, listed and revoked over REST', async () => {
+  const chatId = await newChat(['Hello', 'Hi']);
+  const made = await ann.post(`/api/v1/chats/${chatId}/shares`, { audience: 'PEOPLE', emails: [bob.email] });
+  expect(made.body).toMatchObject({ share: { chat: { id: chatId }, status: 'ACTIVE', readers: [{ email: bob.email }] } });
+  const secret = made.body.url.split('#')[1];
+  expect(textsOf(await open(secret))).toEqual(['Hello', 'Hi']);
+  const { id } = made.body.share;
+  expect((await ann.get(`/api/v1/chat-shares?chatId=${chatId}`)).body.data).toMatchObject([{ id, openCount: 1 }]);
+  expect((await bob.get(`/api/v1/chat-shares/${id}`)).status).toBe(404);
+  expect((await ann.delete(`/api/v1/chat-shares/${id}`)).body.status).toBe('REVOKED');
+  expect(await open(secret)).toBeNull();
+});
+
 describe('a link to a chat', () => {
   it('shows a frozen copy up to the newest message, and nothing that is said later', async () => {
     const chatId = await newChat(['One', 'Yes one']);

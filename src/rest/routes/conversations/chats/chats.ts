@@ -411,4 +411,21 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     body: 'input',
     example: { secrets: {} },
   },
+  {
+    operationId: 'compareAnswers',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages/{messageId}/compare',
+    summary: 'Answer beside an answer',
+    description:
+      'Begins another answer to the same message, by another agent (`agentId`), another model (`modelId`), or the same ones once more, and answers its run at once: follow it by its events. Select branch goes on with one of them. At most four answers stand beside each other.',
+    tag: 'Chats',
+    terms: ofChat,
+    blankNull: blankModel,
+    document: `mutation ($messageId: ID!, $input: CompareAnswersInput) {
+      compareAnswers(messageId: $messageId, input: $input) { ${runFields} ${usageFields} }
+    }`,
+    omitNull: ['isEstimated'],
+    body: 'input',
+    example: { modelId: 'parley/offline' },
+  },
 ];

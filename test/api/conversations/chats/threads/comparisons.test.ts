@@ -74,6 +74,19 @@ async function endOf(chatId: string): Promise<ShownRun> {
   });
 }
 
+it('answers beside an answer are begun over REST', async () => {
+  const [chatId, elsewhere] = [await newChat(), await newChat()];
+  const { answer } = await ask(chatId, 'Hello', 'Hi');
+  const path = (id: string) => `/api/v1/chats/${id}/messages/${answer}/compare`;
+  expect((await ann.post(path(elsewhere), {})).status).toBe(404);
+  expect((await bob.post(path(chatId), {})).status).toBe(404);
+  other.next({ text: 'Good day' });
+  const { body } = await ann.post(path(chatId), { modelId: otherModel });
+  expect(body).toMatchObject({ id: expect.any(String), chatId, status: 'in_progress', modelId: otherModel });
+  await eventually(async () => expect((await ann.get(`/api/v1/runs/${body.id}`)).body.status).toBe('completed'));
+  expect((await read(chatId)).comparison?.runs).toMatchObject([{ id: body.id, modelId: otherModel }]);
+});
+
 describe('answers beside each other', () => {
   it('another model answers beside an answer, on a branch, until one is chosen', async () => {
     const chatId = await newChat();
