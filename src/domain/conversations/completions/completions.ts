@@ -19,8 +19,9 @@ import {
 } from '../../ground/attachments/attachments.ts';
 import { requireOwnFiles } from '../../ground/attachments/own-files.ts';
 import { chargeTo } from '../../ground/charges.ts';
+import { modelFor } from '../chats/messages.ts';
 import { answersOfCompletion, settleApprovals } from '../runs/approvals.ts';
-import { admitAnswerer, answererNamed, planRun } from '../runs/plan.ts';
+import { type Answerer, admitAnswerer, answererNamed, planRun } from '../runs/plan.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { findQuestion } from './messages.ts';
 
@@ -84,7 +85,7 @@ async function planCompletion(
   const request = readCompletion(input, deps.settings, deps.tools);
   const choice = { version: input.version, canary: { key: caller.userId, begunAt: deps.now() } };
   const named = await answererNamed(deps, caller, input.model, undefined, choice);
-  const answerer = await admitAnswerer(deps, caller, request, named);
+  const answerer = await admitAnswerer(deps, caller, request, await withModel(deps, named, input.modelId));
   const { agent, model } = answerer;
   const messages = request.given.length === 0 ? request.messages : await withGiven(deps, caller, request, model, agent, signal);
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
@@ -111,6 +112,13 @@ async function planCompletion(
     }),
   };
   return { plan, request, agent };
+}
+
+/** The agent with another model than its own. @throws DomainError MODEL_NOT_FOUND; UNSUPPORTED_VALUE where the request names no agent. */
+async function withModel(deps: Deps, answerer: Answerer, modelId: string | null | undefined): Promise<Answerer> {
+  if (modelId === undefined || modelId === null) return answerer;
+  if (answerer.agent !== undefined) return { ...answerer, model: await modelFor(deps, modelId) };
+  throw new DomainError('UNSUPPORTED_VALUE', 'modelId: model is a model itself; name an agent there', { param: 'modelId' });
 }
 
 /** The answers among the messages to calls that waited for approval, each of which counts once. */

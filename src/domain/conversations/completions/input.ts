@@ -20,6 +20,8 @@ import { type CompletionMessageInput, type Maybe, type RequestPart, readMessages
 export interface CompletionInput extends Unread<ReadCompletionOptions> {
   /** The version of the agent that answers; 0: the draft. For those who may edit the agent. */
   readonly version?: number | undefined;
+  /** Another model than that of the agent. */
+  readonly modelId?: Maybe<string>;
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
   readonly tools?: unknown;

@@ -4,6 +4,7 @@ import { takesExtensions } from '../../../http/extensions.ts';
 import { versionArg, withVersion } from '../../agents/versions/args.ts';
 import { builder } from '../../ground/builder/builder.ts';
 import type { GraphContext } from '../../ground/builder/context.ts';
+import type { ArgBuilder } from '../../ground/pagination.ts';
 import { RunRef } from '../../ground/refs.ts';
 import { RunEventType } from '../runs/events/events.ts';
 import { shownEvents } from '../runs/events/stream.ts';
@@ -29,10 +30,12 @@ builder.mutationField('createCompletion', (t) =>
     args: {
       input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
       version: versionArg(t.arg),
+      modelId: modelArg(t.arg),
     },
-    resolve: async (_root, { input, version }, context) => {
+    resolve: async (_root, { input, version, modelId }, context) => {
       const { deps, caller, signal } = context;
-      return toRunState(await createCompletion(deps, caller, withVersion(input, version), hasExtensions(context), signal));
+      const request = { ...withVersion(input, version), modelId };
+      return toRunState(await createCompletion(deps, caller, request, hasExtensions(context), signal));
     },
   }),
 );
@@ -45,18 +48,24 @@ builder.subscriptionField('completionEvents', (t) =>
     args: {
       input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
       version: versionArg(t.arg),
+      modelId: modelArg(t.arg),
     },
-    subscribe: async (_root, { input, version }, context) => {
+    subscribe: async (_root, { input, version, modelId }, context) => {
       const terms = {
         inOnePiece: context.isStreamed === false,
         repeatsText: context.isStreamed !== true,
         takesExtensions: hasExtensions(context),
       };
-      return shownEvents(await runCompletion(context.deps, context.caller, withVersion(input, version), terms, context.signal));
+      const request = { ...withVersion(input, version), modelId };
+      return shownEvents(await runCompletion(context.deps, context.caller, request, terms, context.signal));
     },
     resolve: (event) => event,
   }),
 );
+
+function modelArg(arg: ArgBuilder) {
+  return arg.string({ required: false, description: 'Another model than that of the agent which the request names.' });
+}
 
 function hasExtensions(context: GraphContext): boolean {
   return takesExtensions(context.header?.bind(context));

@@ -437,6 +437,23 @@ describe('the built-in model over REST', () => {
 describe('completions over GraphQL', () => {
   const input = { model: 'openai/test-model', messages: [{ user: { text: 'Hi' } }] };
 
+  it('another model answers for an agent, and none for a model', async () => {
+    const agent = await make.agent({ owner: ann, instructions: 'Be a quokka.', modelId: 'openai/test-model' });
+    const complete = (model: string, modelId: string) =>
+      ann.graphql(
+        `mutation ($input: CompletionInput!, $modelId: String) { createCompletion(input: $input, modelId: $modelId) { modelId text } }`,
+        { input: { model, messages: [{ user: { text: 'Hello' } }] }, modelId },
+      );
+    expect((await complete(agent.id, 'parley/offline')).data.createCompletion.modelId).toBe('parley/offline');
+    for (const [model, modelId, code] of [
+      [agent.id, 'no/such', 'MODEL_NOT_FOUND'],
+      ['openai/test-model', 'parley/offline', 'UNSUPPORTED_VALUE'],
+    ] as const) {
+      const [error] = (await complete(model, modelId)).errors ?? [];
+      expect(error?.extensions.code).toBe(code);
+    }
+  });
+
   it('createCompletion answers whole', async () => {
     const query = `mutation ($input: CompletionInput!) { createCompletion(input: $input) { status text toolCalls { id } selection { provider model } usage { totalTokens } } }`;
     expect((await ann.graphql(query, { input })).data.createCompletion).toEqual({

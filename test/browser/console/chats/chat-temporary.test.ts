@@ -69,6 +69,44 @@ describe.skipIf(!hasBrowser())('a temporary chat', () => {
     expect(problems).toEqual([]);
   });
 
+  it('takes files that stay in the page, and another model', async () => {
+    const { page, problems } = await openConsole(service, ann, `/temporary?agent=${agentId}`);
+    const box = page.getByRole('textbox', { name: 'Message' });
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    const choose = (files: Parameters<ReturnType<typeof page.locator>['setInputFiles']>[0]) =>
+      page.locator('input[type=file]').setInputFiles(files);
+    await choose([
+      { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from(`The tide is high at noon, ${marker}-file.`) },
+      { name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.alloc(5_000_000, 'x') },
+    ]);
+    await page.getByText('The files of a temporary chat may have 5 MB together.').waitFor();
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Remove large.txt' }).click();
+    upstream.next({ text: 'At noon.' });
+    await box.fill('When is high tide?');
+    await page.keyboard.press('Enter');
+    await transcript.getByText('At noon.').waitFor();
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain(`${marker}-file`);
+    await transcript.getByText('note.txt').waitFor();
+    upstream.next({ text: 'Still at noon.' });
+    await box.fill('Really?');
+    await page.keyboard.press('Enter');
+    await transcript.getByText('Still at noon.').waitFor();
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain(`${marker}-file`);
+    const asked = upstream.requests.length;
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('parley/offline');
+    await box.fill('And without a model?');
+    await page.keyboard.press('Enter');
+    await transcript.getByText('And without a model?').waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    expect(upstream.requests.length).toBe(asked);
+    await keepConsolePicture(page, 'temporary-files');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await service.deps.audit.flush();
+    expect(await tablesWith(marker)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   it('stops, starts over, and says before it is lost', async () => {
     const { page } = await openConsole(service, ann, `/temporary?agent=${agentId}`);
     const box = page.getByRole('textbox', { name: 'Message' });

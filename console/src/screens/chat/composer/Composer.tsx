@@ -1,6 +1,5 @@
-import { ArrowUp, ChevronUp, Paperclip, Square } from 'lucide-react';
+import { ArrowUp, ChevronUp, Square } from 'lucide-react';
 import {
-  type ClipboardEvent,
   type KeyboardEvent,
   type ReactNode,
   type RefObject,
@@ -13,16 +12,16 @@ import {
 } from 'react';
 import { DictationButton } from '../../../parts/browser/DictationButton.tsx';
 import { useText } from '../../../text/text.ts';
-import { ErrorNote, Note } from '../../../ui/feedback.tsx';
+import { ErrorNote } from '../../../ui/feedback.tsx';
 import { IconButton } from '../../../ui/form/button.tsx';
 import { isPressed } from '../../../ui/form/keys.ts';
 import { Menu } from '../../../ui/overlay/menu.tsx';
-import { formatBytes } from '../../../ui/small.tsx';
 import type { Chat_PromptFragment, ThreadMode } from '../documents.ts';
 import { AttachmentList } from './AttachmentList.tsx';
 import { type Attachments, isRefused } from './attachments.ts';
 import styles from './composer.module.css';
 import { getDraft } from './draft.ts';
+import { FilePicker, TooLargeNote, useFiles } from './files.tsx';
 import { FillDialog } from './prompts/FillDialog.tsx';
 import { optionId, PromptMenu } from './prompts/PromptMenu.tsx';
 import { usePrompts } from './prompts/use-prompts.ts';
@@ -46,7 +45,7 @@ interface ComposerProps {
 
 /** The box in which a message is written: several lines, files by button, drop and paste, and a draft that stays. */
 export function Composer({ box, place, seed, attachments, fileMaxBytes, sending, onStop, isStopping, children }: ComposerProps) {
-  const { t, number } = useText();
+  const { t } = useText();
   const [draft] = useState(() => {
     const ownDraft = getDraft(place);
     ownDraft.seed(seed);
@@ -99,14 +98,7 @@ export function Composer({ box, place, seed, attachments, fileMaxBytes, sending,
         }}
       >
         <ErrorNote error={sending.error} />
-        {tooLarge.length === 0 ? null : (
-          <Note tone="warn">
-            {t('{names}: a file may have {size} at most.', {
-              names: tooLarge.join(', '),
-              size: formatBytes(fileMaxBytes ?? 0, number),
-            })}
-          </Note>
-        )}
+        <TooLargeNote names={tooLarge} fileMaxBytes={fileMaxBytes} />
         <PromptMenu prompts={prompts} onTake={takePrompt} />
         <div className={styles.box}>
           <AttachmentList attachments={attachments} />
@@ -152,79 +144,6 @@ export function Composer({ box, place, seed, attachments, fileMaxBytes, sending,
           }}
         />
       )}
-    </>
-  );
-}
-
-/** Files by drop, anywhere on the page, and paste. Those that are too large are named, and the others added. */
-function useFiles(attachments: Attachments, fileMaxBytes: number | undefined) {
-  const [tooLarge, setTooLarge] = useState<readonly string[]>([]);
-  const addFiles = (files: readonly File[]) => {
-    const isTooLarge = ({ size }: File) => fileMaxBytes !== undefined && size > fileMaxBytes;
-    setTooLarge(files.filter(isTooLarge).map(({ name }) => name));
-    const fitting = files.filter((file) => !isTooLarge(file));
-    if (fitting.length > 0) attachments.add(fitting);
-  };
-  const onPaste = (event: ClipboardEvent) => {
-    const files = [...event.clipboardData.files];
-    if (files.length === 0) return;
-    event.preventDefault();
-    addFiles(files);
-  };
-  const isOver = useDroppedFiles(addFiles);
-  return { tooLarge, addFiles, isOver, onPaste };
-}
-
-/** Takes files that are dropped anywhere while the box is there. @returns whether some are held over the page. */
-function useDroppedFiles(addFiles: (files: readonly File[]) => void): boolean {
-  const [isOver, setOver] = useState(false);
-  const take = useRef(addFiles);
-  take.current = addFiles;
-  useEffect(() => {
-    // What another part of the page takes, like a dialog with a place for files, is not for the box.
-    const isForBox = (event: DragEvent) => !event.defaultPrevented && event.dataTransfer?.types.includes('Files') === true;
-    const onDragOver = (event: DragEvent) => {
-      if (!isForBox(event)) return;
-      event.preventDefault();
-      setOver(true);
-    };
-    const onDragLeave = (event: DragEvent) => {
-      if (event.relatedTarget === null) setOver(false);
-    };
-    const onDrop = (event: DragEvent) => {
-      setOver(false);
-      if (!isForBox(event)) return;
-      event.preventDefault();
-      take.current([...(event.dataTransfer?.files ?? [])]);
-    };
-    const listeners = { dragover: onDragOver, dragleave: onDragLeave, drop: onDrop } as const;
-    const names = ['dragover', 'dragleave', 'drop'] as const;
-    for (const name of names) document.addEventListener(name, listeners[name]);
-    return () => {
-      for (const name of names) document.removeEventListener(name, listeners[name]);
-    };
-  }, []);
-  return isOver;
-}
-
-function FilePicker({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
-  const { t } = useText();
-  const picker = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        hidden
-        onChange={(event) => {
-          onFiles([...(event.target.files ?? [])]);
-          event.target.value = '';
-        }}
-      />
-      <IconButton label={t('Add files')} onClick={() => picker.current?.click()}>
-        <Paperclip size={18} aria-hidden />
-      </IconButton>
     </>
   );
 }

@@ -1,7 +1,8 @@
-import { ArrowUp, Bot, Ghost, Square } from 'lucide-react';
-import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
+import { ArrowUp, Bot, FileText, Ghost, Square } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { usePage } from '../../../../graphql/hooks.ts';
+import files from '../../../../parts/files/files.module.css';
 import { CitationsContext, useLinkedCitations } from '../../../../parts/markdown/citations.tsx';
 import { useText } from '../../../../text/text.ts';
 import { EmptyState, ErrorNote, Note, Skeleton } from '../../../../ui/feedback.tsx';
@@ -11,12 +12,16 @@ import { isPressed } from '../../../../ui/form/keys.ts';
 import { useLeaveGuard } from '../../../../ui/form/leave-guard.ts';
 import { useConfirm } from '../../../../ui/overlay/confirm.tsx';
 import { useTitle } from '../../../../ui/page.tsx';
-import { Avatar, CopyButton } from '../../../../ui/small.tsx';
+import { Avatar, CopyButton, formatBytes } from '../../../../ui/small.tsx';
+import { AttachmentList } from '../../composer/AttachmentList.tsx';
+import { useAttachments } from '../../composer/attachments.ts';
 import composer from '../../composer/composer.module.css';
-import { type Chat_AgentFragment, ChatStartDocument } from '../../documents.ts';
+import { FilePicker, TooLargeNote, useFiles } from '../../composer/files.tsx';
+import { type Chat_AgentFragment, ChatSettingsDocument, ChatStartDocument } from '../../documents.ts';
 import { AnswerTexts, listRunTexts } from '../../run/AnswerTexts.tsx';
 import { Steps } from '../../run/Steps.tsx';
 import transcript from '../../transcript/transcript.module.css';
+import { ModelPicker } from '../ModelPicker.tsx';
 import styles from './temporary.module.css';
 import { type Turn, type Turns, useTurns } from './turns.ts';
 
@@ -51,7 +56,9 @@ function TemporaryWith({ agent }: { readonly agent: Chat_AgentFragment }) {
   const { t } = useText();
   const confirm = useConfirm();
   const [, go] = useLocation();
-  const turns = useTurns(agent.id, t('The connection was lost, and the answer with it. Ask again.'));
+  const { data } = usePage(ChatSettingsDocument, {});
+  const [model, setModel] = useState<string>();
+  const turns = useTurns(agent.id, model, t('The connection was lost, and the answer with it. Ask again.'));
   const isDirty = turns.turns.length > 0;
   useLeaveGuard(
     isDirty,
@@ -80,7 +87,9 @@ function TemporaryWith({ agent }: { readonly agent: Chat_AgentFragment }) {
             'Nothing said here is stored, and a reload loses it. The ledger keeps whom you asked, when, at what cost, and the names of documents that were looked up.',
           )}
         </Note>
-        <Box turns={turns} />
+        <Box turns={turns} fileMaxBytes={data?.viewer.limits.chatFileMaxBytes}>
+          <ModelPicker models={(data?.models ?? []).map(({ id }) => id)} own={agent.modelId} chosen={model} onChoose={setModel} />
+        </Box>
       </div>
     </div>
   );
@@ -103,7 +112,7 @@ function TurnList({ turns, agent }: { readonly turns: readonly Turn[]; readonly 
     <section ref={list} className={transcript.scroller} aria-label={t('Transcript')} tabIndex={0} onScroll={onScroll}>
       {turns.length === 0 ? (
         <EmptyState icon={<Ghost size={26} aria-hidden />} title={t('A chat that is not kept')}>
-          {t('It is in no list and no search, and gone when you leave. Files cannot be attached here.')}
+          {t('It is in no list and no search, and gone when you leave.')}
         </EmptyState>
       ) : null}
       {turns.map((turn) => (
@@ -123,9 +132,16 @@ function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_Ag
     <>
       <div className={transcript.row}>
         <div className={transcript.user}>
-          <div className={transcript.bubble} dir="auto">
-            {turn.question}
-          </div>
+          {turn.files.map((file) => (
+            <span key={file.name} className={files.file}>
+              <FileText size={16} aria-hidden /> {file.name}
+            </span>
+          ))}
+          {turn.question === '' ? null : (
+            <div className={transcript.bubble} dir="auto">
+              {turn.question}
+            </div>
+          )}
         </div>
       </div>
       <div className={transcript.row}>
@@ -162,16 +178,35 @@ function OneTurn({ turn, agent }: { readonly turn: Turn; readonly agent: Chat_Ag
   );
 }
 
-/** The box of a temporary chat keeps no draft. */
-function Box({ turns: { ask, stop, isBusy } }: { readonly turns: Turns }) {
-  const { t } = useText();
+/** Files of the whole chat go with each question, in one request. */
+const filesMaxBytes = 5_000_000;
+
+const countBytes = (list: readonly File[]) => list.reduce((sum, { size }) => sum + size, 0);
+
+/** The box of a temporary chat keeps no draft, and its files stay in the page. */
+function Box({
+  turns: { turns, ask, stop, isBusy },
+  fileMaxBytes,
+  children,
+}: {
+  readonly turns: Turns;
+  readonly fileMaxBytes: number | undefined;
+  readonly children: ReactNode;
+}) {
+  const { t, number } = useText();
   const [text, setText] = useState('');
   const box = useRef<HTMLTextAreaElement>(null);
-  const canSend = text.trim() !== '' && !isBusy;
+  const attachments = useAttachments(undefined);
+  const { tooLarge, addFiles, isOver, onPaste } = useFiles(attachments, fileMaxBytes);
+  const attached = attachments.items.map(({ file }) => file);
+  const isTooMuch = countBytes([...turns.flatMap((turn) => turn.files), ...attached]) > filesMaxBytes;
+  const isEmpty = text.trim() === '' && attached.length === 0;
+  const canSend = !isEmpty && !isBusy && !isTooMuch;
   const send = () => {
     if (!canSend) return;
-    ask(text.trim());
+    ask(text.trim(), attached);
     setText('');
+    attachments.clear(attachments.items);
     box.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -181,43 +216,56 @@ function Box({ turns: { ask, stop, isBusy } }: { readonly turns: Turns }) {
   };
   return (
     <form
-      className={composer.box}
+      data-over={isOver || undefined}
       onSubmit={(event) => {
         event.preventDefault();
         send();
       }}
     >
-      <textarea
-        ref={box}
-        rows={1}
-        className={composer.text}
-        aria-label={t('Message')}
-        placeholder={t('Write a message')}
-        value={text}
-        autoComplete="off"
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onKeyDown}
-      />
-      <div className={composer.foot}>
-        <span className={composer.space} />
-        {isBusy ? (
-          <button
-            type="button"
-            className={composer.stop}
-            aria-label={t('Stop')}
-            title={t('Stop')}
-            onClick={() => {
-              stop();
-              box.current?.focus();
-            }}
-          >
-            <Square size={14} aria-hidden fill="currentColor" />
-          </button>
-        ) : (
-          <button type="submit" className={composer.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
-            <ArrowUp size={18} aria-hidden />
-          </button>
-        )}
+      <TooLargeNote names={tooLarge} fileMaxBytes={fileMaxBytes} />
+      {isTooMuch ? (
+        <Note tone="warn">
+          {t('The files of a temporary chat may have {size} together.', { size: formatBytes(filesMaxBytes, number) })}
+        </Note>
+      ) : null}
+      <div className={composer.box}>
+        <AttachmentList attachments={attachments} />
+        <textarea
+          ref={box}
+          rows={1}
+          dir="auto"
+          className={composer.text}
+          aria-label={t('Message')}
+          placeholder={t('Write a message')}
+          value={text}
+          autoComplete="off"
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        <div className={composer.foot}>
+          <FilePicker onFiles={addFiles} />
+          {children}
+          <span className={composer.space} />
+          {isBusy ? (
+            <button
+              type="button"
+              className={composer.stop}
+              aria-label={t('Stop')}
+              title={t('Stop')}
+              onClick={() => {
+                stop();
+                box.current?.focus();
+              }}
+            >
+              <Square size={14} aria-hidden fill="currentColor" />
+            </button>
+          ) : (
+            <button type="submit" className={composer.send} aria-label={t('Send')} title={t('Send')} disabled={!canSend}>
+              <ArrowUp size={18} aria-hidden />
+            </button>
+          )}
+        </div>
       </div>
     </form>
   );

@@ -1,7 +1,12 @@
 import { ParleyError } from '@parley/client';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { readableError } from '../../../../graphql/client.ts';
 import { live } from '../../../../graphql/live/live.ts';
-import { ChatTemporaryDocument, type ChatTemporarySubscription } from '../../documents.ts';
+import {
+  ChatTemporaryDocument,
+  type ChatTemporarySubscription,
+  type ChatTemporarySubscriptionVariables,
+} from '../../documents.ts';
 import { callAtFrame } from '../../run/frames.ts';
 import { RunBuilder, type RunView } from '../../run/run-view.ts';
 
@@ -11,6 +16,7 @@ type TemporaryEvent = ChatTemporarySubscription['completionEvents'];
 export interface Turn {
   readonly id: number;
   readonly question: string;
+  readonly files: readonly File[];
   readonly view: RunView;
   readonly isLive: boolean;
   readonly isStopped: boolean;
@@ -22,15 +28,19 @@ export interface Turn {
 export interface Turns {
   readonly turns: readonly Turn[];
   readonly isBusy: boolean;
-  readonly ask: (question: string) => void;
+  readonly ask: (question: string, files: readonly File[]) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
 
 const nothingYet = new RunBuilder().view('', undefined);
 
-/** The turns of a temporary chat with an agent: the whole conversation goes with each question. Leaving the page stops the answer. */
-export function useTurns(agentId: string, lostWords: string): Turns {
+/**
+ * The turns of a temporary chat with an agent: the whole conversation, with its files, goes with each question. Leaving the page stops the answer.
+ *
+ * @param modelId  another model than that of the agent.
+ */
+export function useTurns(agentId: string, modelId: string | undefined, lostWords: string): Turns {
   const [turns, setTurns] = useState<readonly Turn[]>([]);
   const leave = useRef<() => void>(undefined);
   const lastId = useRef(0);
@@ -46,11 +56,12 @@ export function useTurns(agentId: string, lostWords: string): Turns {
     },
     [change],
   );
-  const ask = (question: string) => {
+  const ask = (question: string, files: readonly File[]) => {
     lastId.current += 1;
     const id = lastId.current;
-    const messages = [...turns.flatMap(toMessages), { user: { text: question } }];
-    setTurns([...turns, { id, question, view: nothingYet, isLive: true, isStopped: false, awaitedCalls: [], error: undefined }]);
+    const earlier = turns;
+    const turn = { id, question, files, view: nothingYet, isLive: true, isStopped: false, awaitedCalls: [], error: undefined };
+    setTurns([...turns, turn]);
     const builder = new RunBuilder();
     let isFlushPlanned = false;
     let isOver = false;
@@ -72,22 +83,34 @@ export function useTurns(agentId: string, lostWords: string): Turns {
       isOver = true;
       end(id, { view: builder.view('', undefined), error: new ParleyError(lostWords) });
     };
+    const fail = (error: ParleyError) => {
+      isOver = true;
+      end(id, { view: builder.view('', undefined), error });
+    };
     let hasBegun = false;
-    leave.current = live.subscribe(ChatTemporaryDocument, () => ({ input: { model: agentId, messages } }), {
-      next: ({ completionEvents }) => take(completionEvents),
-      // After a break the question would be asked, and paid for, anew.
-      begin: () => {
-        if (hasBegun) lost();
-        hasBegun = true;
-      },
-      error: (error) => {
-        isOver = true;
-        end(id, { view: builder.view('', undefined), error });
-      },
-      complete: () => {
-        if (!isOver) lost();
-      },
-    });
+    const begin = (messages: Messages) => {
+      if (isOver) return;
+      leave.current = live.subscribe(
+        ChatTemporaryDocument,
+        () => ({ input: { model: agentId, messages }, modelId: modelId ?? null }),
+        {
+          next: ({ completionEvents }) => take(completionEvents),
+          // After a break the question would be asked, and paid for, anew.
+          begin: () => {
+            if (hasBegun) lost();
+            hasBegun = true;
+          },
+          error: fail,
+          complete: () => {
+            if (!isOver) lost();
+          },
+        },
+      );
+    };
+    leave.current = () => {
+      isOver = true;
+    };
+    toMessages([...earlier, turn]).then(begin, (cause: unknown) => fail(readableError(cause)));
   };
   const current = turns.at(-1);
   const isBusy = current?.isLive === true;
@@ -102,8 +125,30 @@ export function useTurns(agentId: string, lostWords: string): Turns {
   return { turns, isBusy, ask, stop, clear };
 }
 
-/** What the model gets of an earlier turn. */
-function toMessages({ question, view }: Turn) {
-  const answer = view.texts.map(({ text }) => text).join('\n\n');
-  return [{ user: { text: question } }, ...(answer === '' ? [] : [{ assistant: { text: answer } }])];
+type Messages = Extract<ChatTemporarySubscriptionVariables['input']['messages'], readonly unknown[]>;
+
+/** What the model gets: questions with their files, and answers. */
+async function toMessages(turns: readonly Turn[]): Promise<Messages> {
+  const messages = await Promise.all(
+    turns.map(async ({ question, files, view }) => {
+      const answer = view.texts.map(({ text }) => text).join('\n\n');
+      const parts = [...(await Promise.all(files.map(toPart))), ...(question === '' ? [] : [{ text: question }])];
+      const user = files.length === 0 ? { text: question } : { parts };
+      return [{ user }, ...(answer === '' ? [] : [{ assistant: { text: answer } }])];
+    }),
+  );
+  return messages.flat();
 }
+
+/** A file as the request has it: the service stores none of it. */
+async function toPart(file: File) {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error(file.name));
+    reader.readAsDataURL(file);
+  });
+  return imageTypes.includes(file.type) ? { image: { url } } : { file: { fileData: url, filename: file.name } };
+}
+
+const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
