@@ -237,6 +237,9 @@ export const settingsSchema = z.object({
   TRUSTED_USER_ORGANIZATION: optionalMatch(/^org_[0-9a-z]{26}$/, 'the id of an organization').describe(
     'The organization whose members TRUSTED_USER_HEADER names at a browser. Needed as soon as there are two tenants; with a key, the key names it.',
   ),
+  OAUTH_CLIENTS: chooseOne(['all', 'documents', 'off'], 'all').describe(
+    'Which clients people may connect to /mcp by OAuth (docs/mcp.md). all: also those that register themselves; documents: only those whose id is the address of a metadata document; off: no new ones. Connected ones go on.',
+  ),
   SESSION_DAYS: days(30).describe('A browser stays signed in for so long after it was last used (docs/sign-in.md).'),
   AUDIT_RETENTION_DAYS: days(365).describe(
     'Age at which entries of the audit log are deleted. Organizations may choose another (docs/data-life.md).',

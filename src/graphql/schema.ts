@@ -40,6 +40,7 @@ import './operations/bundles/bundles.ts';
 import './people/api-keys.ts';
 import './people/sign-in/sessions.ts';
 import './people/sign-in/invitations.ts';
+import './people/connected-apps.ts';
 import './people/sign-in/passkeys.ts';
 import './knowledge/connections.ts';
 import './people/groups.ts';

@@ -126,6 +126,6 @@ export function errorHeaders(shownError: PublicError): Readonly<Record<string, s
   if (shownError.status === 409 && shownError.code !== 'IDEMPOTENCY_IN_PROGRESS') headers['x-should-retry'] = 'false';
   // A used-up quota does not come back within a client's retries.
   if (shownError.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers['x-should-retry'] = 'false';
-  if (shownError.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (shownError.status === 401) headers['www-authenticate'] = shownError.detail.challenge ?? 'Bearer';
   return headers;
 }

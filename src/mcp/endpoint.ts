@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Response as Reply, type Request, type RequestHandler, Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { keyEnded, watchKey, watchRevocation } from '../domain/people/api-keys.ts';
+import { authenticateApp, isFamiliarApp } from '../domain/people/apps.ts';
 import { DomainError } from '../entities/ground/errors.ts';
 import type { Caller } from '../entities/people/caller.ts';
 import { authenticate } from '../http/authenticate/authenticate.ts';
+import { challenge } from '../http/authenticate/challenge.ts';
 import { createKeyCheck } from '../http/authenticate/key-check.ts';
 import { readJsonBody } from '../http/body/json.ts';
 import { CallContext, findRequestId } from '../http/context.ts';
@@ -60,11 +62,11 @@ class Endpoint {
   }
 
   readonly handle: RequestHandler = async (req, res) => {
-    const { deps, admissions, metrics } = this.#parts;
+    const { deps, metrics } = this.#parts;
     res.locals.meter = metrics.meter('mcp', path);
     requireOrigin(req.headers.origin, req.headers.host, deps);
     if (req.method === 'OPTIONS') return sendEmpty(res, 204, findRequestId(req), ['allow', methods]);
-    const caller = await authenticate(req, createKeyCheck(deps, admissions.failedKeys));
+    const caller = await this.#authenticate(req);
     countRequest(deps.rates, caller, res, res.locals.startedMs);
     const context = new CallContext(deps, caller, ['agents'], findRequestId(req), res);
     const session = sessionIn(req.headers);
@@ -78,6 +80,25 @@ class Endpoint {
     res.setHeader('allow', methods);
     throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${methods}, not ${req.method}`);
   };
+
+  /** By a key, or by a token of OAuth for this address. Who has neither is told where to get one. */
+  async #authenticate(req: Request): Promise<Caller> {
+    const { deps, admissions } = this.#parts;
+    const [ownPath = ''] = req.url.split('?');
+    const keys = createKeyCheck(deps, admissions.failedKeys);
+    const check = {
+      ...keys,
+      lookUp: (secret: string) => authenticateApp(deps, secret, `${deps.publicUrl()}${ownPath}`),
+      isFamiliar: (secret: string) => isFamiliarApp(deps, secret),
+    };
+    try {
+      return await authenticate(req, check);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'INVALID_API_KEY') throw error;
+      const hasToken = req.headers.authorization !== undefined;
+      throw new DomainError(error.code, error.message, { challenge: challenge(deps.publicUrl(), ownPath, hasToken) });
+    }
+  }
 
   stop(): void {
     for (const context of this.#listening) context.abort();

@@ -64,6 +64,9 @@ const headers = [...securityHeaders, 'cache-control', 'no-store'];
 /** Everybody may read the files of the console. The frame of diagrams, which has no origin, loads its modules as a stranger. */
 const assetHeaders = [...securityHeaders, 'access-control-allow-origin', '*'];
 
+/** Of every page of the console. */
+export const consolePageHeaders: readonly string[] = headers;
+
 /** Of a page of the console with a form that is sent to this service. */
 export const consoleFormHeaders = headers.map((value) =>
   value === policy ? policy.replace("form-action 'none'", "form-action 'self'") : value,

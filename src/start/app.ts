@@ -37,8 +37,9 @@ import type { ServiceLogger } from '../http/log/logging.ts';
 import { Metrics, type MetricsText, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { createMcpEndpoint } from '../mcp/endpoint.ts';
+import { createOauth } from '../oauth/endpoint.ts';
 import { type ConnectSteps, createConnectPages } from '../pages/connect.ts';
-import { ConsolePage, createConsole, createMissingPage } from '../pages/console.ts';
+import { ConsolePage, consolePageHeaders, createConsole, createMissingPage } from '../pages/console.ts';
 import { createPages } from '../pages/pages.ts';
 import { createSharedPage } from '../pages/shared.ts';
 import { createSignIn, type SignInSteps } from '../pages/sign-in.ts';
@@ -127,6 +128,10 @@ export function createApp(deps: Deps, { schema, routes }: Apis, { writeLines, si
     ...rest,
     mcp.handle,
     createA2aEndpoint({ deps, metrics, admissions, streams }),
+    createOauth({
+      ...{ deps, metrics, admissions },
+      page: { publicPage: (outcome) => consolePage.publicPage(outcome), headers: consolePageHeaders },
+    }),
     createScimEndpoint({ deps, metrics, admissions }),
     createReference(schema, routes, packageJson.version),
     createProbes(deps, readMetrics, () => isStopping),

@@ -15,6 +15,7 @@ import { registerExports } from '../domain/operations/data-life/exports.ts';
 import { registerRetention } from '../domain/operations/data-life/sweep.ts';
 import { registerWebhookDelivery } from '../domain/operations/webhooks/delivery.ts';
 import { registerPurges } from '../domain/people/administration.ts';
+import { registerAppSweep } from '../domain/people/apps.ts';
 import { registerInvitationMail } from '../domain/people/sign-in/invitation-mail.ts';
 import { registerSignInSweep } from '../domain/people/sign-in/sign-in.ts';
 
@@ -30,6 +31,7 @@ export function registerBackgroundWork(deps: Deps): void {
   deps.knowledge.registerJobs();
   registerIdempotencySweep(deps);
   registerSignInSweep(deps);
+  registerAppSweep(deps);
   registerRetention(deps);
   registerInvitationMail(deps);
   registerAuditSink(deps);

@@ -28,6 +28,7 @@ const Installation = lazy(() =>
 
 // Public pages need no session.
 const SignIn = lazy(() => import('../screens/sign-in/SignIn.tsx').then(({ SignIn: screen }) => ({ default: screen })));
+const Consent = lazy(() => import('../screens/sign-in/Consent.tsx').then(({ Consent: screen }) => ({ default: screen })));
 const Connect = lazy(() => import('../screens/connect/Connect.tsx').then(({ Connect: screen }) => ({ default: screen })));
 const Shared = lazy(() => import('../screens/shared/Shared.tsx').then(({ Shared: screen }) => ({ default: screen })));
 const About = lazy(() => import('../screens/about/About.tsx').then(({ About: screen }) => ({ default: screen })));
@@ -47,6 +48,11 @@ export function App() {
               <Route path="/oauth/callback">
                 <Public>
                   <Connect />
+                </Public>
+              </Route>
+              <Route path="/oauth/consent/:uid">
+                <Public>
+                  <Consent />
                 </Public>
               </Route>
               <Route path="/shared">

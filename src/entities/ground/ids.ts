@@ -43,6 +43,7 @@ export const idPrefixes = {
   scheduleRun: 'schrun',
   agentCategory: 'cat',
   oauthToken: 'oat',
+  oauthClient: 'oac',
   repoHostInstallation: 'rhi',
   mcpServer: 'mcp',
   upload: 'upl',

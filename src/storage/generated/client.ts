@@ -82,6 +82,16 @@ export type ScimGroup = Prisma.ScimGroupModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model OauthClient
+ * A client of OAuth: one that registered itself, or one whose id is the address of its metadata document and that somebody has connected.
+ */
+export type OauthClient = Prisma.OauthClientModel
+/**
+ * Model OauthRecord
+ * What the protocol library keeps: requests that a person decides, codes, tokens and grants. It has nothing of a person.
+ */
+export type OauthRecord = Prisma.OauthRecordModel
+/**
  * Model Session
  * A browser in which a person has signed in, for one organization. The secret in its cookie is never stored.
  */

@@ -2,6 +2,9 @@ import type { Settings } from '../../settings.ts';
 import type { Database } from '../ground/database.ts';
 import type { Signals } from '../ground/signals/signals.ts';
 import { AccountStore } from './accounts.ts';
+import { AppStore } from './apps/apps.ts';
+import { OauthClientStore } from './apps/clients.ts';
+import { OauthRecordStore } from './apps/records.ts';
 import { GroupStore } from './groups/groups.ts';
 import { ApiKeyStore } from './keys/api-keys.ts';
 import { MembershipStore } from './memberships.ts';
@@ -27,6 +30,9 @@ const dayMs = 86_400_000;
 export class PeopleStores {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
+  readonly apps: AppStore;
+  readonly oauthClients: OauthClientStore;
+  readonly oauthRecords: OauthRecordStore;
   readonly sessions: SessionStore;
   readonly signInLinks: SignInLinkStore;
   readonly invitations: InvitationStore;
@@ -50,6 +56,9 @@ export class PeopleStores {
   constructor(db: Database, signals: Signals, settings: Settings) {
     this.accounts = new AccountStore(db);
     this.apiKeys = new ApiKeyStore(db, signals);
+    this.apps = new AppStore(db, signals, this.apiKeys);
+    this.oauthClients = new OauthClientStore(db);
+    this.oauthRecords = new OauthRecordStore(db);
     this.sessions = new SessionStore(db, signals, settings.SESSION_DAYS * dayMs);
     this.signInLinks = new SignInLinkStore(db);
     this.invitations = new InvitationStore(db, signals);

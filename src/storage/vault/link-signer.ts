@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MasterKeys } from './master-keys.ts';
 
-export type LinkPurpose = 'upload' | 'content' | 'file' | 'sign-in';
+export type LinkPurpose = 'upload' | 'content' | 'file' | 'sign-in' | 'oauth-cookie';
 
 /** Signs the parts of links that Parley gives out and verifies later. */
 export class LinkSigner {

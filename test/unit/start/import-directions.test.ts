@@ -18,6 +18,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   graphql: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
   mcp: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
   a2a: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
+  oauth: ['http', 'domain', 'entities', 'lib'],
   scim: ['http', 'domain', 'entities', 'lib'],
   pages: ['http', 'entities', 'lib'],
   http: ['domain', 'engine', 'storage', 'entities', 'lib'],

@@ -25,7 +25,7 @@ const quietColumns: Readonly<Record<string, readonly string[]>> = {
   // The maker of a key never changes, nor the membership that it is of.
   api_keys: [
     ...['id', 'createdAt', 'updatedAt', 'name', 'prefix', 'lastUsedAt'],
-    ...['createdByUserId', 'createdByKeyId', 'lentKeyId', 'membershipId'],
+    ...['createdByUserId', 'createdByKeyId', 'lentKeyId', 'membershipId', 'clientId', 'resource'],
   ],
   // The last end of a session that is used is read anew within five minutes.
   // How it began never changes.

@@ -7,6 +7,7 @@ import { operationScopes } from './operation-scopes.ts';
 export const pageScopes: Readonly<Record<string, Scope | null>> = {
   'Page.confirmConnection': 'CONNECTIONS:WRITE',
   'Page.acceptInvitation': null,
+  'Page.approveApp': 'API_KEYS:WRITE',
   'Page.signIn': null,
   'Page.signOut': null,
 };

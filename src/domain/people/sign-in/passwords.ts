@@ -131,7 +131,14 @@ export async function countPasskeyQuestion(deps: Deps, network: string | undefin
   await countAttempts(deps, [[makeSubject('passkey', network ?? ''), questionsMax]], 'Too many sign-ins; wait some minutes');
 }
 
+/** Counts a network that registers a client of OAuth: each is a row until nobody has used it for long. @throws DomainError RATE_LIMIT_EXCEEDED. */
+export async function countRegistration(deps: Deps, network: string | undefined): Promise<void> {
+  const subject = makeSubject('oauth-client', network ?? '');
+  await countAttempts(deps, [[subject, registrationsMax]], 'Too many registrations from this network; wait some minutes');
+}
+
 const questionsMax = 300;
+const registrationsMax = 30;
 
 function countSignIn(deps: Deps, email: string, network: string | undefined): ReturnType<typeof countAttempts> {
   return countAttempts(deps, [

@@ -44,11 +44,12 @@ export async function endSession(deps: Deps, caller: Caller, id: string): Promis
   });
 }
 
-/** Ends all sessions of the caller's user but the one of this call. A call with a key ends all. @returns how many. */
+/** Ends all sessions of the caller's user but the one of this call, and all connected clients. A call with a key ends all. @returns how many sessions. */
 export async function endOtherSessions(deps: Deps, caller: Caller): Promise<number> {
   const endedSessions = await deps.audit.change(caller, async () => {
     const keptId = isSession(caller) ? caller.keyId : undefined;
     const count = await deps.storage.people.sessions.endOthers(caller.userId, keptId, 'REVOKED', deps.now());
+    await deps.storage.people.apps.endAll(caller.userId, deps.now());
     return { id: caller.userId, orgId: caller.orgId, count };
   });
   return endedSessions.count;

@@ -101,6 +101,8 @@ export const tableRules: Readonly<Record<Prisma.ModelName, TableRule>> = {
   Invitation: ownedRule('delete'),
   SignInAttempt: { leftOut: 'It counts hashes for some minutes.' },
   ApiKey: ownedRule('step'),
+  OauthClient: { leftOut: 'It says what programs call themselves, and names nobody.' },
+  OauthRecord: { leftOut: 'It has hashes of tokens of a key, and goes with the key.' },
   Session: ownedRule('delete'),
   ScimUser: ownedRule('delete'),
   ScimGroup: ofOrganizations,

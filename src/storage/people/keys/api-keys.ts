@@ -22,6 +22,9 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
   readonly createdByUserId?: string;
   readonly createdByKeyId?: string;
+  /** Of a client of OAuth, with the address that its tokens open. */
+  readonly clientId?: string;
+  readonly resource?: string;
 }
 
 export class ApiKeyStore {
@@ -108,12 +111,12 @@ export class ApiKeyStore {
     return livingKeys(this.#db, ids);
   }
 
-  /** Active and expired keys, newest first. Revoked keys are in no list. */
+  /** Active and expired keys, newest first. Revoked keys are in no list, and those of connected clients in one of their own. */
   async list(
     { orgId, userId }: { readonly orgId: string; readonly userId: string | undefined },
     page: PageRequest,
   ): Promise<Page<ApiKey>> {
-    const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
+    const where = { orgId, revokedAt: null, clientId: null, ...(userId === undefined ? {} : { userId }) };
     const rows = await this.#db.prisma.apiKey.findMany(newestFirst(where, page));
     return toPage(await this.#withEmails(rows), page, timeKey, (take) => this.#db.prisma.apiKey.count({ where, take }));
   }

@@ -13,6 +13,7 @@ import { Field, Select, TextInput } from '../../../ui/form/field.tsx';
 import { useToast } from '../../../ui/overlay/toasts.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { chooseTheme, chosenTheme, themes } from '../../../ui/theme.ts';
+import { ConnectedApps } from './ConnectedApps.tsx';
 import { AccountDocument, ExportOwnDocument, OwnExportsDocument, RenameUserDocument } from './documents.ts';
 import { Identities } from './Identities.tsx';
 import { Passkeys } from './Passkeys.tsx';
@@ -41,6 +42,7 @@ export function Profile() {
           </div>
           <Identities />
           <ThisBrowser />
+          <ConnectedApps apps={viewer.connectedApps.nodes} onChanged={reload} />
           <Sessions sessions={viewer.sessions.nodes} onChanged={reload} />
           <OwnData userId={viewer.user.id} />
         </>

@@ -46,6 +46,47 @@ export type MemberRole =
   /** Uses the things that are shared with the organization or with the user. */
   | 'MEMBER';
 
+/** What a key may do. Writing does not include reading. */
+export type Scope =
+  /** Reads tenants, organizations, users, memberships and the audit log. */
+  | 'ADMIN_READ'
+  /** Makes, changes and deletes tenants, organizations, users, memberships and the audit log. */
+  | 'ADMIN_WRITE'
+  /** Reads agents and their tools, flows and secrets. */
+  | 'AGENTS_READ'
+  /** Makes, changes and deletes agents and their tools, flows and secrets. */
+  | 'AGENTS_WRITE'
+  /** Reads keys. */
+  | 'API_KEYS_READ'
+  /** Makes, changes and deletes keys. */
+  | 'API_KEYS_WRITE'
+  /** Reads chats, messages, runs, files and memories. */
+  | 'CHATS_READ'
+  /** Makes, changes and deletes chats, messages, runs, files and memories. */
+  | 'CHATS_WRITE'
+  /** Reads accounts at other services. */
+  | 'CONNECTIONS_READ'
+  /** Makes, changes and deletes accounts at other services. */
+  | 'CONNECTIONS_WRITE'
+  /** Reads data sources, their documents and vector stores. */
+  | 'DATA_SOURCES_READ'
+  /** Makes, changes and deletes data sources, their documents and vector stores. */
+  | 'DATA_SOURCES_WRITE'
+  /** Reads groups. */
+  | 'GROUPS_READ'
+  /** Makes, changes and deletes groups. */
+  | 'GROUPS_WRITE'
+  /** Lets an identity provider keep people and groups by SCIM; a key with it has no other scope. */
+  | 'SCIM_WRITE'
+  /** Reads skills of agents. */
+  | 'SKILLS_READ'
+  /** Makes, changes and deletes skills of agents. */
+  | 'SKILLS_WRITE'
+  /** Reads what was used. */
+  | 'USAGE_READ'
+  /** Makes, changes and deletes what was used. */
+  | 'USAGE_WRITE';
+
 /** How a person has signed in. */
 export type SignInMethod =
   /** By an invitation. */
@@ -64,7 +105,7 @@ export type SignInMethod =
 export type AccountQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AccountQuery = { viewer: { role: MemberRole, hasPassword: boolean, session: { id: string, method: SignInMethod, createdAt: string } | null, user: { id: string, name: string, email: string, identities: { nodes: Array<{ provider: string, email: string | null, lastUsedAt: string }> } | null }, passkeys: { nodes: Array<{ id: string, name: string, createdAt: string, lastUsedAt: string | null, isBackedUp: boolean }> }, sessions: { nodes: Array<{ id: string, method: SignInMethod, isCurrent: boolean, createdAt: string, lastUsedAt: string, network: string | null, userAgent: string | null }> } } };
+export type AccountQuery = { viewer: { role: MemberRole, hasPassword: boolean, session: { id: string, method: SignInMethod, createdAt: string } | null, user: { id: string, name: string, email: string, identities: { nodes: Array<{ provider: string, email: string | null, lastUsedAt: string }> } | null }, passkeys: { nodes: Array<{ id: string, name: string, createdAt: string, lastUsedAt: string | null, isBackedUp: boolean }> }, sessions: { nodes: Array<{ id: string, method: SignInMethod, isCurrent: boolean, createdAt: string, lastUsedAt: string, network: string | null, userAgent: string | null }> }, connectedApps: { nodes: Array<{ id: string, name: string, scopes: Array<Scope>, lastUsedAt: string | null, organization: { id: string, name: string } | null }> } } };
 
 export type OwnExportsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -96,6 +137,13 @@ export type DeletePasskeyMutationVariables = Exact<{
 
 export type DeletePasskeyMutation = { deletePasskey: { id: string } };
 
+export type DisconnectAppMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type DisconnectAppMutation = { revokeApiKey: { id: string } };
+
 export type EndSessionMutationVariables = Exact<{
   id: string;
 }>;
@@ -118,11 +166,12 @@ export type IdentitiesQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type IdentitiesQuery = { sourceIdentities: Array<{ service: IdentityService | null, accountId: string | null, email: string | null, proof: IdentityProof, provenAt: string | null, connection: { id: string, accountName: string, sources: { totalCount: number | null, nodes: Array<{ id: string }> } } | null }> };
 
-export const AccountDocument = document<AccountQuery, AccountQueryVariables>("query Account{viewer{role hasPassword session{id method createdAt}user{id name email identities(first:20){nodes{provider email lastUsedAt}}}passkeys(first:50){nodes{id name createdAt lastUsedAt isBackedUp}}sessions(first:100){nodes{id method isCurrent createdAt lastUsedAt network userAgent}}}}");
+export const AccountDocument = document<AccountQuery, AccountQueryVariables>("query Account{viewer{role hasPassword session{id method createdAt}user{id name email identities(first:20){nodes{provider email lastUsedAt}}}passkeys(first:50){nodes{id name createdAt lastUsedAt isBackedUp}}sessions(first:100){nodes{id method isCurrent createdAt lastUsedAt network userAgent}}connectedApps(first:50){nodes{id name scopes lastUsedAt organization{id name}}}}}");
 export const OwnExportsDocument = document<OwnExportsQuery, OwnExportsQueryVariables>("query OwnExports{dataExports(first:50){nodes{...OwnExport}}} fragment OwnExport on DataExport{id userId status sizeBytes createdAt endedAt expiresAt url counts{table count}}");
 export const RenameUserDocument = document<RenameUserMutation, RenameUserMutationVariables>("mutation RenameUser($id:ID!$name:String!){updateUser(id:$id input:{name:$name}){id name}}");
 export const RenamePasskeyDocument = document<RenamePasskeyMutation, RenamePasskeyMutationVariables>("mutation RenamePasskey($id:ID!$name:String!){renamePasskey(id:$id input:{name:$name}){id name}}");
 export const DeletePasskeyDocument = document<DeletePasskeyMutation, DeletePasskeyMutationVariables>("mutation DeletePasskey($id:ID!){deletePasskey(id:$id){id}}");
+export const DisconnectAppDocument = document<DisconnectAppMutation, DisconnectAppMutationVariables>("mutation DisconnectApp($id:ID!){revokeApiKey(id:$id){id}}");
 export const EndSessionDocument = document<EndSessionMutation, EndSessionMutationVariables>("mutation EndSession($id:ID!){endSession(id:$id){id}}");
 export const EndOtherSessionsDocument = document<EndOtherSessionsMutation, EndOtherSessionsMutationVariables>("mutation EndOtherSessions{endOtherSessions{count}}");
 export const ExportOwnDocument = document<ExportOwnMutation, ExportOwnMutationVariables>("mutation ExportOwn{exportPersonData(input:{}){...OwnExport}} fragment OwnExport on DataExport{id userId status sizeBytes createdAt endedAt expiresAt url counts{table count}}");
