@@ -6,7 +6,7 @@ import type { Caller, Scope } from '../../entities/people/caller.ts';
 import { isSession, makeSignInSecret } from '../../entities/people/session.ts';
 import type { Deps } from '../deps.ts';
 import { recordChangeOfService, withAuditEntry } from '../ground/audit/change.ts';
-import { requireOperation } from '../ground/audit/operation.ts';
+import { notedRefusal, requireOperation } from '../ground/audit/operation.ts';
 import type { CallOrigin } from '../ground/audit/origin.ts';
 import { authenticateKey, isFamiliarKey } from './api-keys.ts';
 
@@ -84,9 +84,10 @@ export async function approveApp(deps: Deps, caller: Caller, request: AppRequest
   const { clientId, resource } = request;
   const call = { deps, caller, ...origin };
   requireOperation(call, approveOperation);
-  if (!isSession(caller)) throw new DomainError('FORBIDDEN', 'A person agrees in a browser: sign in first');
   const scopes = scopesToGive(caller, request.scopes);
-  if (scopes.length === 0) throw new DomainError('FORBIDDEN', 'You may do nothing of what this client asks for');
+  const refuse = (message: string) => notedRefusal(call, approveOperation, new DomainError('FORBIDDEN', message), []);
+  if (!isSession(caller)) throw refuse('A person agrees in a browser: sign in first');
+  if (scopes.length === 0) throw refuse('You may do nothing of what this client asks for');
   const name = request.clientName.trim().slice(0, nameLengthMax) || clientId.slice(0, nameLengthMax);
   const now = deps.now();
   const { oauthClients, apiKeys } = deps.storage.people;

@@ -289,6 +289,7 @@ class Maker {
     await this.#webhook(agent);
     await this.#world.invitation();
     await this.#world.passkey();
+    await this.#world.connectedApp();
     return connection;
   }
 

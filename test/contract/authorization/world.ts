@@ -485,6 +485,20 @@ export class World {
     });
     return id;
   }
+  /** A program that the owner has connected by OAuth. */
+  async connectedApp(): Promise<string> {
+    const { storage, newId, now } = this.service.deps;
+    const { userId, orgId } = this.owner;
+    const id = newId('apiKey');
+    const place = { userId, orgId, level: 'ORGANIZATION' } as const;
+    const times = { createdAt: now(), expiresAt: new Date(now().getTime() + 3_600_000) };
+    const client = { clientId: newId('oauthClient'), resource: `${this.service.url}/mcp` };
+    await storage.people.apiKeys.create({
+      ...{ id, ...place, ...times, ...client },
+      ...{ name: this.name('Inspector'), scopes: ['AGENTS:READ'], prefix: '', hash: id },
+    });
+    return id;
+  }
   /** A person at a provider, who signs in to the organization. */
   async identity(): Promise<string> {
     const { storage, newId, now } = this.service.deps;

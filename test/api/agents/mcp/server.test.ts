@@ -218,7 +218,10 @@ describe('/mcp refuses', () => {
   it('a request without a key, or with a bad one, and says how to give one', async () => {
     for (const who of [service.nobody, service.client('pk-wrong')]) {
       const reply = await who.post('/mcp', rpc('tools/list'), both);
-      expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringContaining(`resource_metadata="${service.url}/.well-known/oauth-protected-resource/mcp"`),
+      ]);
     }
     await expect(connect(service.nobody)).rejects.toThrow();
   });

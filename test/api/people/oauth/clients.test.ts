@@ -1,0 +1,117 @@
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../../support/make.ts';
+import { startMetadataServer } from '../../../support/people/metadata-server.ts';
+import { AgreeingPerson, browserOf, callback, makeChallenge, openRequest, postForm } from '../../../support/people/oauth.ts';
+import { eventually } from '../../../support/processes/eventually.ts';
+import { withService } from '../../../support/service.ts';
+
+/** Which clients may ask at all: those with a metadata document, those that register, and what the setting says. */
+const site = await startMetadataServer();
+const { service, make } = await withService('model', { env: { OAUTH_CLIENTS: 'all' } });
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await make.person();
+  await make.agent({ owner: ann, name: 'Ada' });
+});
+afterAll(() => site.close());
+
+const documentFor = (path: string, more: object = {}) => ({
+  ...{ client_id: site.url + path, client_name: 'Helper of the site', redirect_uris: [callback] },
+  ...{
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    ...more,
+  },
+});
+const addressFor = (clientId: string) => {
+  const query = { response_type: 'code', client_id: clientId, redirect_uri: callback, scope: 'AGENTS:READ' };
+  return `/oauth/authorize?${new URLSearchParams({ ...query, code_challenge: makeChallenge().challenge, code_challenge_method: 'S256' })}`;
+};
+const refresh = (clientId: string, token: string) =>
+  postForm(`${service.url}/oauth/token`, { grant_type: 'refresh_token', client_id: clientId, refresh_token: token });
+
+async function connect(person: AgreeingPerson): Promise<void> {
+  const url = new URL(`${service.url}/mcp`);
+  const transport = new StreamableHTTPClientTransport(url, { authProvider: person });
+  await expect(new Client({ name: 'test', version: '1.0.0' }).connect(transport)).rejects.toThrow(UnauthorizedError);
+  await transport.finishAuth(person.answer?.searchParams ?? new URLSearchParams());
+}
+
+describe('a client with a metadata document', () => {
+  it('is known by its address, and needs no registration', async () => {
+    const id = site.serve('/client.json', documentFor('/client.json'));
+    const person = new AgreeingPerson(await browserOf(service, ann), {}, id);
+    await connect(person);
+    expect(person.client?.client_id).toBe(id);
+    expect(person.consent?.client).toMatchObject({ name: 'Helper of the site', host: new URL(id).host, registeredAt: null });
+    expect((await refresh(id, person.stored?.refresh_token ?? '')).status).toBe(200);
+    const again = await openRequest(person.browser, addressFor(id));
+    expect(again.text).not.toContain('registeredAt&#34;:null');
+  });
+
+  it.each([
+    ['names another client', () => site.serve('/other.json', documentFor('/client.json')), 'does not match'],
+    [
+      'is huge',
+      () => site.serve('/huge.json', documentFor('/huge.json', { client_uri: `https://a.example/${'x'.repeat(100_000)}` })),
+      'invalid_client',
+    ],
+    ['never comes', () => site.serve('/slow.json', undefined), 'invalid_client'],
+    ['leads elsewhere', () => site.serve('/moved.json', '', 302, { location: '/client.json' }), 'invalid_client'],
+    ['is no JSON', () => site.serve('/text.json', 'hello'), 'invalid_client'],
+    ['is missing', () => `${site.url}/missing.json`, 'invalid_client'],
+    [
+      'holds a secret',
+      () => site.serve('/secret.json', documentFor('/secret.json', { client_secret: 'x'.repeat(40) })),
+      'client_secret',
+    ],
+    ['is at a private address', () => 'https://10.0.0.1/client.json', 'invalid_client'],
+    ['is at the address of a cloud', () => 'https://169.254.169.254/client.json', 'invalid_client'],
+    ['comes without TLS', () => 'http://127.0.0.1/client.json', 'invalid_client'],
+  ])('that %s is refused', async (_case, makeId, words) => {
+    const page = await openRequest(await browserOf(service, ann), addressFor(makeId()));
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(words);
+  });
+
+  it('is not fetched for who is not signed in', async () => {
+    const id = site.serve('/unasked.json', documentFor('/unasked.json'));
+    await fetch(`${service.url}${addressFor(id)}`, { redirect: 'manual' });
+    expect((await refresh(id, 'x'.repeat(43))).body.error).toBe('invalid_client');
+    expect(site.asked).not.toContain('/unasked.json');
+  });
+});
+
+it('a network registers so many clients, and then waits', async () => {
+  const body = { client_name: 'One of many', redirect_uris: [callback] };
+  for (let count = 0; count < 30; count += 1) await service.nobody.post('/oauth/register', body);
+  const reply = await service.nobody.post('/oauth/register', body);
+  expect(reply).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
+});
+
+it('clients that nobody has used for 90 days go, and the setting closes the door to new ones', async () => {
+  const id = `${site.url}/client.json`;
+  const person = new AgreeingPerson(await browserOf(service, ann), {}, id);
+  await connect(person);
+  const { oauthClient } = service.deps.storage.db.prisma;
+  const old = new Date(Date.now() - 91 * 86_400_000);
+  await oauthClient.updateMany({ where: { name: 'One of many' }, data: { usedAt: old } });
+  await service.restart({ OAUTH_CLIENTS: 'off' });
+  await eventually(async () => {
+    const rows = await service.deps.storage.db.prisma.oauthClient.findMany();
+    expect(rows.map(({ name }) => name)).not.toContain('One of many');
+  });
+  const metadata = await (await fetch(`${service.url}/.well-known/oauth-authorization-server`)).json();
+  expect(metadata).toMatchObject({ client_id_metadata_document_supported: false });
+  expect(metadata).not.toHaveProperty('registration_endpoint');
+  const registration = await service.nobody.post('/oauth/register', { redirect_uris: [callback] });
+  expect(registration).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining('OAUTH_CLIENTS') } } });
+  const browser = await browserOf(service, ann);
+  expect((await openRequest(browser, addressFor(site.serve('/new.json', documentFor('/new.json'))))).text).toContain(
+    'invalid_client',
+  );
+  expect((await openRequest(browser, addressFor(id))).status).toBe(200);
+});
