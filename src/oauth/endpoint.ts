@@ -4,6 +4,7 @@ import type Provider from 'oidc-provider';
 import type { Deps } from '../domain/deps.ts';
 import { countRegistration } from '../domain/people/sign-in/passwords.ts';
 import { DomainError } from '../entities/ground/errors.ts';
+import { appScopes } from '../entities/people/app.ts';
 import { findAddress, toNetwork } from '../http/address.ts';
 import { resourceMetadataPath } from '../http/authenticate/challenge.ts';
 import { findRequestId } from '../http/context.ts';
@@ -104,6 +105,11 @@ function createGate(visitors: Visitors): (req: Request, res: Response) => Promis
     if ((await visitors.find(req)) === undefined) {
       sendToSignIn(req, res, originalUrl);
       return false;
+    }
+    // A client that names no scope asks for all that there are (RFC 6749, 3.3).
+    if ((query.get('scope') ?? '') === '') {
+      query.set('scope', appScopes.join(' '));
+      req.url = `${oauthPaths.authorize}?${query}`;
     }
     return true;
   };

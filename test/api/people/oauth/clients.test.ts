@@ -115,3 +115,44 @@ it('clients that nobody has used for 90 days go, and the setting closes the door
   );
   expect((await openRequest(browser, addressFor(id))).status).toBe(200);
 });
+
+it('behind a proxy with TLS, addresses and cookies are those of PUBLIC_URL, whatever the request says', async () => {
+  const base = 'https://parley.example.com';
+  await service.restart({ OAUTH_CLIENTS: 'all', PUBLIC_URL: base });
+  expect((await callMcp(undefined)).headers.get('www-authenticate')).toContain(`"${base}/.well-known/`);
+  const client = { client_name: 'Behind a proxy', redirect_uris: [callback] };
+  // The network of the tests has registered its share of clients.
+  await service.deps.storage.db.prisma.signInAttempt.deleteMany();
+  const { body } = await service.nobody.post('/oauth/register', client);
+  const { verifier, challenge } = makeChallenge();
+  const browser = await browserOf(service, ann);
+  const query = { response_type: 'code', client_id: body.client_id, redirect_uri: callback, code_challenge: challenge };
+  const address = `/oauth/authorize?${new URLSearchParams({ ...query, code_challenge_method: 'S256' })}`;
+  const headers = { cookie: browser.cookie ?? '', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
+  const reply = await fetch(service.url + address, { redirect: 'manual', headers });
+  expect(reply.headers.getSetCookie().filter((text) => !/; secure/i.test(text))).toEqual([]);
+  const page = await openRequest(browser, address);
+  const sent = await browser.post(new URL(page.url).pathname, { isApproved: true });
+  expect(sent.body.location).toMatch(new RegExp(`^${base}/oauth/authorize/`));
+  const answer = new URL((await browser.walk(new URL(sent.body.location).pathname, callback)).url);
+  expect(answer.searchParams.get('iss')).toBe(base);
+  const code = answer.searchParams.get('code') ?? '';
+  const form = {
+    grant_type: 'authorization_code',
+    client_id: body.client_id,
+    code,
+    code_verifier: verifier,
+    redirect_uri: callback,
+  };
+  const { body: tokens } = await postForm(`${service.url}/oauth/token`, { ...form, resource: `${base}/mcp` });
+  expect((await callMcp(tokens.access_token)).status).toBe(200);
+});
+
+function callMcp(token: string | undefined): Promise<Response> {
+  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  return fetch(`${service.url}/mcp`, {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+    headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+  });
+}
