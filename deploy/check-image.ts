@@ -1,8 +1,8 @@
-import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import type { Readable } from 'node:stream';
+import { checkService } from './check-service.ts';
 import { copiesOf, instructionsOf } from './dockerfile.ts';
 
 /**
@@ -10,6 +10,7 @@ import { copiesOf, instructionsOf } from './dockerfile.ts';
  * and asks for its health. A missing file or package, or one that was trimmed too much, ends it with an error. Needs the package registry.
  */
 const sizeMaxMb = 400;
+const flags = ['--max-semi-space-size=32', '--max-old-space-size=2000'];
 const root = join(import.meta.dirname, '..');
 const work = mkdtempSync(join(tmpdir(), 'parley-image-'));
 try {
@@ -17,7 +18,7 @@ try {
   const sizeMb = Number(execFileSync('du', ['-sm', image], { encoding: 'utf8' }).split('\t')[0]);
   console.log(`${sizeMb} MB in /app (at most ${sizeMaxMb})`);
   if (sizeMb > sizeMaxMb) throw new Error('the image is too large');
-  await start(image);
+  await checkService(process.execPath, [...flags, 'src/main.js'], image, join(work, 'data'));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -49,58 +50,4 @@ function build(): string {
 function isLeftOut(path: string): boolean {
   const here = relative(root, path);
   return /generated\/models/.test(path) || /^console\/(?:dist|node_modules)/.test(here);
-}
-
-async function start(image: string): Promise<void> {
-  const env = {
-    PATH: process.env.PATH ?? '',
-    NODE_ENV: 'production',
-    PORT: '0',
-    DATA_DIR: join(work, 'data'),
-    LOG_FORMAT: 'json',
-  };
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', '--max-old-space-size=2000', 'src/main.js'], {
-    cwd: image,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  try {
-    await ask(child);
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    if ((await ended) !== 0) throw new Error('it does not end well');
-  } finally {
-    child.kill('SIGKILL');
-  }
-}
-
-/** @throws Error when a request is not answered well. */
-async function ask(child: ChildProcessByStdio<null, Readable, null>): Promise<void> {
-  let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      output += String(chunk);
-      const found = /listens on (http:\S+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output}`)));
-  });
-  const key = /pk_[0-9A-Za-z]+/.exec(output)?.[0];
-  const question = { model: 'parley/offline', messages: [{ role: 'user', content: 'Hi' }] };
-  const completion = {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(question),
-  };
-  for (const [path, init] of [
-    ['/healthz', {}],
-    ['/readyz', {}],
-    ['/docs/', {}],
-    ['/', { headers: { accept: 'text/html' } }],
-    ['/api/v1/chat/completions', completion],
-  ] as const) {
-    const { status } = await fetch(url + path, init);
-    console.log(`${path} ${status}`);
-    if (status !== 200) throw new Error(`${path} answers ${status}`);
-  }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
@@ -68,6 +68,34 @@ describe('the Dockerfile', () => {
     expect(unknown(Object.keys(imageEnv))).toEqual([]);
     expect(settingsProblems(imageEnv)).toEqual([]);
     expect(instructions.find(({ name }) => name === 'EXPOSE')?.rest).toBe(imageEnv.PORT);
+  });
+});
+
+describe('the package', () => {
+  it('starts what npm start starts', () => {
+    const command = read('deploy/package/parley.js');
+    const flags = served.split(' ').filter((word) => word.startsWith('--'));
+    expect(flags.length).toBeGreaterThan(0);
+    expect(command).toContain(`[${flags.map((flag) => `'${flag}'`).join(', ')}, main]`);
+    expect(command).toContain("MALLOC_ARENA_MAX: '2'");
+  });
+
+  it('names every program that is started by its file, so that the compiled file is found', () => {
+    // What deploy/pack.ts renames. Another way of naming one would be missing in the package.
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+      (path) => /\.[tj]s$/.test(path) && !path.includes('generated'),
+    );
+    const names = sources.flatMap((path) =>
+      read(join('src', path))
+        .split('\n')
+        .filter((line) => /['"`]\.{1,2}\/[\w./-]*\.ts['"`]/.test(line)),
+    );
+    const others = names.filter(
+      (line) =>
+        !/(?:from |import |import\()'\.{1,2}\/[^']*\.ts'/.test(line) &&
+        !/new URL\('\.\/[^']*\.ts', import\.meta\.url\)/.test(line),
+    );
+    expect(others).toEqual([]);
   });
 });
 
